@@ -1,0 +1,74 @@
+/**
+ * The index of changes, kept with the output: so that a change that is lost is missed by name, also one of behaviour,
+ * which no document shows.
+ */
+import type { Diagnostic } from './diagnostics.ts'
+import type { Step } from './gate.ts'
+import type { Api, OutputFile, Place } from './ir/model.ts'
+
+export const CHANGE_INDEX = 'changes.json'
+
+interface Entry {
+  readonly version: string
+  readonly id: string
+  /** JSON pointers into the document before and the document of the version. */
+  readonly old?: string
+  readonly new?: string
+}
+
+/** @returns the index: every change, and the first place that it is about. */
+export function emitChangeIndex(steps: readonly Step[]): OutputFile {
+  const entries = steps.flatMap((step) => step.changes.map((change) => entryOf(step, change)))
+  return { path: CHANGE_INDEX, text: `${JSON.stringify(entries, null, 2)}\n` }
+}
+
+function entryOf(step: Step, change: Step['changes'][number]): Entry {
+  const claimed = step.claimed.find(({ by }) => by.includes(change))?.difference
+  const places = claimed ?? behaviourOf(step, change)
+  return {
+    version: change.version,
+    id: change.id,
+    ...(places?.old && { old: places.old.pointer }),
+    ...(places?.new && { new: places.new.pointer }),
+  }
+}
+
+interface Places {
+  readonly old?: Place
+  readonly new?: Place
+}
+
+/** A parameter whose meaning alone changed stands in both documents. */
+function behaviourOf({ old, next }: Step, change: Step['changes'][number]): Places | undefined {
+  for (const lens of change.lenses) {
+    if (lens.kind !== 'ignored-query') continue
+    const placeIn = (api: Api) =>
+      api.operations
+        .find(({ id }) => id === lens.operation)
+        ?.parameters.find(({ name }) => name === lens.parameter)?.place
+    const [before, after] = [placeIn(old), placeIn(next)]
+    return { ...(before && { old: before }), ...(after && { new: after }) }
+  }
+  return undefined
+}
+
+/** @param index what was written last. @returns a complaint about each change of it that is gone, at both documents' lines. */
+export function missingChanges(index: string, steps: readonly Step[], placeIn: PlaceIn): Diagnostic[] {
+  return (JSON.parse(index) as Entry[]).flatMap((entry) => {
+    const step = steps.find(({ next }) => next.version === entry.version)
+    if (!step || step.changes.some(({ id }) => id === entry.id)) return []
+    return [
+      {
+        code: 'change-missing',
+        severity: 'error',
+        message: `the change ${entry.id} of ${entry.version} is gone, and what it said of these lines with it`,
+        hint: 'restore the file; or, if it is meant, run `dateline generate` and commit the result',
+        ...(entry.new !== undefined && { place: placeIn(step.next.file, entry.new) }),
+        ...(entry.old !== undefined && { other: placeIn(step.old.file, entry.old) }),
+      } satisfies Diagnostic,
+    ]
+  })
+}
+
+/** Where a pointer stands in a document. */
+export type PlaceIn = (file: string, pointer: string) => Place

@@ -1,0 +1,19 @@
+/** The thread that does chores. */
+import { enableCompileCache } from 'node:module'
+import { parentPort } from 'node:worker_threads'
+import { perform } from './chore.ts'
+import type { Chore, ChoreAnswer } from './chores.ts'
+
+enableCompileCache()
+let last: Promise<void> = Promise.resolve()
+parentPort?.on('message', (chore: Chore) => {
+  last = last.then(async () => parentPort?.postMessage(await answer(chore)))
+})
+
+async function answer(chore: Chore): Promise<ChoreAnswer> {
+  try {
+    return { result: await perform(chore) }
+  } catch (error) {
+    return { error }
+  }
+}

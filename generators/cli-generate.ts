@@ -1,0 +1,142 @@
+/** `generate`, `check`, `docs`: from documents to files, past the gate. */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { count, loadFamily, type Outcome, type Run } from './cli-run.ts'
+import type { Step } from './gate.ts'
+import type { Api, OutputFile, Place } from './ir/model.ts'
+import { compare } from './print/file.ts'
+import type { Drift } from './write.ts'
+
+interface Emitted {
+  readonly apis: readonly Api[]
+  readonly steps: readonly Step[]
+  readonly files: readonly OutputFile[]
+}
+
+/** @returns everything that the documents say, in memory. @throws DiagnosticsError where the gate or an emitter objects. */
+async function emit(run: Run, writesTypes: boolean): Promise<Emitted> {
+  const apis = await loadFamily(run)
+  const steps = await passGate(run, apis, writesTypes)
+  run.terminal.status?.(`emitting ${run.config.emit.join(', ')}`)
+  const { emitAll } = await import('./generate.ts')
+  const emitted = await emitAll(apis, run.config, run.report)
+  run.report.finish()
+  const { emitChangeIndex } = await import('./change-index.ts')
+  const { versions, emit: emitters } = run.config
+  const indexed = versions !== undefined && emitters.includes('translations')
+  const files = indexed ? [...emitted, emitChangeIndex(steps)] : emitted
+  return { apis, steps, files: files.toSorted((a, b) => compare(a.path, b.path)) }
+}
+
+/** Types are written before the gate fails: nobody could type the missing change otherwise. */
+async function passGate(run: Run, apis: readonly Api[], writesTypes: boolean): Promise<readonly Step[]> {
+  const { config, report, terminal } = run
+  terminal.status?.('comparing adjacent versions')
+  const [{ loadChanges }, { claimSteps, judge }] = await Promise.all([
+    import('./changes.ts'),
+    import('./gate.ts'),
+  ])
+  const versions = apis.map((api) => api.version)
+  const changes = await loadChanges(config.versions, versions, report)
+  const steps = claimSteps(apis, changes)
+  for (const diagnostic of judge(steps, config)) report.add(diagnostic)
+  if (writesTypes && report.diagnostics.some((each) => each.severity === 'error')) await writeTypes(run, apis)
+  report.finish()
+  return steps
+}
+
+async function writeTypes({ config }: Run, apis: readonly Api[]): Promise<void> {
+  if (!config.emit.includes('types')) return
+  const [{ emitTypes, printTypes }, { findDrift }] = await Promise.all([
+    import('./emit/types.ts'),
+    import('./write.ts'),
+  ])
+  const files = emitTypes(apis, await printTypes(apis), config.client !== undefined)
+  const wanted = new Set(files.map((file) => file.path))
+  for (const drift of findDrift(config.out, files)) {
+    if (!wanted.has(drift.path)) continue
+    const target = join(config.out, drift.path)
+    mkdirSync(dirname(target), { recursive: true })
+    const temporary = `${target}.${process.pid}.tmp`
+    writeFileSync(temporary, drift.wanted)
+    renameSync(temporary, target)
+  }
+}
+
+/** @returns how many files a run on the same inputs found in the output, with its warnings, if they are still there. */
+async function recall(run: Run): Promise<number | undefined> {
+  const { recallRun } = await import('./unchanged.ts')
+  const known = recallRun(run.config, run.file)
+  for (const warning of known?.warnings ?? []) run.report.add(warning)
+  return known?.files
+}
+
+async function remember(run: Run, files: readonly OutputFile[]): Promise<void> {
+  const { rememberRun } = await import('./unchanged.ts')
+  rememberRun(run.config, run.file, files, run.report.diagnostics)
+}
+
+/** Writes what the documents say. */
+export async function generate(run: Run): Promise<Outcome> {
+  const known = await recall(run)
+  if (known !== undefined) return writtenOutcome(run, known, [])
+  const { files } = await emit(run, true)
+  const { writeFiles } = await import('./write.ts')
+  const changed = writeFiles(run.config.out, files)
+  await remember(run, files)
+  return writtenOutcome(run, files.length, changed)
+}
+
+function writtenOutcome(run: Run, files: number, changed: readonly Drift[]): Outcome {
+  return {
+    lines: [
+      ...changed.map((each) => `${each.kind === 'stale' ? 'removed' : 'wrote'} ${each.path}`),
+      `${run.config.out}: ${files} files, ${changed.length} changed`,
+    ],
+    data: {
+      out: run.config.out,
+      files,
+      changed: changed.map(({ path, kind }) => ({ path, kind: kind === 'stale' ? 'removed' : 'written' })),
+    },
+  }
+}
+
+/** Fails where the output is not what the documents say. */
+export async function check(run: Run): Promise<Outcome> {
+  const known = await recall(run)
+  if (known !== undefined) return checkedOutcome(run, known)
+  const { apis, files, steps } = await emit(run, false)
+  await reportMissing(run, steps)
+  const [{ explainDrift }, { findDrift }] = await Promise.all([import('./drift.ts'), import('./write.ts')])
+  for (const diagnostic of explainDrift(findDrift(run.config.out, files), apis)) run.report.add(diagnostic)
+  run.report.finish()
+  await remember(run, files)
+  return checkedOutcome(run, files.length)
+}
+
+/** A lost change is said by its name, not by the drift that follows from it. */
+async function reportMissing({ config, report }: Run, steps: readonly Step[]): Promise<void> {
+  const [{ CHANGE_INDEX, missingChanges }, { loadDocument }] = await Promise.all([
+    import('./change-index.ts'),
+    import('./load.ts'),
+  ])
+  const index = join(config.out, CHANGE_INDEX)
+  if (!existsSync(index)) return
+  const placeIn = (file: string, pointer: string): Place =>
+    loadDocument(file, report)?.place(pointer) ?? { file, line: 1, column: 1, pointer }
+  for (const each of missingChanges(readFileSync(index, 'utf8'), steps, placeIn)) report.add(each)
+  report.finish()
+}
+
+function checkedOutcome({ config: { out } }: Run, files: number): Outcome {
+  return { lines: [`${out}: ${count(files, 'file')}, as the documents say`], data: { out, files } }
+}
+
+/** Writes everything, and says where each version's reference is. */
+export async function docs(run: Run): Promise<Outcome> {
+  const { apis, files } = await emit(run, true)
+  const { writeFiles } = await import('./write.ts')
+  writeFiles(run.config.out, files)
+  const pages = apis.map((api) => join(run.config.out, api.version, 'reference.html'))
+  return { lines: pages, data: { pages } }
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env node
+/** `dateline`: the maintainers' command. Exit codes: 0 fine, 1 findings, 2 usage, 3 unreadable input, 70 a bug. */
+import { existsSync, readFileSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { Command, CommanderError, Option } from 'commander'
+import {
+  BUG,
+  count,
+  FINDINGS,
+  isUnreadable,
+  OK,
+  type Outcome,
+  openRun,
+  painterOf,
+  processTerminal,
+  type Run,
+  type Terminal,
+  UNREADABLE,
+  USAGE,
+  UsageError,
+} from './cli-run.ts'
+import { type Diagnostic, DiagnosticsError, formatDiagnostic } from './diagnostics.ts'
+import { formatAnnotation } from './diagnostics-github.ts'
+import { toSarif } from './diagnostics-sarif.ts'
+
+const FORMATS = ['text', 'json', 'github', 'sarif'] as const
+type Format = (typeof FORMATS)[number]
+
+interface Options {
+  readonly config: string
+  readonly format?: Format
+  readonly json?: true
+}
+
+/** How one command ended. */
+interface End {
+  readonly command: string
+  readonly exit: number
+  readonly diagnostics: readonly Diagnostic[]
+  readonly outcome?: Outcome
+}
+
+type Action = (run: Run, ...rest: string[]) => Promise<Outcome>
+
+/** Runs one command. @param argv without the program's name. @returns the exit code. */
+export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+  let end: End | undefined
+  const program = createProgram(terminal)
+  const perform = (command: Command, action: Action) =>
+    command.action(async () => {
+      const options = command.optsWithGlobals<Options>()
+      const format = options.json ? 'json' : (options.format ?? 'text')
+      end = await endOf(command, action, options, terminal)
+      terminal.status?.('')
+      print(end, format, terminal)
+    })
+  addCommands(program, perform)
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return end?.exit ?? OK
+  } catch (error) {
+    terminal.status?.('')
+    if (error instanceof CommanderError) return error.exitCode === 0 ? OK : USAGE
+    if (error instanceof UsageError) {
+      terminal.error(error.message)
+      return USAGE
+    }
+    terminal.error(`dateline met a bug of its own: ${error instanceof Error ? error.stack : String(error)}`)
+    return BUG
+  }
+}
+
+function createProgram(terminal: Terminal): Command {
+  return new Command('dateline')
+    .description('Generates servers, translations, clients and docs from dated OpenAPI documents.')
+    .option('--config <file>', 'configuration file', 'dateline.config.json')
+    .option('--json', 'print one JSON object')
+    .addOption(new Option('--format <format>', 'how findings are printed').choices(FORMATS))
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.error(text.trimEnd()),
+    })
+}
+
+/** Commands load what they need when they run: a listing of differences waits for no emitter. */
+function addCommands(program: Command, perform: (command: Command, action: Action) => Command): void {
+  const command = (name: string, description: string) =>
+    program
+      .command(name)
+      .description(description)
+      .option('--json', 'print one JSON object')
+      .addOption(new Option('--format <format>', 'how findings are printed').choices(FORMATS))
+  perform(command('generate', 'write everything that the documents say'), async (run) =>
+    (await import('./cli-generate.ts')).generate(run),
+  )
+  perform(
+    command(
+      'check',
+      'fail when the output is not what the documents say, and name the line that it comes from',
+    ),
+    async (run) => (await import('./cli-generate.ts')).check(run),
+  )
+  const diff = command(
+    'diff <old> <new>',
+    'what differs between two versions or files, and which change accounts for it',
+  )
+  perform(diff.option('--markdown', 'print tables for a pull request'), async (run, old, next) =>
+    (await import('./cli-diff.ts')).diff(
+      run,
+      old!,
+      next!,
+      diff.opts<{ markdown?: true }>().markdown === true,
+    ),
+  )
+  perform(
+    command('new-version <version>', 'make the next document and the folder of its changes'),
+    async (run, version) => (await import('./cli-new-version.ts')).newVersion(run, version!),
+  )
+  perform(command('watch', 'generate again whenever a document or a change is written'), async (run) => {
+    const stop = new AbortController()
+    process.once('SIGINT', () => stop.abort())
+    process.once('SIGTERM', () => stop.abort())
+    return (await import('./cli-watch.ts')).watch(run, stop.signal)
+  })
+  const stub = command('stub', 'add a handler for each operation that has none')
+  perform(stub.option('--list', 'say which have none, and write nothing'), async (run) =>
+    (await import('./cli-stub.ts')).stub(run, stub.opts<{ list?: true }>().list === true),
+  )
+  perform(command('docs', 'write everything and say where the reference of each version is'), async (run) =>
+    (await import('./cli-generate.ts')).docs(run),
+  )
+}
+
+/** @throws what is neither a finding nor an outcome. */
+async function endOf(command: Command, action: Action, options: Options, terminal: Terminal): Promise<End> {
+  const name = command.name()
+  try {
+    const run = await openRun(options.config, terminal)
+    const outcome = await action(run, ...command.args)
+    const { diagnostics } = run.report
+    return { command: name, exit: outcome.exit ?? OK, diagnostics, outcome }
+  } catch (error) {
+    if (!(error instanceof DiagnosticsError)) throw error
+    const { diagnostics } = error
+    return { command: name, exit: isUnreadable(diagnostics) ? UNREADABLE : FINDINGS, diagnostics }
+  }
+}
+
+function print(end: End, format: Format, terminal: Terminal): void {
+  const { command, exit, diagnostics, outcome } = end
+  if (format === 'json') {
+    terminal.out(JSON.stringify({ command, exit, findings: diagnostics, ...outcome?.data }, null, 2))
+    return
+  }
+  if (format === 'sarif') {
+    terminal.out(JSON.stringify(toSarif(diagnostics), null, 2))
+    return
+  }
+  for (const line of outcome?.lines ?? []) terminal.out(line)
+  if (format === 'github' || process.env.GITHUB_ACTIONS === 'true')
+    for (const each of diagnostics) terminal.out(formatAnnotation(each))
+  if (format === 'github') return
+  const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
+  const paint = painterOf(terminal)
+  for (const diagnostic of diagnostics) terminal.error(formatDiagnostic(diagnostic, read, paint))
+  if (!outcome) terminal.error(`${count(errorsIn(diagnostics), 'problem')}; ${whatWasWritten(end)}`)
+}
+
+const errorsIn = (diagnostics: readonly Diagnostic[]): number =>
+  diagnostics.filter((each) => each.severity === 'error').length
+
+/** Types are written ahead of the gate, so that the missing change can be. */
+function whatWasWritten({ command, diagnostics }: End): string {
+  const gated = diagnostics.some((each) => /^(break|change)-/.test(each.code))
+  return gated && (command === 'generate' || command === 'docs')
+    ? 'types were written, nothing else'
+    : 'nothing was written'
+}
+
+if (import.meta.main) {
+  // Commands load what they need when they run: compiled once, it loads in half the time.
+  enableCompileCache()
+  process.exitCode = await main(process.argv.slice(2))
+}

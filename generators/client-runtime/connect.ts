@@ -1,0 +1,154 @@
+/** Binds a version's table of operations to the wire. */
+import createFetchClient from 'openapi-fetch'
+import { type Answer, Call, ListCall } from './call.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { type Deprecation, readDeprecation } from './deprecation.ts'
+import { ClientError, UnexpectedAnswerError } from './errors.ts'
+import { refusalOf, wishOf } from './refusal.ts'
+import { encodeBody, isMultipart } from './request-body.ts'
+import type { OperationRow, Service } from './service.ts'
+import { send } from './transport.ts'
+import type { CallOptions, KeyOption } from './types.ts'
+
+export interface ClientOptions {
+  /** Origin of the service, with or without a slash at the end. */
+  readonly baseUrl: string
+  /** The key or token that every request carries; a function is asked before each call. */
+  readonly apiKey?: string | (() => string | Promise<string>)
+  /** For one attempt, from its start to the last byte of its body. 30,000 when absent. */
+  readonly timeoutMs?: number
+  /** Attempts after the first. 3 when absent. */
+  readonly maxRetries?: number
+  /** Headers for every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Told once when the service says that this version will be switched off. */
+  readonly onDeprecation?: (deprecation: Deprecation) => void
+  /** In place of the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch
+  /** In place of the system's clock, for tests. */
+  readonly clock?: Clock
+}
+
+interface AnyInput extends CallOptions, KeyOption {
+  readonly path?: Readonly<Record<string, unknown>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly header?: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+}
+
+/** openapi-fetch's `request` without the types of one document: ours stand at the methods. */
+type Exchange = (
+  method: string,
+  path: string,
+  init: Readonly<Record<string, unknown>>,
+) => Promise<{ data?: unknown; error?: unknown; response: Response }>
+
+const TIMEOUT_MS = 30_000
+const MAX_RETRIES = 3
+
+/** @returns one method for each operation of the service, typed by `Client`. */
+export function connect<Client>(service: Service, options: ClientOptions): Client {
+  const perform = performer(service, options)
+  const methods = Object.entries(service.operations).map(([id, operation]) => [
+    id,
+    (input: AnyInput = {}) =>
+      operation.listed
+        ? new ListCall(
+            (query) => perform(operation, { ...input, query }),
+            input.query ?? {},
+            service.wire.page,
+          )
+        : new Call(perform(operation, input)),
+  ])
+  return Object.fromEntries(methods) as Client
+}
+
+function performer(service: Service, options: ClientOptions) {
+  const { wire, version } = service
+  const exchange = createFetchClient({ baseUrl: options.baseUrl }).request as unknown as Exchange
+  const noteDeprecation = once((response: Response) => {
+    const deprecation = options.onDeprecation && readDeprecation(version, response.headers)
+    if (deprecation) options.onDeprecation?.(deprecation)
+    return deprecation !== undefined
+  })
+  const clock = options.clock ?? systemClock
+
+  return async function perform(operation: OperationRow, input: AnyInput): Promise<Answer<unknown>> {
+    requirePath(input.path)
+    const key = operation.keyed ? (input.idempotencyKey ?? crypto.randomUUID()) : undefined
+    const transport = {
+      fetch: options.fetch ?? globalThis.fetch,
+      clock,
+      timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
+      maxRetries: input.maxRetries ?? options.maxRetries ?? MAX_RETRIES,
+      keyed: key !== undefined,
+      streamed: operation.streamed ?? false,
+      signal: input.signal,
+      wishOf: (body: string) => wishOf(body, wire),
+    }
+    const headers = await headersOf(service, options, operation, input, key)
+    const { data, error, response } = await parsed(
+      exchange(operation.method, operation.path, {
+        params: { path: input.path, query: input.query, header: input.header },
+        headers,
+        fetch: (request: Request) => send(request, transport),
+        ...(operation.streamed && { parseAs: 'stream' }),
+        ...(input.body !== undefined && encodeBody(input.body, operation.media)),
+      }),
+    )
+    noteDeprecation(response)
+    if (!response.ok) throw refusalOf(response, error, service, clock.now())
+    return { data, response, requestId: response.headers.get(wire.requestIdHeader) ?? undefined }
+  }
+}
+
+/** In order of precedence, lowest first; the version always stands: the types are those of that version. */
+async function headersOf(
+  { wire, version, credential }: Service,
+  options: ClientOptions,
+  operation: OperationRow,
+  input: AnyInput,
+  key: string | undefined,
+): Promise<Record<string, string>> {
+  const { apiKey } = options
+  const secret = typeof apiKey === 'function' ? await apiKey() : apiKey
+  return {
+    Accept: operation.streamed ? '*/*' : 'application/json',
+    ...(credential && secret !== undefined && { [credential.header]: `${credential.prefix}${secret}` }),
+    // The boundary of a multipart body is fetch's own to name.
+    ...(operation.media !== undefined &&
+      !isMultipart(operation.media) && { 'Content-Type': operation.media }),
+    ...options.headers,
+    ...input.headers,
+    ...(key !== undefined && { [wire.idempotencyHeader]: key }),
+    ...(wire.versionHeader !== undefined && { [wire.versionHeader]: version }),
+  }
+}
+
+/** A URL resolves dots and an empty segment away, and the request would reach another operation. */
+function requirePath(path: AnyInput['path'] = {}): void {
+  for (const [name, value] of Object.entries(path)) {
+    if (['', '.', '..', 'undefined', 'null'].includes(String(value))) {
+      throw new ClientError(`${name} is ${JSON.stringify(value) ?? 'undefined'}, which names nothing`)
+    }
+  }
+}
+
+async function parsed<Result>(exchange: Promise<Result>): Promise<Result> {
+  try {
+    return await exchange
+  } catch (cause) {
+    if (cause instanceof SyntaxError) {
+      throw new UnexpectedAnswerError('The answer is not the JSON that it should be', { cause })
+    }
+    throw cause
+  }
+}
+
+/** Calls the function until it has returned true. */
+function once<Value>(attempt: (value: Value) => boolean): (value: Value) => void {
+  let done = false
+  return (value) => {
+    if (!done) done = attempt(value)
+  }
+}

@@ -1,0 +1,88 @@
+/** From an operation's types, as openapi-typescript writes them, to what its method takes and gives. */
+import type { Call, ListCall } from './call.ts'
+
+/** How to make one call differently from the client's settings. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+  /** For one attempt, from its start to the last byte of its body. */
+  readonly timeoutMs?: number | undefined
+  readonly maxRetries?: number | undefined
+  /** Further headers, in place of the client's own of the same name. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+export interface KeyOption {
+  /** A UUID of your own, to repeat a call of an earlier process. One is made for each call otherwise. */
+  readonly idempotencyKey?: string | undefined
+}
+
+/**
+ * The argument of a method: `path`, `query`, `header` and `body` as the operation has them, and options.
+ * `Managed` names the header parameters that the client sends by itself.
+ */
+export type Input<Operation, Managed extends string = never> = Part<'path', Parameters<Operation, 'path'>> &
+  Part<'query', Parameters<Operation, 'query'>> &
+  Part<'header', Without<Parameters<Operation, 'header'>, Managed>> &
+  BodyPart<Operation> &
+  CallOptions
+
+/** What a method gives: the body of success; undefined where there is none; a stream where it is not JSON. */
+export type Output<Operation> = Operation extends { responses: infer Responses }
+  ? {
+      [Status in keyof Responses]: Status extends Success ? Payload<Responses[Status]> : never
+    }[keyof Responses]
+  : never
+
+export type Result<Operation> = Call<Output<Operation>>
+
+/** `Items` names the member of a page that holds its records. */
+export type ListResult<Operation, Items extends string> = ListCall<
+  Output<Operation>,
+  ItemOf<Output<Operation>, Items>
+>
+
+type ItemOf<Page, Items extends string> = Page extends { [Name in Items]: readonly (infer Item)[] }
+  ? Item
+  : unknown
+
+/** `Omit` would make something of nothing. */
+type Without<Members, Names extends string> = [Members] extends [never] ? never : Omit<Members, Names>
+
+type Success = 200 | 201 | 202 | 203 | 204 | 205 | 206 | '2XX'
+
+type Parameters<Operation, Where extends string> = Operation extends { parameters: infer Places }
+  ? Where extends keyof Places
+    ? Exclude<Places[Where], undefined>
+    : never
+  : never
+
+/** `{ query: … }`, optional when nothing in it is required, absent when there is nothing in it. */
+type Part<Name extends string, Members> = [Members] extends [never]
+  ? unknown
+  : [keyof Members] extends [never]
+    ? unknown
+    : Partial<Members> extends Members
+      ? { readonly [K in Name]?: Members }
+      : { readonly [K in Name]: Members }
+
+type BodyPart<Operation> = Operation extends { requestBody: { content: infer Contents } }
+  ? { readonly body: Preferred<Contents> }
+  : Operation extends { requestBody?: infer Body }
+    ? Exclude<Body, undefined> extends { content: infer Contents }
+      ? [Exclude<Body, undefined>] extends [never]
+        ? unknown
+        : { readonly body?: Preferred<Contents> }
+      : unknown
+    : unknown
+
+type Preferred<Contents> = [Json<Contents>] extends [never]
+  ? Contents[keyof Contents]
+  : Contents[Json<Contents>]
+
+type Payload<Response> = Response extends { content: infer Contents }
+  ? [Json<Contents>] extends [never]
+    ? ReadableStream<Uint8Array>
+    : Contents[Json<Contents>]
+  : undefined
+
+type Json<Contents> = Extract<keyof Contents, `${string}json${string}`>

@@ -1,0 +1,132 @@
+/**
+ * IR → JSON Schema (2020-12) as judges need it: no prose, one order of keywords, references by component name.
+ * Two schemas that judge alike give the same text, whatever their documents call or order things.
+ */
+import type { Operation, Schema } from '../ir/model.ts'
+
+type JsonSchema = Readonly<Record<string, unknown>> | boolean
+
+/** @param rename what a component is called in the output, by its name in the document. */
+export function toJsonSchema(schema: Schema, rename: (component: string) => string): JsonSchema {
+  const judged = print(schema, rename)
+  if (!schema.nullable || typeof judged === 'boolean') return judged
+  if (typeof judged.type === 'string') return { ...judged, type: [judged.type, 'null'] }
+  if (Array.isArray(judged.enum)) return { ...judged, enum: [...judged.enum, null] }
+  return { anyOf: [judged, { type: 'null' }] }
+}
+
+function print(schema: Schema, rename: (component: string) => string): JsonSchema {
+  const inner = (each: Schema) => toJsonSchema(each, rename)
+  switch (schema.kind) {
+    case 'any':
+      return true
+    case 'never':
+      return false
+    case 'null':
+      return { type: 'null' }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'number':
+      return printNumber(schema)
+    case 'string':
+      return defined({
+        type: 'string',
+        minLength: schema.minLength,
+        maxLength: schema.maxLength,
+        pattern: schema.pattern,
+        format: schema.format,
+      })
+    case 'enum':
+      return { enum: [...schema.values] }
+    case 'array':
+      return printArray(schema, inner)
+    case 'object':
+      return printObject(schema, inner)
+    case 'union':
+      return defined({
+        // ajv asks for the type and the tag beside a discriminator before it makes a switch of it.
+        ...(schema.discriminator && {
+          type: 'object',
+          discriminator: { propertyName: schema.discriminator.property },
+          required: [schema.discriminator.property],
+        }),
+        [schema.mode]: schema.members.map(inner),
+      })
+    case 'intersection':
+      return { allOf: schema.members.map(inner) }
+    case 'ref':
+      return { $ref: rename(schema.name) }
+  }
+}
+
+function printNumber(schema: Extract<Schema, { kind: 'number' }>): JsonSchema {
+  return defined({
+    type: schema.integer ? 'integer' : 'number',
+    minimum: schema.minimum,
+    maximum: schema.maximum,
+    exclusiveMinimum: schema.exclusiveMinimum,
+    exclusiveMaximum: schema.exclusiveMaximum,
+    multipleOf: schema.multipleOf,
+    // int32 and int64 are bounds in disguise; float and double say nothing about JSON.
+    ...(schema.format === 'int32' && {
+      minimum: schema.minimum ?? -(2 ** 31),
+      maximum: schema.maximum ?? 2 ** 31 - 1,
+    }),
+  })
+}
+
+/** The items of a batch are judged one by one by whoever handles it: here they may be anything. */
+export function isJudgedEach(schema: Schema): boolean {
+  return schema.extensions['x-judged'] === 'each'
+}
+
+function printArray(
+  schema: Extract<Schema, { kind: 'array' }>,
+  inner: (each: Schema) => JsonSchema,
+): JsonSchema {
+  const items = isJudgedEach(schema) ? true : inner(schema.items)
+  return defined({
+    type: 'array',
+    minItems: schema.minItems,
+    maxItems: schema.maxItems,
+    uniqueItems: schema.uniqueItems || undefined,
+    prefixItems: schema.prefix.length > 0 ? schema.prefix.map(inner) : undefined,
+    items: items === true ? undefined : items,
+  })
+}
+
+function printObject(
+  schema: Extract<Schema, { kind: 'object' }>,
+  inner: (each: Schema) => JsonSchema,
+): JsonSchema {
+  const required = schema.properties.filter((property) => property.required).map((property) => property.name)
+  const { additional } = schema
+  return defined({
+    type: 'object',
+    minProperties: schema.minProperties,
+    maxProperties: schema.maxProperties,
+    propertyNames: schema.propertyNames && inner(schema.propertyNames),
+    required: required.length > 0 ? required.sort() : undefined,
+    properties:
+      schema.properties.length > 0
+        ? Object.fromEntries(schema.properties.map(({ name, schema: property }) => [name, inner(property)]))
+        : undefined,
+    patternProperties:
+      schema.patterns.length > 0
+        ? Object.fromEntries(schema.patterns.map(({ pattern, schema: each }) => [pattern, inner(each)]))
+        : undefined,
+    additionalProperties:
+      additional === 'open' ? undefined : additional === 'closed' ? false : inner(additional),
+  })
+}
+
+function defined(members: Record<string, unknown>): JsonSchema {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+/** The JSON content of an operation's request body, if it has one. */
+export function jsonBody(operation: Operation) {
+  return operation.body?.contents.find((content) =>
+    /^application\/(?:[\w.-]+\+)?json\b/.test(content.mediaType),
+  )
+}

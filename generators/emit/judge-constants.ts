@@ -1,0 +1,145 @@
+/** What judges share: patterns, sets of values, formats, and the few functions that are no expression. */
+import { createHash } from 'node:crypto'
+import { stringLiteral } from '../print/literal.ts'
+
+/** Formats of strings that are judged; `ajv-formats` has their judges. Others are notes for readers. */
+export const STRING_FORMATS = [
+  'byte',
+  'date',
+  'date-time',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'iso-date-time',
+  'iso-time',
+  'json-pointer',
+  'json-pointer-uri-fragment',
+  'regex',
+  'relative-json-pointer',
+  'time',
+  'uri',
+  'uri-reference',
+  'uri-template',
+  'url',
+  'uuid',
+]
+
+/** Functions that generated judges call, each printed where one of them is used. */
+const FUNCTIONS = {
+  isObject: `function isObject(v) {
+  return typeof v === 'object' && v !== null && !Array.isArray(v)
+}`,
+  own: `/** A property whose name every object inherits. */
+function own(v, name) {
+  return Object.hasOwn(v, name) ? v[name] : undefined
+}`,
+  length: `/** Characters as JSON Schema counts them: code points. */
+function length(v) {
+  let n = v.length
+  for (let at = 0; at < v.length - 1; at++) {
+    if ((v.charCodeAt(at) & 0xfc00) === 0xd800 && (v.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
+      n--
+      at++
+    }
+  }
+  return n
+}`,
+  closed: `/** Whether an object has only known properties, \`n\` of which are known to be there. */
+function closed(v, n, names) {
+  for (const name in v) if (--n < 0 && !names.has(name)) return false
+  if (n === 0) return true
+  for (const name in v) if (!names.has(name)) return false
+  return true
+}`,
+  unique: `/** Whether no two items are equal: one pass, whatever they are. */
+function unique(list) {
+  const scalars = new Set()
+  const others = new Set()
+  for (const item of list) {
+    const other = typeof item === 'object' && item !== null
+    const seen = other ? others : scalars
+    const mark = other ? canonical(item) : item
+    if (seen.has(mark)) return false
+    seen.add(mark)
+  }
+  return true
+}
+
+/** JSON with sorted names: the same for equal values. */
+function canonical(v) {
+  if (Array.isArray(v)) return \`[\${v.map(canonical).join()}]\`
+  if (typeof v !== 'object' || v === null) return JSON.stringify(v)
+  let text = '{'
+  for (const name of Object.keys(v).sort()) text += \`\${JSON.stringify(name)}:\${canonical(v[name])},\`
+  return text
+}`,
+  format: `function format(name) {
+  const judge = formats.fullFormats[name]
+  if (typeof judge === 'function') return judge
+  return judge instanceof RegExp ? (v) => judge.test(v) : judge.validate
+}`,
+  guarded: `/** Refuses what is nested deeper than the stack, instead of throwing. */
+function guarded(judge) {
+  return (v) => {
+    try {
+      return judge(v)
+    } catch (error) {
+      if (error instanceof RangeError) return false
+      throw error
+    }
+  }
+}`,
+} as const
+
+export type SharedFunction = keyof typeof FUNCTIONS
+
+export interface Constants {
+  /** @returns the name of a constant with this value, the same for the same text. */
+  define(kind: string, value: string): string
+  /** @returns the function's name, which will be there. */
+  call(name: SharedFunction): string
+  /** Imports, constants and functions that were asked for. */
+  print(): string
+}
+
+export function createConstants(): Constants {
+  const names = new Map<string, string>()
+  const taken = new Set<string>()
+  const used = new Set<SharedFunction>()
+  return {
+    define(kind, value) {
+      const known = names.get(value)
+      if (known) return known
+      const digest = createHash('sha256').update(value).digest('hex')
+      // Named by what they are, so that one more of them changes no other line.
+      let size = 8
+      while (taken.has(`${kind}$${digest.slice(0, size)}`)) size++
+      const name = `${kind}$${digest.slice(0, size)}`
+      taken.add(name)
+      names.set(value, name)
+      return name
+    },
+    call(name) {
+      used.add(name)
+      return name
+    },
+    print() {
+      const imports = used.has('format') ? "import formats from 'ajv-formats/dist/formats.js'\n" : ''
+      const functions = Object.entries(FUNCTIONS).filter(([name]) => used.has(name as SharedFunction))
+      const constants = [...names].map(([value, name]) => `const ${name} = ${value}\n`).sort()
+      return `${imports}${constants.join('')}\n${functions.map(([, text]) => `${text}\n\n`).join('')}`
+    },
+  }
+}
+
+/** A regular expression as JSON Schema means it; one that is none in Unicode mode is read in the older one. */
+export function printPattern(pattern: string): string {
+  try {
+    new RegExp(pattern, 'u')
+    return `new RegExp(${stringLiteral(pattern)}, 'u')`
+  } catch {
+    return `new RegExp(${stringLiteral(pattern)})`
+  }
+}

@@ -1,0 +1,396 @@
+/**
+ * A schema as a JavaScript function that says whether a value fits: no error objects, no coercion, one pass, the
+ * cheapest question first. `explain` says why, after a refusal. References stand as marks until all names are known.
+ */
+import type { Api, Schema } from '../ir/model.ts'
+import { tagsOf } from '../ir/tags.ts'
+import { literal, member, stringLiteral } from '../print/literal.ts'
+import { isJudgedEach } from './json-schema.ts'
+import { type Constants, printPattern, STRING_FORMATS } from './judge-constants.ts'
+
+type Of<Kind extends Schema['kind']> = Extract<Schema, { kind: Kind }>
+
+/** One judge: its function and those it is made of, with marks for names. */
+export interface JudgeCode {
+  readonly text: string
+  /** Components whose judges it calls. */
+  readonly refs: ReadonlySet<string>
+}
+
+interface Writer {
+  readonly api: Api
+  readonly constants: Constants
+  readonly refs: Set<string>
+  /** Functions for members of unions that are no expression. */
+  readonly parts: string[]
+  variables: number
+}
+
+/** Private characters, which no document has reason to hold. */
+const MARK = '\uE000'
+const SELF = '\uE001'
+
+/** @returns the code of a schema's judge. */
+export function writeJudge(schema: Schema, api: Api, constants: Constants): JudgeCode {
+  const writer: Writer = { api, constants, refs: new Set(), parts: [], variables: 0 }
+  const body = bodyOf(schema, writer)
+  return { text: [...writer.parts, `function ${SELF}(v) {\n${body}}\n`].join('\n'), refs: writer.refs }
+}
+
+/**
+ * Puts names in the place of marks.
+ * @param self the judge's own name.
+ * @param nameOf the name of a component's judge.
+ * @param given further parameters, which all functions of the judge hand on.
+ */
+export function nameJudge(
+  code: Pick<JudgeCode, 'text'>,
+  self: string,
+  nameOf: (component: string) => string,
+  given: readonly string[] = [],
+): string {
+  const more = given.map((name) => `, ${name}`).join('')
+  return code.text
+    .replaceAll(/\uE001(\$\d+)?\((\w+)\)/g, (_, part: string | undefined, value: string) => {
+      return `${self}${part ?? ''}(${value}${more})`
+    })
+    .replaceAll(/\uE000([^\uE000]*)\uE000/g, (_, component: string) => nameOf(component))
+}
+
+function bodyOf(schema: Schema, writer: Writer): string {
+  const expression = fits(schema, 'v', writer)
+  if (expression !== undefined) return `  return ${expression}\n`
+  return `${check(schema, 'v', writer, false)
+    .map((line) => `  ${line}\n`)
+    .join('')}  return true\n`
+}
+
+/** An expression that is true when the value fits; undefined for what takes statements. */
+function fits(schema: Schema, v: string, writer: Writer): string | undefined {
+  const plain = fitsPlain(schema, v, writer)
+  if (plain === undefined || !schema.nullable || plain === 'true') return plain
+  return `(${v} === null || ${plain})`
+}
+
+function fitsPlain(schema: Schema, v: string, writer: Writer): string | undefined {
+  switch (schema.kind) {
+    case 'any':
+      return 'true'
+    case 'never':
+      return 'false'
+    case 'null':
+      return `${v} === null`
+    case 'boolean':
+      return `typeof ${v} === 'boolean'`
+    case 'number':
+      return fitsNumber(schema, v)
+    case 'string':
+      return fitsString(schema, v, writer)
+    case 'enum':
+      return fitsEnum(schema, v, writer)
+    case 'ref':
+      writer.refs.add(schema.name)
+      return `${MARK}${schema.name}${MARK}(${v})`
+    case 'union':
+      return fitsUnion(schema, v, writer)
+    default:
+      return undefined
+  }
+}
+
+const all = (conditions: readonly (string | false | undefined)[]): string => {
+  const kept = conditions.filter((each) => each)
+  return kept.length === 1 ? String(kept[0]) : `(${kept.join(' && ')})`
+}
+
+const above = (sign: string, v: string, bound: number | undefined) =>
+  bound !== undefined && `${v} ${sign} ${bound}`
+
+function fitsNumber(schema: Of<'number'>, v: string): string {
+  // int32 is bounds in disguise; int64, float and double say nothing about JSON.
+  const narrow = schema.format === 'int32'
+  return all([
+    // JSON.parse makes Infinity of 1e400.
+    schema.integer ? `Number.isInteger(${v})` : `Number.isFinite(${v})`,
+    above('>=', v, schema.minimum ?? (narrow ? -(2 ** 31) : undefined)),
+    above('<=', v, schema.maximum ?? (narrow ? 2 ** 31 - 1 : undefined)),
+    above('>', v, schema.exclusiveMinimum),
+    above('<', v, schema.exclusiveMaximum),
+    schema.multipleOf !== undefined && `Number.isInteger(${v} / ${schema.multipleOf})`,
+  ])
+}
+
+function fitsString(schema: Of<'string'>, v: string, writer: Writer): string {
+  const { minLength: least = 0, maxLength: most, pattern, format } = schema
+  const { constants } = writer
+  const longer =
+    most !== undefined &&
+    `(${v}.length <= ${most} || (${v}.length <= ${2 * most} && ${constants.call('length')}(${v}) <= ${most}))`
+  const shorter =
+    least === 1
+      ? `${v} !== ''`
+      : least > 1 && `(${v}.length >= ${2 * least} || ${constants.call('length')}(${v}) >= ${least})`
+  return all([
+    `typeof ${v} === 'string'`,
+    // Length first: a pattern then never runs over more than it allows.
+    longer,
+    shorter,
+    pattern !== undefined && `${constants.define('pattern', printPattern(pattern))}.test(${v})`,
+    format !== undefined &&
+      STRING_FORMATS.includes(format) &&
+      `${constants.define('format', `${constants.call('format')}(${stringLiteral(format)})`)}(${v})`,
+  ])
+}
+
+function fitsEnum(schema: Of<'enum'>, v: string, writer: Writer): string {
+  const { values } = schema
+  if (values.length === 0) return 'false'
+  if (values.length > 4) return `${writer.constants.define('set', `new Set(${literal(values)})`)}.has(${v})`
+  const each = values.map((value) => `${v} === ${literal(value)}`)
+  return each.length === 1 ? each[0]! : `(${each.join(' || ')})`
+}
+
+/** A union as an expression; members that take statements become functions of their own. */
+function fitsUnion(schema: Of<'union'>, v: string, writer: Writer): string | undefined {
+  if (tagsOf(schema, writer.api)) return undefined
+  const members = schema.members.map((each) => fits(each, v, writer) ?? `${partFor(each, writer)}(${v})`)
+  if (members.length === 0) return 'false'
+  if (members.length === 1) return members[0]!
+  if (schema.mode === 'anyOf' || areDisjoint(schema.members, writer.api)) return `(${members.join(' || ')})`
+  return `${members.map((each) => `(${each})`).join(' + ')} === 1`
+}
+
+function partFor(schema: Schema, writer: Writer): string {
+  const body = bodyOf(schema, writer)
+  const name = `${SELF}$${writer.parts.length + 1}`
+  writer.parts.push(`function ${name}(v) {\n${body}}\n`)
+  return name
+}
+
+/** Whether no value can fit two of the members, since their JSON types differ: then the first that fits settles it. */
+function areDisjoint(members: readonly Schema[], api: Api): boolean {
+  const seen = new Set<string>()
+  for (const each of members) {
+    const types = jsonTypes(each, api, new Set())
+    if (!types || each.nullable || types.some((type) => seen.has(type))) return false
+    for (const type of types) seen.add(type)
+  }
+  return true
+}
+
+function jsonTypes(schema: Schema, api: Api, seen: Set<string>): string[] | undefined {
+  if (schema.nullable) return undefined
+  switch (schema.kind) {
+    case 'null':
+    case 'boolean':
+    case 'number':
+    case 'string':
+    case 'array':
+    case 'object':
+      return [schema.kind]
+    case 'enum':
+      return [...new Set(schema.values.map((value) => (value === null ? 'null' : typeof value)))]
+    case 'ref': {
+      const target = api.schemas.get(schema.name)
+      if (!target || seen.has(schema.name)) return undefined
+      return jsonTypes(target, api, seen.add(schema.name))
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Statements that return false when the value does not fit. @param known whether it is known to be an object. */
+function check(schema: Schema, v: string, writer: Writer, known: boolean): string[] {
+  const expression = fits(schema, v, writer)
+  if (expression === 'true') return []
+  if (expression !== undefined) return [`if (!${bracket(expression)}) return false`]
+  const lines = checkPlain(schema, v, writer, known && !schema.nullable)
+  return schema.nullable ? [`if (${v} !== null) {`, ...indent(lines), '}'] : lines
+}
+
+const bracket = (expression: string): string => {
+  const single =
+    /^[\w$.\uE000\uE001]+\([^()]*\)$/.test(expression) || /^\((?:[^()]|\([^()]*\))*\)$/.test(expression)
+  return single ? expression : `(${expression})`
+}
+
+const indent = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)
+
+function checkPlain(schema: Schema, v: string, writer: Writer, known: boolean): string[] {
+  switch (schema.kind) {
+    case 'array':
+      return checkArray(schema, v, writer)
+    case 'object':
+      return checkObject(schema, v, writer, known)
+    case 'union':
+      return checkTagged(schema, v, writer, known)
+    case 'intersection':
+      return checkAll(schema, v, writer, known)
+    default:
+      throw new Error(`a schema of kind ${schema.kind} is an expression`)
+  }
+}
+
+const variable = (writer: Writer, prefix = 'v'): string => `${prefix}${++writer.variables}`
+
+const notObject = (v: string, writer: Writer): string =>
+  `if (!${writer.constants.call('isObject')}(${v})) return false`
+
+function checkArray(schema: Of<'array'>, v: string, writer: Writer): string[] {
+  const { minItems, maxItems, prefix } = schema
+  const bounds = [
+    `!Array.isArray(${v})`,
+    minItems !== undefined && minItems > 0 && `${v}.length < ${minItems}`,
+    maxItems !== undefined && `${v}.length > ${maxItems}`,
+  ].filter((each) => each)
+  const lines = [`if (${bounds.join(' || ')}) return false`]
+  for (const [index, each] of prefix.entries()) {
+    const item = variable(writer)
+    const inner = check(each, item, writer, false)
+    if (inner.length > 0)
+      lines.push(`if (${v}.length > ${index}) {`, `  const ${item} = ${v}[${index}]`, ...indent(inner), '}')
+  }
+  const item = variable(writer)
+  const at = variable(writer, 'i')
+  const inner = isJudgedEach(schema) ? [] : check(schema.items, item, writer, false)
+  if (inner.length > 0) {
+    lines.push(`for (let ${at} = ${prefix.length}; ${at} < ${v}.length; ${at}++) {`)
+    lines.push(`  const ${item} = ${v}[${at}]`, ...indent(inner), '}')
+  }
+  if (schema.uniqueItems) lines.push(`if (!${writer.constants.call('unique')}(${v})) return false`)
+  return lines
+}
+
+function checkAll(schema: Of<'intersection'>, v: string, writer: Writer, known: boolean): string[] {
+  const lines: string[] = []
+  let object = known
+  for (const each of schema.members) {
+    lines.push(...check(each, v, writer, object))
+    object ||= each.kind === 'object' && !each.nullable
+  }
+  return lines
+}
+
+function checkTagged(schema: Of<'union'>, v: string, writer: Writer, known: boolean): string[] {
+  const tags = tagsOf(schema, writer.api)!
+  const byMember = new Map<Schema, string[]>()
+  for (const [value, each] of tags.members) byMember.set(each, [...(byMember.get(each) ?? []), value])
+  const cases = [...byMember].flatMap(([each, values]) => [
+    ...values.map((value) => `  case ${stringLiteral(value)}:`),
+    ...indent(indent(check(each, v, writer, each.kind !== 'ref'))),
+    '    break',
+  ])
+  return [
+    ...(known ? [] : [notObject(v, writer)]),
+    `switch (${property(v, tags.property, writer)}) {`,
+    ...cases,
+    '  default:',
+    '    return false',
+    '}',
+  ]
+}
+
+/** Access to a property, which must be the object's own where every object inherits one of this name. */
+function property(v: string, name: string, writer: Writer): string {
+  return name in Object.prototype
+    ? `${writer.constants.call('own')}(${v}, ${stringLiteral(name)})`
+    : `${v}${member(name)}`
+}
+
+function checkObject(schema: Of<'object'>, v: string, writer: Writer, known: boolean): string[] {
+  const { properties, minProperties: least, maxProperties: most } = schema
+  const lines = known ? [] : [notObject(v, writer)]
+  if (least !== undefined || most !== undefined) {
+    const size = variable(writer, 'n')
+    const wrong = [least !== undefined && `${size} < ${least}`, most !== undefined && `${size} > ${most}`]
+    lines.push(`const ${size} = Object.keys(${v}).length`)
+    lines.push(`if (${wrong.filter((each) => each).join(' || ')}) return false`)
+  }
+  const counted =
+    schema.additional === 'closed' && schema.patterns.length === 0 ? variable(writer, 'n') : undefined
+  const required = properties.filter((each) => each.required)
+  if (counted) lines.push(`let ${counted} = ${required.length}`)
+  // What must be there first: a body that lacks it costs next to nothing.
+  for (const each of required) lines.push(...checkRequired(each, v, writer))
+  for (const each of properties) if (!each.required) lines.push(...checkOptional(each, v, writer, counted))
+  const names = properties.map((each) => each.name)
+  if (counted)
+    lines.push(
+      `if (!${writer.constants.call('closed')}(${v}, ${counted}, ${nameSet(names, writer)})) return false`,
+    )
+  lines.push(...checkNames(schema, v, names, writer))
+  return lines
+}
+
+const nameSet = (names: readonly string[], writer: Writer): string =>
+  writer.constants.define('names', `new Set(${literal(names)})`)
+
+/** Kinds whose checks refuse undefined by themselves. */
+const REFUSES_UNDEFINED: readonly string[] = [
+  'null',
+  'boolean',
+  'number',
+  'string',
+  'enum',
+  'array',
+  'object',
+]
+
+function checkRequired(each: Of<'object'>['properties'][number], v: string, writer: Writer): string[] {
+  const access = property(v, each.name, writer)
+  if (each.schema.kind === 'any') return [`if (${access} === undefined) return false`]
+  const inner = variable(writer)
+  const lines = check(each.schema, inner, writer, false)
+  const there = REFUSES_UNDEFINED.includes(each.schema.kind)
+    ? []
+    : [`if (${inner} === undefined) return false`]
+  return [`const ${inner} = ${access}`, ...there, ...lines]
+}
+
+function checkOptional(
+  each: Of<'object'>['properties'][number],
+  v: string,
+  writer: Writer,
+  counted: string | undefined,
+): string[] {
+  const inner = variable(writer)
+  const lines = [...(counted ? [`${counted}++`] : []), ...check(each.schema, inner, writer, false)]
+  if (lines.length === 0) return []
+  const access = property(v, each.name, writer)
+  return [`const ${inner} = ${access}`, `if (${inner} !== undefined) {`, ...indent(lines), '}']
+}
+
+/** What holds for names and for properties that are not listed: the only part that walks over all of them. */
+function checkNames(schema: Of<'object'>, v: string, names: readonly string[], writer: Writer): string[] {
+  const { additional, patterns, propertyNames } = schema
+  const rest = typeof additional === 'object' ? additional : undefined
+  const name = variable(writer, 'k')
+  const value = variable(writer)
+  const inner: string[] = propertyNames ? check(propertyNames, name, writer, false) : []
+  const listed = names.length > 0 ? `${nameSet(names, writer)}.has(${name})` : undefined
+  const restLines = rest
+    ? check(rest, value, writer, false)
+    : additional === 'closed' && patterns.length > 0
+      ? ['return false']
+      : []
+  if (patterns.length > 0) {
+    const hit = variable(writer, 'p')
+    inner.push(`const ${value} = ${v}[${name}]`, `let ${hit} = false`)
+    for (const each of patterns) {
+      const pattern = writer.constants.define('pattern', printPattern(each.pattern))
+      inner.push(
+        `if (${pattern}.test(${name})) {`,
+        `  ${hit} = true`,
+        ...indent(check(each.schema, value, writer, false)),
+        '}',
+      )
+    }
+    if (restLines.length > 0)
+      inner.push(`if (!${hit}${listed ? ` && !${listed}` : ''}) {`, ...indent(restLines), '}')
+  } else if (restLines.length > 0) {
+    if (listed) inner.push(`if (${listed}) continue`)
+    inner.push(`const ${value} = ${v}[${name}]`, ...restLines)
+  }
+  return inner.length === 0 ? [] : [`for (const ${name} in ${v}) {`, ...indent(inner), '}']
+}

@@ -1,0 +1,204 @@
+/** Operations and events: what they take and give, with samples. */
+import type { Api, Content, EventType, Operation, Parameter, Response } from '../../ir/model.ts'
+import { curlOf } from './curl.ts'
+import { factsOf } from './facts.ts'
+import { code, escapeCode, escapeHtml, type Html, html, joinHtml, scalarCode } from './html.ts'
+import { renderMarkdown } from './markdown.ts'
+import { type Page, showing } from './page.ts'
+import { reasonOf } from './reasons.ts'
+import { sampleContent } from './sample.ts'
+import { componentInside, describeType, insideOf, viewField } from './schema-view.ts'
+import type {
+  BodyView,
+  EventView,
+  FactView,
+  FieldGroupView,
+  FieldView,
+  OperationView,
+  ResponseView,
+  SampleView,
+} from './views.ts'
+
+/** Operations stand under headings of this level. */
+const LEVEL = 3
+
+const GROUPS = [
+  ['path', 'Path parameters'],
+  ['query', 'Query parameters'],
+  ['header', 'Headers'],
+  ['cookie', 'Cookies'],
+] as const
+
+/** What is described once for all operations. */
+export interface Commons {
+  /** Whether a response is described in the section of errors. */
+  isShared(response: Response): boolean
+  anchorOf(response: Response): string
+  /** Whether every operation takes the parameter in the same words. */
+  isEverywhere(parameter: Parameter): boolean
+  /** Names of the headers that every response carries. */
+  readonly headers: ReadonlySet<string>
+}
+
+export function viewOperation(page: Page, operation: Operation, commons: Commons): OperationView {
+  const { id, method, path, body, responses } = operation
+  const shared = responses.filter((response) => commons.isShared(response))
+  return {
+    id: page.anchor('operation', id),
+    title: operation.summary ?? id,
+    method,
+    methodClass: method.toLowerCase(),
+    pathHtml: markParameters(path),
+    deprecated: operation.deprecated,
+    textHtml: renderMarkdown(operation.description, LEVEL),
+    facts: [...accessFacts(page, operation), ...factsOf(operation)],
+    groups: viewGroups(
+      page,
+      id,
+      operation.parameters.filter((parameter) => !commons.isEverywhere(parameter)),
+    ),
+    body: body?.contents[0] && viewBody(page, body.contents[0], body, `${id}.body`),
+    responses: responses
+      .filter((response) => !commons.isShared(response))
+      .map((response) => viewResponse(page, response, `${id}.${response.status}`, commons.headers)),
+    sharedResponses: shared.map((response) => ({
+      id: commons.anchorOf(response),
+      status: response.status,
+    })),
+    samples: [...requestSamples(page, operation), ...responseSamples(page.api, responses)],
+  }
+}
+
+/** @param isCommon whether every event has a header, so that it is described once for all. */
+export function viewEvent(page: Page, event: EventType, isCommon: (header: Parameter) => boolean): EventView {
+  const { payload } = event
+  const sample = payload && sampleContent(page.api, payload)
+  return {
+    id: page.anchor('event', event.name),
+    name: event.name,
+    title: event.summary === event.name ? undefined : event.summary,
+    deprecated: event.deprecated,
+    textHtml: renderMarkdown(event.description, LEVEL),
+    headers: event.headers
+      .filter((header) => !isCommon(header))
+      .map((header) => viewParameter(page, header, event.name)),
+    payload: payload && viewBody(showing(page, 'read'), payload, { required: true }, `${event.name}.payload`),
+    samples: sample === undefined ? [] : [{ title: 'Payload', codeHtml: showJson(sample) }],
+  }
+}
+
+/** @param headers names of those that go without saying. */
+export function viewResponse(
+  page: Page,
+  response: Response,
+  id: string,
+  headers: ReadonlySet<string>,
+): ResponseView {
+  const own = response.headers.filter((header) => !headers.has(header.name))
+  return {
+    status: response.status,
+    reason: reasonOf(response.status),
+    textHtml: renderMarkdown(response.description, LEVEL + 1),
+    bodies: response.contents.map((content) =>
+      viewBody(showing(page, 'read'), content, { required: true }, id),
+    ),
+    headersHtml:
+      own.length === 0
+        ? undefined
+        : joinHtml(
+            own.map((header) => html`<a href="#${page.anchor('header', header.name)}">${header.name}</a>`),
+            ', ',
+          ),
+  }
+}
+
+export function viewParameter(page: Page, parameter: Parameter, owner: string): FieldView {
+  const field = viewField(
+    page,
+    {
+      id: `${owner}.${parameter.in}.${parameter.name}`,
+      name: parameter.name,
+      schema: parameter.schema,
+      required: parameter.required,
+      deprecated: parameter.deprecated,
+      description: parameter.description,
+    },
+    LEVEL + 1,
+  )
+  const example: FactView[] =
+    parameter.example === undefined ? [] : [{ label: 'Example', valueHtml: scalarCode(parameter.example) }]
+  return { ...field, facts: [...field.facts, ...factsOf(parameter), ...example] }
+}
+
+/** @param owner what the parameters belong to, for their anchors. */
+export function viewGroups(page: Page, owner: string, parameters: readonly Parameter[]): FieldGroupView[] {
+  return GROUPS.flatMap(([where, title]) => {
+    const fields = parameters
+      .filter((parameter) => parameter.in === where)
+      .map((parameter) => viewParameter(page, parameter, owner))
+    return fields.length === 0 ? [] : [{ title, fields }]
+  })
+}
+
+function viewBody(
+  page: Page,
+  content: Content,
+  { required, description }: { readonly required: boolean; readonly description?: string },
+  id: string,
+): BodyView {
+  const { schema } = content
+  const home = schema.kind === 'ref' ? page.homes.get(schema.name)?.kind : undefined
+  const here = schema.kind === 'ref' && (home === 'operation' || home === 'event')
+  return {
+    required,
+    mediaType: content.mediaType,
+    typeHtml: describeType(page, schema),
+    textHtml: renderMarkdown(description, LEVEL + 1),
+    inside: here ? componentInside(page, schema.name, LEVEL + 1) : insideOf(page, schema, id, LEVEL + 1),
+  }
+}
+
+/** `/v1/passes/{pass_id}` with its parameters set apart. */
+function markParameters(path: string): Html {
+  const parts = path.split(/(\{[^}]*\})/)
+  return joinHtml(
+    parts.map((part) => (part.startsWith('{') ? html`<var>${part}</var>` : escapeHtml(part))),
+    '',
+  )
+}
+
+/** Which credentials do: any one of the alternatives. */
+function accessFacts(page: Page, { security }: Operation): FactView[] {
+  const alternatives = security.map((requirement) =>
+    joinHtml(
+      Object.entries(requirement).map(([scheme, scopes]) => {
+        const link = html`<a href="#${page.anchor('security', scheme)}">${scheme}</a>`
+        return scopes.length === 0 ? link : html`${[link]} (${[joinHtml(scopes.map(code), ', ')]})`
+      }),
+      ' and ',
+    ),
+  )
+  const named = alternatives.filter((alternative) => alternative !== '')
+  return named.length === 0 ? [] : [{ label: 'Authentication', valueHtml: joinHtml(named, ' or ') }]
+}
+
+function requestSamples(page: Page, operation: Operation): SampleView[] {
+  return [{ title: 'Request', codeHtml: escapeCode(curlOf(page, operation)) }]
+}
+
+/** The first success that has a body to show. */
+function responseSamples(api: Api, responses: readonly Response[]): SampleView[] {
+  for (const response of responses) {
+    const content = response.contents.find(({ mediaType }) => mediaType.includes('json'))
+    if (!response.status.startsWith('2') || !content) continue
+    const sample = sampleContent(api, content)
+    return sample === undefined ? [] : [{ title: `Response ${response.status}`, codeHtml: showJson(sample) }]
+  }
+  return []
+}
+
+/** Indented JSON, its keys marked. */
+function showJson(value: unknown): Html {
+  const text = escapeCode(JSON.stringify(value, null, 2) ?? '')
+  return text.replace(/^( *)("(?:[^"\\]|\\.)*"):/gm, '$1<b>$2</b>:') as Html
+}

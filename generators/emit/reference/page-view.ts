@@ -1,0 +1,225 @@
+/** A document → the view of its page. */
+import type { Api, Operation, Parameter, Response } from '../../ir/model.ts'
+import { errorCatalogue } from '../error-catalogue.ts'
+import { code, escapeHtml, type Html, html } from './html.ts'
+import { renderInline, renderMarkdown } from './markdown.ts'
+import {
+  type Commons,
+  viewEvent,
+  viewGroups,
+  viewOperation,
+  viewParameter,
+  viewResponse,
+} from './operation-view.ts'
+import { type Page, showing } from './page.ts'
+import { isComposite } from './references.ts'
+import { viewSchema } from './schema-view.ts'
+import type {
+  ErrorView,
+  FieldView,
+  PageView,
+  SchemaView,
+  SecurityView,
+  TagView,
+  VersionLinkView,
+} from './views.ts'
+
+/** What the page of one version says of the others. */
+export type OtherVersion = Pick<Api, 'version' | 'info'>
+
+/** @param apis all versions, oldest first. @param docsPath where the pages are served, one folder a version. */
+export function viewPage(page: Page, apis: readonly OtherVersion[], docsPath: string): PageView {
+  const { api } = page
+  const responses = api.operations.flatMap((operation) => operation.responses)
+  const shared = sharedResponses(api.operations)
+  const everywhere = commonParameters(api.operations.map(({ parameters }) => parameters))
+  const eventHeaders = commonParameters(api.events.map(({ headers }) => headers))
+  const commons: Commons = {
+    isShared: (response) => shared.has(keyOf(response)),
+    anchorOf: (response) => page.anchor('response', keyOf(response), response.status),
+    isEverywhere: isIn(everywhere),
+    headers: commonHeaders(responses),
+  }
+  return {
+    title: api.title,
+    version: api.version,
+    status: statusOf(api),
+    noticeHtml: noticeOf(api, apis, docsPath),
+    textHtml: renderMarkdown(api.description, 1),
+    servers: api.servers.map(({ url, description }) => ({
+      label: url,
+      valueHtml: description === undefined ? ('' as Html) : renderInline(description),
+    })),
+    versions: apis.map((each) => linkVersion(each, api, docsPath)).reverse(),
+    security: viewSecurity(page),
+    parameters: viewGroups(page, 'every', [...everywhere]),
+    headers: viewHeaders(page, responses, commons.headers),
+    tags: viewTags(page, commons),
+    events: api.events.map((event) => viewEvent(page, event, isIn(eventHeaders))),
+    eventHeaders: [...eventHeaders].map((header) => viewParameter(page, header, 'event')),
+    errors: viewErrors(page),
+    sharedResponses: [...shared.values()].map((response) => ({
+      id: commons.anchorOf(response),
+      ...viewResponse(page, response, `response.${response.status}`, commons.headers),
+    })),
+    schemas: schemasAt(page, (home) => home === undefined),
+  }
+}
+
+function viewTags(page: Page, commons: Commons): TagView[] {
+  const { api } = page
+  const described = new Map(api.tags.map((tag) => [tag.name, tag]))
+  const names = new Set([...described.keys(), ...api.operations.map((operation) => operation.tag)])
+  return [...names].flatMap((name) => {
+    const tag = described.get(name)
+    const operations = api.operations.filter((operation) => operation.tag === name)
+    if (operations.length === 0) return []
+    const shown = tag?.extensions['x-displayName']
+    return [
+      {
+        id: page.anchor('tag', name),
+        title: typeof shown === 'string' ? shown : name,
+        textHtml: renderMarkdown(tag?.description, 2),
+        operations: operations.map((operation) => viewOperation(page, operation, commons)),
+        schemas: schemasAt(page, (home) => home === name),
+      },
+    ]
+  })
+}
+
+/** @param belongs judges the tag that a schema has its home in; undefined for the shared ones. */
+function schemasAt(page: Page, belongs: (tag: string | undefined) => boolean): SchemaView[] {
+  const chosen = [...page.api.schemas].filter(([name]) => {
+    const home = page.homes.get(name)
+    return home?.kind === 'tag' ? belongs(home.tag) : home?.kind === 'shared' && belongs(undefined)
+  })
+  // What is made of others first: it is what a reader comes for.
+  const ordered = [
+    ...chosen.filter(([, schema]) => isComposite(schema)),
+    ...chosen.filter(([, schema]) => !isComposite(schema)),
+  ]
+  return ordered.map(([name, schema]) =>
+    viewSchema(showing(page, page.writable.has(name) ? 'written' : 'read'), name, schema, 3),
+  )
+}
+
+function viewErrors(page: Page): ErrorView[] {
+  return errorCatalogue(page.api, page.wire).map((error) => ({
+    id: page.anchor('error', error.code),
+    code: error.code,
+    statuses: error.statuses.join(', '),
+    types: error.types.join(', '),
+    textHtml: renderMarkdown(error.description, 3),
+  }))
+}
+
+function viewSecurity(page: Page): SecurityView[] {
+  return Object.entries(page.api.securitySchemes).map(([name, scheme]) => {
+    const { description, flows } = scheme as { description?: unknown; flows?: Record<string, unknown> }
+    const scopes = Object.values(flows ?? {}).flatMap((flow) =>
+      Object.entries((flow as { scopes?: Record<string, string> }).scopes ?? {}),
+    )
+    return {
+      id: page.anchor('security', name),
+      name,
+      kind: kindOfScheme(scheme as Record<string, unknown>),
+      textHtml: renderMarkdown(typeof description === 'string' ? description : undefined, 3),
+      scopes: scopes.map(([scope, meaning]) => ({
+        valueHtml: code(scope),
+        meaningHtml: renderMarkdown(meaning, 6),
+      })),
+    }
+  })
+}
+
+function kindOfScheme({ type, scheme, in: place, name }: Record<string, unknown>): string {
+  if (type === 'http') return `HTTP ${scheme}`
+  if (type === 'apiKey') return `${name} in the ${place}`
+  return type === 'oauth2' ? 'OAuth 2' : String(type)
+}
+
+/** Each header once, however many responses carry it. */
+function viewHeaders(page: Page, responses: readonly Response[], common: ReadonlySet<string>): FieldView[] {
+  const headers = new Map<string, Parameter>()
+  for (const response of responses) {
+    for (const header of response.headers) if (!headers.has(header.name)) headers.set(header.name, header)
+  }
+  return [...headers.values()].map((header) => ({
+    ...viewParameter(page, header, 'header'),
+    id: page.anchor('header', header.name),
+    flags: common.has(header.name) ? ['on every response'] : [],
+  }))
+}
+
+/** Parameters that stand in every list, in the same words: those of the first list. */
+function commonParameters(lists: readonly (readonly Parameter[])[]): ReadonlySet<Parameter> {
+  const [first = [], ...others] = lists
+  const found = others.map((list) => new Set(list.map(wordsOf)))
+  // One list has nothing in common with others.
+  if (others.length === 0) return new Set()
+  return new Set(first.filter((parameter) => found.every((words) => words.has(wordsOf(parameter)))))
+}
+
+/** Judges whether a parameter is one of these, in the same words. */
+function isIn(parameters: ReadonlySet<Parameter>): (parameter: Parameter) => boolean {
+  const words = new Set([...parameters].map(wordsOf))
+  return (parameter) => words.has(wordsOf(parameter))
+}
+
+/** Where a document describes a parameter says all that it says of it. */
+const wordsOf = ({ place }: Parameter) => place.pointer
+
+function commonHeaders(responses: readonly Response[]): ReadonlySet<string> {
+  const [first, ...others] = responses.map(
+    (response) => new Set(response.headers.map((header) => header.name)),
+  )
+  return new Set([...(first ?? [])].filter((name) => others.every((names) => names.has(name))))
+}
+
+/** Responses outside 2xx that more than one operation gives in the same words, by status and words. */
+function sharedResponses(operations: readonly Operation[]): ReadonlyMap<string, Response> {
+  const seen = new Map<string, { response: Response; uses: number }>()
+  for (const response of operations.flatMap((operation) => operation.responses)) {
+    if (response.status.startsWith('2')) continue
+    const uses = (seen.get(keyOf(response))?.uses ?? 0) + 1
+    seen.set(keyOf(response), { response: seen.get(keyOf(response))?.response ?? response, uses })
+  }
+  const shared = [...seen].filter(([, { uses }]) => uses > 1)
+  const byStatus = shared.sort(([, a], [, b]) => (a.response.status < b.response.status ? -1 : 1))
+  return new Map(byStatus.map(([key, { response }]) => [key, response]))
+}
+
+function keyOf({ status, description = '', contents }: Response): string {
+  return JSON.stringify([status, description, contents.map(({ place }) => place.pointer)])
+}
+
+function statusOf(api: OtherVersion): string {
+  const status = api.info['x-status']
+  return typeof status === 'string' ? status : ''
+}
+
+function linkVersion(api: OtherVersion, shown: Api, docsPath: string): VersionLinkView {
+  const { version } = api
+  return {
+    version,
+    href: `${docsPath}/${encodeURIComponent(version)}`,
+    status: statusOf(api),
+    current: version === shown.version,
+  }
+}
+
+/** What a reader of an old version must know before anything else. */
+function noticeOf(api: Api, apis: readonly OtherVersion[], docsPath: string): Html | undefined {
+  const newest = apis.at(-1)
+  if (!newest || newest.version === api.version) return undefined
+  const link = html`<a href="${docsPath}/${encodeURIComponent(newest.version)}">${newest.version}</a>`
+  const { 'x-deprecated': since, 'x-sunset': sunset } = api.info
+  if (typeof sunset !== 'string') return html`This is not the newest version: that is ${[link]}.`
+  const deprecated = typeof since === 'string' ? html` since ${[timeOf(since)]}` : escapeHtml('')
+  return html`This version is deprecated${[deprecated]} and is no longer answered from ${[timeOf(sunset)]} on. The newest version is ${[link]}.`
+}
+
+/** The day of an instant, in UTC. */
+function timeOf(instant: string): Html {
+  return html`<time datetime="${instant}">${instant.slice(0, 10)}</time>`
+}

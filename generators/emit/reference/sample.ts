@@ -1,0 +1,86 @@
+/** Example values: the document's own where it has them, otherwise the plainest value that a schema admits. */
+import type { Api, Content, ObjectSchema, Parameter, Schema, StringSchema } from '../../ir/model.ts'
+
+/** Stands for "nothing worth showing", since undefined and null are values of their own here. */
+const NOTHING = Symbol('nothing')
+
+/** @returns an example of a body; undefined when nothing is known of it. */
+export function sampleContent(api: Api, content: Content): unknown {
+  if (content.examples.length > 0) return content.examples[0]
+  const sample = sampleOf(api, content.schema, [])
+  return sample === NOTHING ? undefined : sample
+}
+
+/** @returns an example of a parameter's value. */
+export function sampleParameter(api: Api, parameter: Parameter): unknown {
+  if (parameter.example !== undefined) return parameter.example
+  const sample = sampleOf(api, parameter.schema, [])
+  return sample === NOTHING ? undefined : sample
+}
+
+/** @param above names of the components that are being sampled, so that a recursive one ends. */
+function sampleOf(api: Api, schema: Schema, above: readonly string[]): unknown {
+  if (schema.examples.length > 0) return schema.examples[0]
+  if (schema.default !== undefined) return schema.default
+  switch (schema.kind) {
+    case 'ref': {
+      const target = api.schemas.get(schema.name)
+      if (target && !above.includes(schema.name)) return sampleOf(api, target, [...above, schema.name])
+      return schema.nullable ? null : NOTHING
+    }
+    case 'object':
+      return sampleObject(api, schema, above)
+    case 'array': {
+      const items = schema.prefix.length > 0 ? schema.prefix : [schema.items]
+      return items.map((item) => sampleOf(api, item, above)).filter((sample) => sample !== NOTHING)
+    }
+    case 'union':
+      return schema.members[0] ? sampleOf(api, schema.members[0], above) : NOTHING
+    case 'intersection':
+      return Object.assign({}, ...schema.members.map((member) => objectOr(sampleOf(api, member, above))))
+    case 'enum':
+      return schema.values[0] ?? null
+    case 'string':
+      return sampleString(schema)
+    case 'number':
+      return schema.minimum ?? schema.exclusiveMinimum ?? 0
+    case 'boolean':
+      return true
+    case 'null':
+      return null
+    case 'any':
+    case 'never':
+      return NOTHING
+  }
+}
+
+/** Required properties, and of the others those that the document gives an example for. */
+function sampleObject(api: Api, schema: ObjectSchema, above: readonly string[]): Record<string, unknown> {
+  const sample: Record<string, unknown> = {}
+  for (const { name, required, schema: inside } of schema.properties) {
+    if (!required && inside.examples.length === 0) continue
+    const value = sampleOf(api, inside, above)
+    if (value !== NOTHING) sample[name] = value
+  }
+  return sample
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  date: '2026-01-31',
+  'date-time': '2026-01-31T12:00:00Z',
+  email: 'name@example.com',
+  uri: 'https://example.com',
+  url: 'https://example.com',
+  uuid: '0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+}
+
+function sampleString({ format }: StringSchema): string {
+  return (format !== undefined ? FORMATS[format] : undefined) ?? 'string'
+}
+
+function objectOr(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {}
+}

@@ -1,0 +1,95 @@
+/**
+ * Names of body fields in errors: handlers name them as head does, callers read their version's own. The longest part
+ * that means the same in both is kept: what stands inside a value that is written another way has no name there.
+ */
+import type { Member, PairFunction, Rewrite } from '../ir/translation-model.ts'
+import { literal } from '../print/literal.ts'
+import type { StageFile } from './translations-file.ts'
+import type { Stage } from './translations-stage.ts'
+
+interface Rule {
+  /** Source of a regular expression; its first group is kept. */
+  readonly pattern: string
+  readonly name: string
+}
+
+/** @returns the name of the function for the fields of a body, or undefined when they have the same names. */
+export function printFields(key: string | undefined, stage: Stage, file: StageFile): string | undefined {
+  const root = key === undefined ? undefined : stage.up.get(key)
+  if (!root) return undefined
+  const rules = rulesOf(root.rewrite, '', stage.up, new Set([root.key]))
+  if (rules.length === 0) return undefined
+  const name = root.old === root.next ? root.old : `${root.next}_as_${root.old}`
+  return file.declare(`${name}_field`, (declared) => [
+    `/** Fields of ${root.next} in errors: ${file.next} → ${file.version}. */`,
+    `export function ${declared}(value: string): string {`,
+    `  return value${rules.map((rule) => `\n    .replace(/^(${rule.pattern}.*$/, ${literal(`$1${rule.name}`)})`).join('')}`,
+    '}',
+  ])
+}
+
+type Functions = ReadonlyMap<string, PairFunction>
+
+/** Deepest first: rules further out have not yet renamed what these look for. */
+function rulesOf(rewrite: Rewrite, path: string, functions: Functions, inside: ReadonlySet<string>): Rule[] {
+  switch (rewrite.kind) {
+    case 'call': {
+      const called = functions.get(rewrite.key)
+      if (!called || inside.has(called.key)) return []
+      return rulesOf(called.rewrite, path, functions, new Set([...inside, called.key]))
+    }
+    case 'list':
+      return rulesOf(rewrite.item, `${path}\\[\\d+\\]`, functions, inside)
+    case 'map':
+      return rulesOf(rewrite.value, `${joined(path)}[^.[]+`, functions, inside)
+    case 'choice':
+      return rewrite.cases.flatMap((each) => rulesOf(each.rewrite, path, functions, inside))
+    case 'all':
+      return rewrite.parts.flatMap((each) => rulesOf(each, path, functions, inside))
+    case 'object':
+      return rewrite.members
+        .toSorted((a, b) => Number(b.kind === 'change') - Number(a.kind === 'change'))
+        .flatMap((member) => memberRules(member, path, functions, inside))
+    default:
+      return []
+  }
+}
+
+function memberRules(
+  member: Member,
+  path: string,
+  functions: Functions,
+  inside: ReadonlySet<string>,
+): Rule[] {
+  switch (member.kind) {
+    case 'change':
+      return rulesOf(member.rewrite, joined(path) + escaped(member.name), functions, inside)
+    case 'move':
+      if (!member.by)
+        return [{ pattern: `${joined(path)})${escaped(member.to)}(?![^.[])(.*)`, name: `${member.from}$2` }]
+      return [{ pattern: `${joined(path)})${escaped(member.to)}(?![^.[])`, name: member.from }]
+    case 'group': {
+      if (member.by.lens.kind !== 'replace') return []
+      const [only, ...others] = member.by.lens.old
+      return member.by.lens.new.map((name) =>
+        others.length === 0
+          ? { pattern: `${joined(path)})${escaped(name)}(?![^.[])`, name: only ?? '' }
+          : outside(path, name),
+      )
+    }
+    case 'default':
+      return [outside(path, member.name)]
+    default:
+      return []
+  }
+}
+
+/** What the older version has no name for is a fault of the object that would hold it. */
+const outside = (path: string, name: string): Rule => ({
+  pattern: `${path})${path === '' ? '' : '\\.'}${escaped(name)}(?![^.[])`,
+  name: '',
+})
+
+const joined = (path: string): string => (path === '' ? '' : `${path}\\.`)
+
+const escaped = (name: string): string => name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')

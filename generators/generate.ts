@@ -1,0 +1,88 @@
+/** The whole run, from documents to files in memory: load → build → check → emit. */
+import { readAsset } from './assets.ts'
+import { hashOf, openCache, toolkitHash } from './cache.ts'
+import { loadChanges } from './changes.ts'
+import { createChores } from './chores.ts'
+import type { Config, Emitter } from './config.ts'
+import type { Report } from './diagnostics.ts'
+import { emitClient } from './emit/client.ts'
+import { emitEvents } from './emit/events.ts'
+import { emitHandlers } from './emit/handlers.ts'
+import { emitReference, printReference } from './emit/reference.ts'
+import { emitRoutes } from './emit/routes.ts'
+import { emitTranslations } from './emit/translations.ts'
+import { emitTypes, prepareTypes, printTypes } from './emit/types.ts'
+import { emitValidators } from './emit/validators.ts'
+import { checkExtensions } from './extensions.ts'
+import { buildApi } from './ir/build.ts'
+import type { Api, OutputFile } from './ir/model.ts'
+import { nameVersions } from './ir/versions.ts'
+import { reportProblems } from './lint.ts'
+import { loadDocument } from './load.ts'
+import { compare } from './print/file.ts'
+
+/** Hash of the document of each version that was loaded here. */
+const hashes = new WeakMap<Api, string>()
+
+/** Reads and judges the documents, oldest first. What is wrong with them stands in the report. */
+export async function loadApis(config: Config, report: Report): Promise<Api[]> {
+  const documents = config.documents.flatMap((file) => loadDocument(file, report) ?? [])
+  const chores = createChores(openCache(), documents)
+  // Redocly gives up on references that lead nowhere or round in circles, so problems wait until `build` has looked.
+  const problems = documents.map((document) => chores.lint(document))
+  for (const each of problems) each.catch(() => undefined)
+  const types = config.emit.includes('types') || config.emit.includes('client')
+  const built = documents.map((document) => buildApi(document, report, config.strict))
+  const apis = nameVersions(built, report)
+  for (const [index, document] of documents.entries()) {
+    const api = apis[index]!
+    hashes.set(api, document.hash)
+    if (types) prepareTypes(api, chores.types(document))
+  }
+  if (config.extensions !== undefined) checkExtensions(apis, config.extensions, report)
+  if (!report.diagnostics.some((each) => /^(document|ref)-/.test(each.code))) {
+    for (const [index, document] of documents.entries())
+      reportProblems(await problems[index]!, document, report, config.strict)
+  }
+  return apis
+}
+
+/** @returns what the configuration asks for, sorted by path. */
+export async function emitAll(apis: readonly Api[], config: Config, report: Report): Promise<OutputFile[]> {
+  const versions = apis.map((api) => api.version)
+  const changes = await loadChanges(config.versions, versions, report)
+  const translations = emitTranslations(apis, changes, report, config.out)
+  const types = await printTypes(apis)
+  const { client, wire } = config
+  const emitters: Record<Emitter, () => readonly OutputFile[]> = {
+    types: () => emitTypes(apis, types, client !== undefined),
+    validators: () => emitValidators(apis),
+    routes: () => emitRoutes(apis, translations.bindings, report),
+    translations: () => [...translations.files, ...emitEvents(apis, changes, translations.bindings)],
+    handlers: () => emitHandlers(apis),
+    client: () => (client ? emitClient(apis, types, client, wire) : []),
+    reference: () => emitReference(apis, wire, printCachedReference),
+    documents: () => apis.map(printDocument),
+    explain: () => [{ path: 'explain.ts', text: readAsset('explain.ts') }],
+  }
+  const files = config.emit.flatMap((name) => emitters[name]())
+  return files.sort((a, b) => compare(a.path, b.path))
+}
+
+/** A page depends on its own document and on what `OtherVersion` tells of the others: the types see to that. */
+const printCachedReference: typeof printReference = (api, versions, wire, docsPath) => {
+  const document = hashes.get(api)
+  if (document === undefined) return printReference(api, versions, wire, docsPath)
+  const cache = openCache()
+  const key = `reference-${hashOf(toolkitHash(), document, JSON.stringify([versions, wire, docsPath]))}`
+  const known = cache.read(key)
+  if (known !== undefined) return known
+  const page = printReference(api, versions, wire, docsPath)
+  cache.write(key, page)
+  return page
+}
+
+const printDocument = (api: Api): OutputFile => ({
+  path: `${api.version}/openapi.json`,
+  text: `${JSON.stringify(api.document, null, 1)}\n`,
+})

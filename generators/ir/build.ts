@@ -1,0 +1,330 @@
+/** A loaded document → the IR of one version. Collects every problem before it gives up. */
+import type { Report } from '../diagnostics.ts'
+import type { LoadedDocument } from '../load.ts'
+import type {
+  Api,
+  Body,
+  Content,
+  EventType,
+  Operation,
+  Parameter,
+  Response,
+  SecurityRequirement,
+} from './model.ts'
+import { pascalCase } from './naming.ts'
+import { buildSchema, optional } from './schema.ts'
+import {
+  child,
+  complain,
+  entries,
+  extensionsOf,
+  flag,
+  isObject,
+  items,
+  leaveOut,
+  once,
+  placeOf,
+  resolve,
+  type Source,
+  text,
+} from './source.ts'
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
+
+/**
+ * @param strict whether what no node can hold is an error; otherwise it is left out with a warning.
+ * @returns the IR; what could not be read is left out and stands in the report.
+ */
+export function buildApi(document: LoadedDocument, report: Report, strict = true): Api {
+  const openapi = String(document.json.openapi ?? '')
+  const root: Source = {
+    value: document.json,
+    pointer: '',
+    reader: {
+      document,
+      report,
+      openapi30: openapi.startsWith('3.0'),
+      strict,
+      built: new Map(),
+      inlining: new Set(),
+    },
+  }
+  if (!/^3\.[01](\.|$)/.test(openapi)) {
+    complain(
+      root,
+      'openapi-version',
+      `\`openapi: ${openapi}\` is not supported`,
+      'OpenAPI 3.0 and 3.1 documents are',
+    )
+  }
+  const info = child(root, 'info') ?? { ...root, value: {} }
+  const components = child(root, 'components')
+  const schemas = components && child(components, 'schemas')
+  const built = entries(child(root, 'paths')).flatMap(([path, item]) => buildPath(path, item, root))
+  refuseDuplicates(
+    built.filter((each) => each.named).map((each) => each.operation),
+    root,
+  )
+  const operations = nameTheRest(built)
+  // Where handlers serve, whoever wrote the document knows what is served.
+  if (!strict) noteIgnored(root)
+  return {
+    place: placeOf(info),
+    deprecated: false,
+    extensions: extensionsOf(root),
+    version: text(info, 'version') ?? '',
+    file: document.file,
+    title: text(info, 'title') ?? '',
+    ...optional('description', text(info, 'description')),
+    info: extensionsOf(info),
+    tags: items(child(root, 'tags')).map((tag) => ({
+      name: text(tag, 'name') ?? '',
+      extensions: extensionsOf(tag),
+      ...optional('description', text(tag, 'description')),
+    })),
+    schemas: new Map(entries(schemas).map(([name, schema]) => [name, buildSchema(schema)])),
+    operations,
+    events: entries(child(root, 'webhooks')).flatMap(([name, item]) => buildEvent(name, item)),
+    servers: items(child(root, 'servers')).map((server) => ({
+      url: text(server, 'url') ?? '',
+      ...optional('description', text(server, 'description')),
+    })),
+    securitySchemes: securitySchemesOf(components),
+    document: document.json,
+  }
+}
+
+function securitySchemesOf(components: Source | undefined): Api['securitySchemes'] {
+  const schemes = components && child(components, 'securitySchemes')?.value
+  return isObject(schemes) ? schemes : {}
+}
+
+/** Says once for a document what nothing is generated from. */
+function noteIgnored(root: Source): void {
+  const found = { callbacks: [] as Source[], links: [] as Source[] }
+  for (const [, item] of entries(child(root, 'paths'))) {
+    for (const [method, operation] of entries(item)) {
+      if (!METHODS.includes(method)) continue
+      found.callbacks.push(...[child(operation, 'callbacks')].filter((each) => each !== undefined))
+      for (const [, response] of entries(child(operation, 'responses')))
+        found.links.push(...[child(response, 'links')].filter((each) => each !== undefined))
+    }
+  }
+  for (const [what, sources] of Object.entries(found)) {
+    const [first] = sources
+    if (!first) continue
+    root.reader.report.add({
+      code: `${what}-ignored`,
+      severity: 'warning',
+      place: placeOf(first),
+      message: `nothing is generated from ${what} (${sources.length} in this document)`,
+      hint: what === 'callbacks' ? 'describe deliveries under `webhooks`' : 'say it in prose',
+    })
+  }
+}
+
+interface BuiltOperation {
+  readonly operation: Operation
+  /** Whether the document gives it an id. */
+  readonly named: boolean
+}
+
+/** Operations without an id are called by method and path; where two come out alike, by a number as well. */
+function nameTheRest(built: readonly BuiltOperation[]): Operation[] {
+  const taken = new Set(built.filter((each) => each.named).map((each) => each.operation.id))
+  return built.map(({ operation, named }) => {
+    if (named) return operation
+    let id = operation.id
+    for (let n = 2; taken.has(id); n++) id = `${operation.id}${n}`
+    taken.add(id)
+    return id === operation.id ? operation : { ...operation, id }
+  })
+}
+
+function buildPath(path: string, item: Source, root: Source): BuiltOperation[] {
+  const at = resolve(item)
+  if (!at) return []
+  const shared = items(child(at, 'parameters'))
+  return entries(at)
+    .filter(([method]) => METHODS.includes(method))
+    .map(([method, operation]) => ({
+      operation: buildOperation(path, method, operation, shared, root),
+      named: text(operation, 'operationId') !== undefined,
+    }))
+}
+
+function buildOperation(
+  path: string,
+  method: string,
+  source: Source,
+  shared: readonly Source[],
+  root: Source,
+): Operation {
+  const own = buildParameters(items(child(source, 'parameters')))
+  const inherited = buildParameters(shared).filter((each) => !own.some((mine) => sameParameter(mine, each)))
+  const body = child(source, 'requestBody')
+  const operation: Operation = {
+    place: placeOf(source),
+    id: text(source, 'operationId') ?? `${method}${pascalCase(path)}`,
+    method: method.toUpperCase() as Operation['method'],
+    path,
+    tag: String(items(child(source, 'tags'))[0]?.value ?? 'default'),
+    deprecated: flag(source, 'deprecated'),
+    extensions: extensionsOf(source),
+    parameters: [...inherited, ...own],
+    responses: entries(child(source, 'responses')).flatMap(([status, each]) => buildResponse(status, each)),
+    security: securityOf(child(source, 'security') ?? child(root, 'security')),
+    ...optional('summary', text(source, 'summary')),
+    ...optional('description', text(source, 'description')),
+    ...optional('body', body && buildBody(body)),
+  }
+  checkPathParameters(operation, source)
+  return operation
+}
+
+const sameParameter = (a: Parameter, b: Parameter) => a.name === b.name && a.in === b.in
+
+function checkPathParameters(operation: Operation, source: Source): void {
+  const named = new Set([...operation.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]))
+  for (const parameter of operation.parameters) {
+    if (parameter.in === 'path' && !named.delete(parameter.name)) {
+      const message = `the path ${operation.path} has no {${parameter.name}}`
+      complain(source, 'path-parameter', message, 'correct the path or the parameter')
+    }
+  }
+  for (const name of named) {
+    complain(
+      source,
+      'path-parameter',
+      `{${name}} of ${operation.path} is not declared`,
+      'declare it under parameters, in: path',
+    )
+  }
+}
+
+function buildParameters(sources: readonly Source[]): Parameter[] {
+  return sources.flatMap((each) => {
+    const at = resolve(each)
+    if (!at) return []
+    const where = (text(at, 'in') ?? 'query') as Parameter['in']
+    return [once(at, 'parameter', () => buildParameter(at, text(at, 'name') ?? '', where))]
+  })
+}
+
+function buildParameter(source: Source, name: string, where: Parameter['in']): Parameter {
+  const content = entries(child(source, 'content'))[0]?.[1]
+  const schema = child(source, 'schema') ?? (content && child(content, 'schema'))
+  const example = isObject(source.value) ? source.value.example : undefined
+  return {
+    place: placeOf(source),
+    name,
+    in: where,
+    required: flag(source, 'required'),
+    deprecated: flag(source, 'deprecated'),
+    extensions: extensionsOf(source),
+    schema: buildSchema(schema ?? { ...source, value: true }),
+    ...optional('description', text(source, 'description')),
+    ...optional('example', example),
+  }
+}
+
+function buildBody(source: Source): Body | undefined {
+  const at = resolve(source)
+  return at && once(at, 'body', () => readBody(at))
+}
+
+function readBody(at: Source): Body {
+  return {
+    place: placeOf(at),
+    required: flag(at, 'required'),
+    deprecated: false,
+    extensions: extensionsOf(at),
+    contents: buildContents(child(at, 'content')),
+    ...optional('description', text(at, 'description')),
+  }
+}
+
+function buildContents(source: Source | undefined): Content[] {
+  return entries(source).map(([mediaType, content]) => {
+    const single = isObject(content.value) && 'example' in content.value ? [content.value.example] : []
+    const named = entries(child(content, 'examples')).map(
+      ([, each]) => child(resolve(each) ?? each, 'value')?.value,
+    )
+    return {
+      mediaType,
+      schema: buildSchema(child(content, 'schema') ?? { ...content, value: true }),
+      examples: [...single, ...named],
+      place: placeOf(content),
+    }
+  })
+}
+
+function buildResponse(status: string, source: Source): Response[] {
+  const at = resolve(source)
+  return at ? [{ status, place: placeOf(source), ...once(at, 'response', () => readResponse(at)) }] : []
+}
+
+function readResponse(at: Source): Omit<Response, 'status' | 'place'> {
+  const headers = entries(child(at, 'headers')).flatMap(([name, each]) => {
+    const header = resolve(each)
+    return header ? [once(header, `header ${name}`, () => buildParameter(header, name, 'header'))] : []
+  })
+  return {
+    deprecated: false,
+    extensions: extensionsOf(at),
+    headers,
+    contents: buildContents(child(at, 'content')),
+    ...optional('description', text(at, 'description')),
+  }
+}
+
+function buildEvent(name: string, item: Source): EventType[] {
+  const at = resolve(item)
+  const post = at && child(at, 'post')
+  if (!post) {
+    leaveOut(
+      item,
+      'event-without-post',
+      `the webhook ${name} has no post operation`,
+      'describe the delivery under `post`',
+    )
+    return []
+  }
+  const body = child(post, 'requestBody')
+  const payload = body && buildBody(body)?.contents[0]
+  return [
+    {
+      place: placeOf(post),
+      name,
+      tag: String(items(child(post, 'tags'))[0]?.value ?? 'default'),
+      deprecated: flag(post, 'deprecated'),
+      extensions: extensionsOf(post),
+      headers: buildParameters(items(child(post, 'parameters'))).filter((each) => each.in === 'header'),
+      ...optional('summary', text(post, 'summary')),
+      ...optional('description', text(post, 'description')),
+      ...optional('payload', payload),
+    },
+  ]
+}
+
+function securityOf(source: Source | undefined): SecurityRequirement[] {
+  return items(source).flatMap(({ value }) => (isObject(value) ? [value as SecurityRequirement] : []))
+}
+
+function refuseDuplicates(operations: readonly Operation[], root: Source): void {
+  const seen = new Map<string, Operation>()
+  for (const operation of operations) {
+    const first = seen.get(operation.id)
+    if (first) {
+      root.reader.report.add({
+        code: 'operation-id-repeated',
+        severity: 'error',
+        place: operation.place,
+        other: first.place,
+        message: `operationId ${operation.id} stands twice`,
+        hint: 'give each operation an id of its own',
+      })
+    }
+    seen.set(operation.id, operation)
+  }
+}

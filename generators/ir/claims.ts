@@ -1,0 +1,91 @@
+/** Which differences a lens accounts for: derived from what it declares, never said a second time. */
+import type { Lens } from '../../versions/change.ts'
+import { type Difference, type DifferenceCode, formatLocation, type Location } from './difference.ts'
+import type { Scalar } from './model.ts'
+
+/** @returns whether the lens is the translation, or the explanation, of the difference. */
+export function claims(lens: Lens, difference: Difference): boolean {
+  return (RULES[lens.kind] as (lens: Lens, difference: Difference) => boolean)(lens, difference)
+}
+
+/** A lens that says how the service behaves may stand for what no document shows. */
+export function mayClaimNothing(lens: Lens): boolean {
+  return lens.kind === 'ignored-query'
+}
+
+type Rules = {
+  readonly [Kind in Lens['kind']]: (lens: Extract<Lens, { kind: Kind }>, found: Difference) => boolean
+}
+
+const RULES: Rules = {
+  values: (lens, found) =>
+    (isMember(found.code) &&
+      onSchemas(lens.schemas, lens.property ?? '', found.at) &&
+      isNamed(lens, found.value)) ||
+    // Tags of a union are values of its members' property: renamed there, they are renamed here.
+    (found.code === 'union-member-retagged' && Object.hasOwn(lens.rename, String(found.value))),
+  convert: (lens, found) =>
+    onSchemas(lens.schemas, lens.property, found.at) && !isPresence(found, lens.property),
+  rename: (lens, found) =>
+    (found.code === 'property-removed' && exactly(lens.schemas, lens.from, found.at)) ||
+    (isAddition(found.code) && exactly(lens.schemas, lens.to, found.at)) ||
+    (found.code === 'discriminator-changed' && found.value === lens.from),
+  replace: (lens, found) =>
+    (found.code === 'property-removed' && lens.old.some((name) => exactly(lens.schemas, name, found.at))) ||
+    (isAddition(found.code) && lens.new.some((name) => exactly(lens.schemas, name, found.at))),
+  drop: (lens, found) => found.code === 'property-removed' && exactly(lens.schemas, lens.property, found.at),
+  default: (lens, found) =>
+    (isAddition(found.code) || found.code === 'property-required' || found.code.startsWith('default-')) &&
+    exactly(lens.schemas, lens.property, found.at),
+  'leave-out': (lens, found) =>
+    (found.code === 'enum-value-added' || found.code === 'union-member-added') &&
+    (exactly([lens.unless], '', found.at) || onSchemas(lens.schemas, lens.property, found.at)),
+  filter: ({ operation, parameter }, { at, code }) =>
+    isQuery(at, operation, parameter) && code !== 'parameter-removed' && code !== 'parameter-added',
+  'ignored-query': ({ operation, parameter }, { at, code }) =>
+    isQuery(at, operation, parameter) && code === 'parameter-removed',
+  'required-header': ({ header }, { at, code }) =>
+    (code === 'parameter-required' || code === 'parameter-added-required') &&
+    at.kind === 'parameter' &&
+    at.in === 'header' &&
+    sameHeader(at.name, header),
+  'renamed-header': ({ from, to }, { at, code }) =>
+    at.kind === 'event-header' &&
+    ((code === 'header-removed' && sameHeader(at.name, from)) ||
+      (code === 'header-added' && sameHeader(at.name, to))),
+  accept: ({ code, at }, found) =>
+    code === found.code && (at.length === 0 || at.includes(formatLocation(found.at))),
+}
+
+const isMember = (code: DifferenceCode): boolean =>
+  code === 'enum-value-removed' || code === 'enum-value-added'
+const isAddition = (code: DifferenceCode): boolean =>
+  code === 'property-added' || code === 'property-added-required'
+
+/** Whether a value is there at all is not said by how it is written. */
+function isPresence({ at, code }: Difference, property: string): boolean {
+  return 'path' in at && at.path === property && /^(property|access|null)-/.test(code)
+}
+
+function isNamed(lens: Extract<Lens, { kind: 'values' }>, value: Scalar | undefined): boolean {
+  const names = [...Object.entries(lens.rename).flat(), ...Object.keys(lens.merge)]
+  return names.includes(String(value))
+}
+
+const exactly = (schemas: readonly string[], path: string, at: Location): boolean =>
+  at.kind === 'schema' && schemas.includes(at.component) && at.path === path
+
+/** At the path, or inside what stands there. */
+function onSchemas(schemas: readonly string[], path: string, at: Location): boolean {
+  if (at.kind !== 'schema' || !schemas.includes(at.component)) return false
+  return at.path === path || (at.path.startsWith(path) && /^[.[{|]/.test(at.path.slice(path.length)))
+}
+
+const isQuery = (
+  at: Location,
+  operation: string,
+  parameter: string,
+): at is Extract<Location, { kind: 'parameter' }> =>
+  at.kind === 'parameter' && at.in === 'query' && at.operation === operation && at.name === parameter
+
+const sameHeader = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()

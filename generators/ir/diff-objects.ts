@@ -1,0 +1,225 @@
+/** Objects, also those that `allOf` puts together: compared by what they hold, wherever it was declared. */
+import { compareBound } from './diff-bounds.ts'
+import type { Compare } from './diff-schemas.ts'
+import {
+  BOTH,
+  found,
+  inside,
+  NARROWING,
+  places,
+  propertyStep,
+  REQUEST,
+  RESPONSE,
+  type Spot,
+  subjectOf,
+  WIDENING,
+} from './diff-sheet.ts'
+import type { Api, ObjectSchema, Place, Property, Schema } from './model.ts'
+
+interface Held {
+  readonly property: Property
+  /** The component that declares it, where `allOf` brought it in. */
+  readonly owner?: string
+}
+
+/** Everything that a list of schemas says together, all of which must hold. */
+export interface Merged {
+  readonly place: Place
+  readonly isObject: boolean
+  readonly properties: ReadonlyMap<string, Held>
+  readonly objects: readonly ObjectSchema[]
+  readonly additional: ObjectSchema['additional']
+  /** What is no object. */
+  readonly rest: readonly Schema[]
+}
+
+/** @param members none of them nested deeper than references and intersections lead. */
+export function merge(api: Api, members: readonly Schema[]): Merged {
+  const properties = new Map<string, Held>()
+  const objects: ObjectSchema[] = []
+  const rest: Schema[] = []
+  const gather = (schema: Schema, owner: string | undefined, seen: readonly string[]): void => {
+    if (schema.kind === 'object') {
+      objects.push(schema)
+      for (const property of schema.properties) hold(properties, property, owner)
+    } else if (schema.kind === 'intersection') for (const each of schema.members) gather(each, owner, seen)
+    else if (schema.kind === 'ref') {
+      const target = api.schemas.get(schema.name)
+      if (!target || seen.includes(schema.name)) return
+      if (leadsToObject(api, target, [...seen, schema.name]))
+        gather(target, schema.name, [...seen, schema.name])
+      else rest.push(schema)
+    } else rest.push(schema)
+  }
+  for (const member of members) gather(member, undefined, [])
+  const closed = objects.some((each) => each.additional === 'closed')
+  const map = objects.map((each) => each.additional).find((each) => typeof each === 'object')
+  return {
+    place: members[0]!.place,
+    isObject: objects.length > 0,
+    properties,
+    objects,
+    additional: closed ? 'closed' : (map ?? 'open'),
+    rest,
+  }
+}
+
+function leadsToObject(api: Api, schema: Schema, seen: readonly string[]): boolean {
+  if (schema.kind === 'object') return true
+  if (schema.kind === 'intersection') return schema.members.some((each) => leadsToObject(api, each, seen))
+  const target =
+    schema.kind === 'ref' && !seen.includes(schema.name) ? api.schemas.get(schema.name) : undefined
+  return target !== undefined && schema.kind === 'ref' && leadsToObject(api, target, [...seen, schema.name])
+}
+
+/** A property that is declared twice must satisfy both: the one that says something, required if either is. */
+function hold(properties: Map<string, Held>, property: Property, owner: string | undefined): void {
+  const known = properties.get(property.name)
+  const own = owner === undefined ? { property } : { property, owner }
+  if (!known) return void properties.set(property.name, own)
+  const base = known.property.schema.kind === 'any' ? own : known
+  const required = known.property.required || property.required
+  properties.set(property.name, { ...base, property: { ...base.property, required } })
+}
+
+/** Adds what differs between two objects. */
+export function compareObjects(spot: Spot, old: Merged, next: Merged, compare: Compare): void {
+  const at = { old: old.place, new: next.place }
+  for (const [name, held] of old.properties) {
+    const other = next.properties.get(name)
+    if (other) compareProperties(ownerSpot(spot, held, other), held.property, other.property, compare)
+    else propertyRemoved(spotOf(spot, held), held.property, at)
+  }
+  for (const [name, held] of next.properties) {
+    if (!old.properties.has(name)) propertyAdded(spotOf(spot, held), held.property, at)
+  }
+  compareAdditional(spot, old, next, compare)
+  comparePatternProperties(spot, old, next, compare)
+  compareNames(spot, old, next, compare)
+  const schemas = [old.objects[0]!, next.objects[0]!] as const
+  const least = { name: 'minProperties', side: 'lower' } as const
+  compareBound(spot, ...schemas, {
+    ...least,
+    old: bound(old, 'minProperties'),
+    new: bound(next, 'minProperties'),
+  })
+  const most = { name: 'maxProperties', side: 'upper' } as const
+  compareBound(spot, ...schemas, {
+    ...most,
+    old: bound(old, 'maxProperties'),
+    new: bound(next, 'maxProperties'),
+  })
+}
+
+function bound({ objects }: Merged, name: 'minProperties' | 'maxProperties'): number | undefined {
+  const all = objects
+    .flatMap((each) => each[name] ?? [])
+    .filter((value) => value > 0 || name === 'maxProperties')
+  if (all.length === 0) return undefined
+  return name === 'minProperties' ? Math.max(...all) : Math.min(...all)
+}
+
+/** What one component brings into many is said once, as that component's. */
+function ownerSpot(spot: Spot, old: Held, next: Held): Spot {
+  return old.owner === next.owner ? spotOf(spot, next) : spot
+}
+
+function spotOf(spot: Spot, { owner }: Held): Spot {
+  if (owner === undefined) return spot
+  return { ...spot, path: '', locate: (path) => ({ kind: 'schema', component: owner, path }) }
+}
+
+/** Directions that a property is in: what is read-only is in no request, what is write-only in no response. */
+function maskOf(mask: number, property: Property): number {
+  return mask & ~(property.readOnly ? REQUEST : 0) & ~(property.writeOnly ? RESPONSE : 0)
+}
+
+function propertyRemoved(spot: Spot, property: Property, at: { readonly new: Place }): void {
+  const mask = maskOf(spot.mask, property)
+  const subject = subjectOf('old', spot.old, property)
+  const where = inside(spot, propertyStep(property.name), mask)
+  const said = `${property.name} is gone`
+  found(where, 'property-removed', BOTH, said, { old: property.place, new: at.new }, { subject })
+}
+
+function propertyAdded(spot: Spot, property: Property, at: { readonly old: Place }): void {
+  const mask = maskOf(spot.mask, property)
+  const subject = subjectOf('new', spot.next, property)
+  const where = inside(spot, propertyStep(property.name), mask)
+  const lines = { old: at.old, new: property.place }
+  if (property.required && (mask & REQUEST) !== 0) {
+    const said = `${property.name} is new and required`
+    found(where, 'property-added-required', REQUEST, said, lines, { subject })
+  } else found(where, 'property-added', 0, `${property.name} is new`, lines, { subject })
+}
+
+function compareProperties(spot: Spot, a: Property, b: Property, compare: Compare): void {
+  const mask = maskOf(spot.mask, a) & maskOf(spot.mask, b)
+  const here = inside(spot, propertyStep(b.name), mask)
+  if (!a.required && b.required) found(here, 'property-required', NARROWING, 'is required now', places(a, b))
+  if (a.required && !b.required) found(here, 'property-optional', WIDENING, 'may be absent now', places(a, b))
+  compareAccess(inside(spot, propertyStep(b.name)), a, b)
+  compare(here, a.schema, b.schema)
+}
+
+function compareAccess(spot: Spot, a: Property, b: Property): void {
+  const access = ({ readOnly, writeOnly }: Property) =>
+    readOnly ? 'read-only' : writeOnly ? 'write-only' : 'read and written'
+  if (access(a) === access(b)) return
+  const lost = (b.readOnly && !a.readOnly ? REQUEST : 0) | (b.writeOnly && !a.writeOnly ? RESPONSE : 0)
+  // What becomes writable and is required is missing from the requests that callers send.
+  const owed = a.readOnly && !b.readOnly && b.required ? REQUEST : 0
+  found(spot, 'access-changed', lost | owed, `is ${access(b)}, not ${access(a)}`, places(a, b))
+}
+
+/** Properties that are not listed: none (closed), of a schema (a map), any (open). */
+function compareAdditional(spot: Spot, old: Merged, next: Merged, compare: Compare): void {
+  const [a, b] = [old.additional, next.additional]
+  const at = { old: old.objects[0]!.place, new: next.objects[0]!.place }
+  if (typeof a === 'object' && typeof b === 'object') return compare(inside(spot, '{}'), a, b)
+  if (a === b) return
+  if (typeof b === 'object') {
+    const breaks = a === 'closed' ? WIDENING : NARROWING
+    return found(spot, 'map-added', breaks, 'properties that are not listed have a schema now', at)
+  }
+  if (typeof a === 'object') {
+    const breaks = b === 'closed' ? BOTH : WIDENING
+    return found(spot, 'map-removed', breaks, 'properties that are not listed have no schema now', at)
+  }
+  // Nobody sends a reader what no document declares, so an object that opens surprises no reader.
+  if (b === 'closed') found(spot, 'object-closed', NARROWING, 'refuses properties that are not listed', at)
+  else found(spot, 'object-opened', 0, 'no longer refuses properties that are not listed', at)
+}
+
+function comparePatternProperties(spot: Spot, old: Merged, next: Merged, compare: Compare): void {
+  const patternsOf = ({ objects }: Merged) =>
+    new Map(objects.flatMap((each) => each.patterns).map(({ pattern, schema }) => [pattern, schema]))
+  const [was, is] = [patternsOf(old), patternsOf(next)]
+  const step = (pattern: string) => inside(spot, `{${pattern}}`)
+  for (const [pattern, schema] of was) {
+    const other = is.get(pattern)
+    if (other) compare(step(pattern), schema, other)
+    else
+      found(step(pattern), 'map-removed', BOTH, `properties like ${pattern} have no schema now`, {
+        old: schema.place,
+        new: next.place,
+      })
+  }
+  for (const [pattern, schema] of is) {
+    if (was.has(pattern)) continue
+    const breaks = old.additional === 'closed' ? WIDENING : NARROWING
+    const lines = { old: old.place, new: schema.place }
+    found(step(pattern), 'map-added', breaks, `properties like ${pattern} have a schema now`, lines)
+  }
+}
+
+function compareNames(spot: Spot, old: Merged, next: Merged, compare: Compare): void {
+  const namesOf = ({ objects }: Merged) => objects.flatMap((each) => each.propertyNames ?? [])[0]
+  const [a, b] = [namesOf(old), namesOf(next)]
+  const here = inside(spot, '{name}')
+  if (a && b) compare(here, a, b)
+  else if (b)
+    found(here, 'type-narrowed', NARROWING, 'names have a rule now', { old: old.place, new: b.place })
+  else if (a)
+    found(here, 'type-widened', WIDENING, 'names have no rule now', { old: a.place, new: next.place })
+}

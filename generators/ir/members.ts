@@ -1,0 +1,47 @@
+/** Looking into schemas: through references, and through whatever a union or an intersection is made of. */
+import type { Api, EnumSchema, Property, RefSchema, Scalar, Schema } from './model.ts'
+
+/** A member of an enumeration and what the document says of it. */
+export interface EnumMember {
+  readonly value: Scalar
+  readonly description?: string
+}
+
+/** @returns the schemas that a schema is made of, none of them a reference, a union or an intersection. */
+export function partsOf(api: Api, schema: Schema): Exclude<Schema, RefSchema>[] {
+  return collect(api, schema, new Set())
+}
+
+function collect(api: Api, schema: Schema, seen: Set<string>): Exclude<Schema, RefSchema>[] {
+  if (schema.kind === 'union' || schema.kind === 'intersection') {
+    return schema.members.flatMap((member) => collect(api, member, seen))
+  }
+  if (schema.kind !== 'ref') return [schema]
+  const target = api.schemas.get(schema.name)
+  if (!target || seen.has(schema.name)) return []
+  return collect(api, target, new Set([...seen, schema.name]))
+}
+
+/** @returns the properties of this name in every object that the schema is made of. */
+export function propertiesNamed(api: Api, schema: Schema, name: string): Property[] {
+  return partsOf(api, schema).flatMap((part) =>
+    part.kind === 'object' ? part.properties.filter((property) => property.name === name) : [],
+  )
+}
+
+/** @returns the members of an enumeration, or of a union of constants, in the order of the document. */
+export function enumMembers(api: Api, schema: Schema): EnumMember[] {
+  return partsOf(api, schema).flatMap((part) => (part.kind === 'enum' ? membersOf(part) : []))
+}
+
+/** @returns the members of one enumeration with what the document says of each. */
+export function membersOf(schema: EnumSchema): EnumMember[] {
+  const listed = schema.extensions['x-enumDescriptions']
+  const descriptions =
+    typeof listed === 'object' && listed !== null ? (listed as Record<string, unknown>) : {}
+  return schema.values.map((value) => {
+    const own = schema.values.length === 1 ? schema.description : undefined
+    const description = descriptions[String(value)] ?? own
+    return { value, ...(typeof description === 'string' && { description }) }
+  })
+}

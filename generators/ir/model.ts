@@ -1,0 +1,212 @@
+/**
+ * The intermediate representation: what a document of one version says, closed and located.
+ * Every node has a `kind` (where it is a union) and a `place`, so that any later complaint can
+ * name the line of the document that caused it.
+ */
+
+/** A position in a document: 1-based line and column, and the JSON pointer (RFC 6901) of the node. */
+export interface Place {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly pointer: string
+}
+
+/** Specification extensions (`x-…`) of a node, under their names as written. */
+export type Extensions = Readonly<Record<string, unknown>>
+
+export type Scalar = string | number | boolean | null
+
+interface Described {
+  readonly place: Place
+  readonly description?: string
+  readonly deprecated: boolean
+  readonly extensions: Extensions
+}
+
+interface SchemaBase extends Described {
+  readonly title?: string
+  readonly default?: unknown
+  readonly examples: readonly unknown[]
+  /** Whether null is a member beside what `kind` admits. */
+  readonly nullable: boolean
+}
+
+export interface AnySchema extends SchemaBase {
+  readonly kind: 'any'
+}
+export interface NeverSchema extends SchemaBase {
+  readonly kind: 'never'
+}
+export interface NullSchema extends SchemaBase {
+  readonly kind: 'null'
+}
+export interface BooleanSchema extends SchemaBase {
+  readonly kind: 'boolean'
+}
+export interface NumberSchema extends SchemaBase {
+  readonly kind: 'number'
+  readonly integer: boolean
+  readonly format?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
+  readonly multipleOf?: number
+}
+export interface StringSchema extends SchemaBase {
+  readonly kind: 'string'
+  readonly format?: string
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+}
+/** `enum` and `const`. An open enum may grow: readers must expect members that are not listed. */
+export interface EnumSchema extends SchemaBase {
+  readonly kind: 'enum'
+  readonly values: readonly Scalar[]
+  readonly open: boolean
+}
+export interface ArraySchema extends SchemaBase {
+  readonly kind: 'array'
+  readonly items: Schema
+  readonly prefix: readonly Schema[]
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly uniqueItems: boolean
+}
+export interface Property {
+  readonly name: string
+  readonly required: boolean
+  readonly readOnly: boolean
+  readonly writeOnly: boolean
+  readonly schema: Schema
+  readonly place: Place
+}
+export interface ObjectSchema extends SchemaBase {
+  readonly kind: 'object'
+  /** In the order of the document. */
+  readonly properties: readonly Property[]
+  /** What a property that is not listed must be: anything (open), nothing (closed), or a schema (a map). */
+  readonly additional: 'open' | 'closed' | Schema
+  readonly patterns: readonly { readonly pattern: string; readonly schema: Schema }[]
+  readonly propertyNames?: Schema
+  readonly minProperties?: number
+  readonly maxProperties?: number
+}
+export interface UnionSchema extends SchemaBase {
+  readonly kind: 'union'
+  readonly mode: 'oneOf' | 'anyOf'
+  readonly members: readonly Schema[]
+  readonly discriminator?: {
+    readonly property: string
+    /** Discriminator value → name of the component. */
+    readonly mapping: ReadonlyMap<string, string>
+  }
+}
+export interface IntersectionSchema extends SchemaBase {
+  readonly kind: 'intersection'
+  readonly members: readonly Schema[]
+}
+/** A reference to a component schema of the same document, by its name there. */
+export interface RefSchema extends SchemaBase {
+  readonly kind: 'ref'
+  readonly name: string
+}
+
+export type Schema =
+  | AnySchema
+  | NeverSchema
+  | NullSchema
+  | BooleanSchema
+  | NumberSchema
+  | StringSchema
+  | EnumSchema
+  | ArraySchema
+  | ObjectSchema
+  | UnionSchema
+  | IntersectionSchema
+  | RefSchema
+
+export interface Parameter extends Described {
+  /** As on the wire, `created[gte]` for example. */
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header' | 'cookie'
+  readonly required: boolean
+  readonly schema: Schema
+  readonly example?: unknown
+}
+
+export interface Content {
+  readonly mediaType: string
+  readonly schema: Schema
+  readonly examples: readonly unknown[]
+  readonly place: Place
+}
+
+export interface Body extends Described {
+  readonly required: boolean
+  readonly contents: readonly Content[]
+}
+
+export interface Response extends Described {
+  /** `200`, `4XX` or `default`, as in the document. */
+  readonly status: string
+  readonly headers: readonly Parameter[]
+  readonly contents: readonly Content[]
+}
+
+/** One alternative of a `security` list: every scheme in it must hold. */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>
+
+export interface Operation extends Described {
+  readonly id: string
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'PATCH' | 'TRACE'
+  readonly path: string
+  readonly tag: string
+  readonly summary?: string
+  /** Path-level and operation-level parameters together, in the order of the document. */
+  readonly parameters: readonly Parameter[]
+  readonly body?: Body
+  readonly responses: readonly Response[]
+  readonly security: readonly SecurityRequirement[]
+}
+
+/** A webhook of the document: `pass.installed` for example. */
+export interface EventType extends Described {
+  readonly name: string
+  readonly tag: string
+  readonly summary?: string
+  readonly headers: readonly Parameter[]
+  readonly payload?: Content
+}
+
+export interface Tag {
+  readonly name: string
+  readonly extensions: Extensions
+  readonly description?: string
+}
+
+/** One document: one version of the API. */
+export interface Api extends Described {
+  readonly version: string
+  readonly file: string
+  readonly title: string
+  /** Extensions of `info`. */
+  readonly info: Extensions
+  readonly tags: readonly Tag[]
+  /** Component schemas by name, in the order of the document. */
+  readonly schemas: ReadonlyMap<string, Schema>
+  readonly operations: readonly Operation[]
+  readonly events: readonly EventType[]
+  readonly servers: readonly { readonly url: string; readonly description?: string }[]
+  readonly securitySchemes: Readonly<Record<string, unknown>>
+  /** The document itself as plain JSON, for what is served or printed as it stands. */
+  readonly document: Readonly<Record<string, unknown>>
+}
+
+/** A file to be written, relative to the output directory. */
+export interface OutputFile {
+  readonly path: string
+  readonly text: string
+}

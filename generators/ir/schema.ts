@@ -1,0 +1,388 @@
+/** Schema Objects of OpenAPI 3.0 and 3.1 → located, closed IR nodes. */
+import { PROSE, SPEAKS_OF } from '../explain.ts'
+import type {
+  ArraySchema,
+  EnumSchema,
+  NumberSchema,
+  ObjectSchema,
+  Scalar,
+  Schema,
+  StringSchema,
+  UnionSchema,
+} from './model.ts'
+import {
+  child,
+  complain,
+  entries,
+  extensionsOf,
+  flag,
+  isObject,
+  items,
+  leaveOut,
+  number,
+  once,
+  placeOf,
+  resolve,
+  type Source,
+  text,
+} from './source.ts'
+
+/** Keywords that no IR node can hold: refused where they stand rather than read over. */
+const UNSUPPORTED = [
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'minContains',
+  'maxContains',
+  'dependentRequired',
+  'dependentSchemas',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  '$dynamicRef',
+  '$recursiveRef',
+  'contentSchema',
+]
+
+const COMPONENT = /^#\/components\/schemas\/([^/]+)$/
+
+type Base = Pick<Schema, 'place' | 'deprecated' | 'extensions' | 'examples' | 'nullable'> & {
+  readonly title?: string
+  readonly description?: string
+  readonly default?: unknown
+}
+
+/** @returns the node of a schema; after a diagnostic, `any` stands for what could not be read. */
+export function buildSchema(source: Source): Schema {
+  const { value } = source
+  if (value === true) return { ...baseOf(source, false), kind: 'any' }
+  if (value === false) return { ...baseOf(source, false), kind: 'never' }
+  if (!isObject(value)) {
+    complain(source, 'schema-invalid', 'a schema is an object or a boolean', 'write a Schema Object here')
+    return { ...baseOf(source, false), kind: 'any' }
+  }
+  for (const keyword of UNSUPPORTED) {
+    const found = child(source, keyword)
+    if (found) {
+      const hint = 'express it with type, properties, enum, allOf, anyOf or oneOf'
+      leaveOut(found, 'schema-keyword-unsupported', `the keyword \`${keyword}\` is not supported`, hint)
+    }
+  }
+  if (typeof value.$ref === 'string') return buildReference(source, value.$ref)
+  const types = typesOf(source)
+  const nullable = types.includes('null') || flag(source, 'nullable')
+  const rest = types.filter((type) => type !== 'null')
+  if (types.length > 0 && rest.length === 0) return { ...baseOf(source, false), kind: 'null' }
+  return withComposition(source, nullable, rest)
+}
+
+function buildReference(source: Source, ref: string): Schema {
+  const target = resolve(source)
+  if (!target) return { ...baseOf(source, false), kind: 'any' }
+  const name = componentOf(ref)
+  const referred: Schema =
+    name === undefined ? buildInPlace(source, target, ref) : { ...baseOf(source, false), kind: 'ref', name }
+  const beside = besideReference(source)
+  if (!beside) return referred
+  return { ...baseOf(source, false), kind: 'intersection', members: [referred, beside] }
+}
+
+/** What a reference leads to that is no component: written out where it is referred to. */
+function buildInPlace(source: Source, target: Source, ref: string): Schema {
+  const { inlining } = source.reader
+  if (inlining.has(target.pointer) || source.pointer.startsWith(`${target.pointer}/`)) {
+    leaveOut(source, 'ref-circular', `${ref} contains this reference`, 'make the target a component schema')
+    return { ...baseOf(source, false), kind: 'any' }
+  }
+  inlining.add(target.pointer)
+  const schema = once(target, 'schema', () => buildSchema(target))
+  inlining.delete(target.pointer)
+  return schema
+}
+
+/** What stands beside `$ref`: in 3.1 it holds as well, in 3.0 it is ignored, as that version has it. */
+function besideReference(source: Source): Schema | undefined {
+  const rest = Object.entries(source.value as Record<string, unknown>).filter(
+    ([name]) => !PROSE.has(name) && !name.startsWith('x-'),
+  )
+  if (rest.length === 0) return undefined
+  if (source.reader.openapi30) {
+    const names = rest.map(([name]) => `\`${name}\``).join(', ')
+    source.reader.report.add({
+      code: 'ref-siblings-ignored',
+      severity: 'warning',
+      place: placeOf(source),
+      message: `${names} beside $ref: OpenAPI 3.0 ignores it`,
+      hint: 'put the reference into allOf beside it',
+    })
+    return undefined
+  }
+  return buildSchema({ ...source, value: Object.fromEntries(rest) })
+}
+
+/** Name of the component schema that a reference is to, if it is to a whole one. */
+function componentOf(ref: string): string | undefined {
+  const name = COMPONENT.exec(ref)?.[1]
+  return name && decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+function typesOf(source: Source): string[] {
+  const value = isObject(source.value) ? source.value.type : undefined
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.filter((each): each is string => typeof each === 'string')
+  return []
+}
+
+/** `oneOf`, `anyOf` and `allOf`, beside each other and beside plain keywords, all of which must hold. */
+function withComposition(source: Source, nullable: boolean, types: readonly string[]): Schema {
+  const parts: Schema[] = []
+  for (const mode of ['oneOf', 'anyOf'] as const) {
+    const union = child(source, mode)
+    if (union) parts.push(buildUnion(source, union, mode, nullable))
+  }
+  const all = child(source, 'allOf')
+  if (all) parts.push(...items(all).map(buildSchema))
+  if (parts.length === 0) return buildPlain(source, nullable, types)
+  if (types.length > 0 || impliedType(source)) parts.push(buildPlain(source, nullable, types))
+  if (parts.length === 1 && !all) return parts[0]!
+  return { ...baseOf(source, nullable), kind: 'intersection', members: parts }
+}
+
+function buildUnion(owner: Source, list: Source, mode: 'oneOf' | 'anyOf', nullable: boolean): Schema {
+  const all = items(list).map(buildSchema)
+  const members = all.filter((each) => each.kind !== 'null')
+  const base = baseOf(owner, nullable || members.length < all.length)
+  const only = members.length === 1 ? members[0] : undefined
+  // `oneOf: [X, {type: null}]` is how 3.1 says that X may be null.
+  if (only && members.length < all.length) return { ...only, nullable: true, ...proseOf(base) }
+  const discriminator = discriminatorOf(owner, members)
+  const union: UnionSchema = {
+    ...base,
+    kind: 'union',
+    mode,
+    members,
+    ...(discriminator && { discriminator }),
+  }
+  return union
+}
+
+function proseOf({ title, description }: Base): Pick<Base, 'title' | 'description'> {
+  return { ...optional('title', title), ...optional('description', description) }
+}
+
+function discriminatorOf(owner: Source, members: readonly Schema[]): UnionSchema['discriminator'] {
+  const source = child(owner, 'discriminator')
+  const property = source && text(source, 'propertyName')
+  if (!source || property === undefined) return undefined
+  const mapping = new Map<string, string>()
+  for (const [value, target] of entries(child(source, 'mapping'))) {
+    const ref = typeof target.value === 'string' ? target.value : ''
+    const name = componentOf(ref) ?? ref
+    mapping.set(value, name)
+    if (!members.some((each) => each.kind === 'ref' && each.name === name)) {
+      leaveOut(
+        target,
+        'discriminator-target',
+        `${ref} is no member of this union`,
+        'list it or correct the mapping',
+      )
+    }
+  }
+  if (mapping.size === 0)
+    for (const each of members) if (each.kind === 'ref') mapping.set(each.name, each.name)
+  return { property, mapping }
+}
+
+/** One schema of one kind; several types make an `anyOf` of them. */
+function buildPlain(source: Source, nullable: boolean, types: readonly string[]): Schema {
+  const values = enumValues(source)
+  if (values) {
+    const known = values.filter((value) => value !== null)
+    const open = isObject(source.value) && source.value['x-extensible'] === true
+    // A type beside the list decides about null as about everything.
+    const listed = types.length === 0 && known.length < values.length
+    const base = baseOf(source, nullable || listed)
+    return { ...base, kind: 'enum', values: known, open } satisfies EnumSchema
+  }
+  if (types.length > 1) {
+    const members = types.map((type) => buildTyped(source, false, type))
+    return { ...baseOf(source, nullable), kind: 'union', mode: 'anyOf', members }
+  }
+  return buildTyped(source, nullable, types[0] ?? impliedType(source))
+}
+
+function impliedType(source: Source): string | undefined {
+  for (const [type, keywords] of SPEAKS_OF) {
+    if (keywords.some((keyword) => child(source, keyword))) return type
+  }
+  return undefined
+}
+
+function buildTyped(source: Source, nullable: boolean, type: string | undefined): Schema {
+  const base = baseOf(source, nullable)
+  switch (type) {
+    case 'string':
+      return { ...base, kind: 'string', ...stringRules(source) } satisfies StringSchema
+    case 'integer':
+    case 'number':
+      return {
+        ...base,
+        kind: 'number',
+        integer: type === 'integer',
+        ...numberRules(source),
+      } satisfies NumberSchema
+    case 'boolean':
+      return { ...base, kind: 'boolean' }
+    case 'array':
+      return buildArray(source, base)
+    case 'object':
+      return buildObject(source, base)
+    case undefined:
+      return { ...base, kind: 'any' }
+    default:
+      leaveOut(
+        source,
+        'schema-type-unknown',
+        `${type} is no JSON Schema type`,
+        'use string, number, integer, boolean, array, object or null',
+      )
+      return { ...base, kind: 'any' }
+  }
+}
+
+function enumValues(source: Source): Scalar[] | undefined {
+  if (!isObject(source.value)) return undefined
+  const { value } = source
+  const listed = Array.isArray(value.enum) ? value.enum : 'const' in value ? [value.const] : undefined
+  if (!listed) return undefined
+  const scalars = listed.filter((each): each is Scalar => each === null || typeof each !== 'object')
+  if (scalars.length < listed.length) {
+    const message = 'members of an enum are strings, numbers, booleans or null'
+    leaveOut(source, 'enum-not-scalar', message, 'use oneOf for objects')
+    // The scalars alone would refuse what the document allows.
+    return undefined
+  }
+  return scalars
+}
+
+function stringRules(source: Source): Partial<StringSchema> {
+  const pattern = text(source, 'pattern')
+  if (pattern !== undefined && !isPattern(pattern)) {
+    const at = child(source, 'pattern') ?? source
+    leaveOut(at, 'pattern-invalid', `${pattern} is no regular expression (ECMA-262)`, 'correct it')
+  }
+  return {
+    ...optional('format', text(source, 'format')),
+    ...optional('pattern', pattern !== undefined && isPattern(pattern) ? pattern : undefined),
+    ...optional('minLength', number(source, 'minLength')),
+    ...optional('maxLength', number(source, 'maxLength')),
+  }
+}
+
+/** JSON Schema means patterns in Unicode mode; many are written for the older one. */
+function isPattern(pattern: string): boolean {
+  for (const flags of ['u', '']) {
+    try {
+      new RegExp(pattern, flags)
+      return true
+    } catch {}
+  }
+  return false
+}
+
+function numberRules(source: Source): Partial<NumberSchema> {
+  const minimum = number(source, 'minimum')
+  const maximum = number(source, 'maximum')
+  // 3.0 writes a flag beside the bound, 3.1 the bound itself.
+  const below = flag(source, 'exclusiveMinimum')
+  const above = flag(source, 'exclusiveMaximum')
+  return {
+    ...optional('format', text(source, 'format')),
+    ...optional('multipleOf', number(source, 'multipleOf')),
+    ...optional('minimum', below ? undefined : minimum),
+    ...optional('maximum', above ? undefined : maximum),
+    ...optional('exclusiveMinimum', below ? minimum : number(source, 'exclusiveMinimum')),
+    ...optional('exclusiveMaximum', above ? maximum : number(source, 'exclusiveMaximum')),
+  }
+}
+
+function buildArray(source: Source, base: Base): ArraySchema {
+  const inside = child(source, 'items')
+  return {
+    ...base,
+    kind: 'array',
+    items: inside ? buildSchema(inside) : { ...baseOf(source, false), kind: 'any' },
+    prefix: items(child(source, 'prefixItems')).map(buildSchema),
+    uniqueItems: flag(source, 'uniqueItems'),
+    ...optional('minItems', number(source, 'minItems')),
+    ...optional('maxItems', number(source, 'maxItems')),
+  }
+}
+
+function buildObject(source: Source, base: Base): ObjectSchema {
+  const required = new Set(items(child(source, 'required')).map((each) => each.value))
+  const properties = entries(child(source, 'properties')).map(([name, property]) => ({
+    name,
+    required: required.delete(name),
+    readOnly: flag(property, 'readOnly'),
+    writeOnly: flag(property, 'writeOnly'),
+    schema: buildSchema(property),
+    place: placeOf(property),
+  }))
+  for (const name of required) {
+    // Required without a schema of its own: anything, but present.
+    const schema: Schema = { ...baseOf(source, false), kind: 'any' }
+    properties.push({
+      name: String(name),
+      required: true,
+      readOnly: false,
+      writeOnly: false,
+      schema,
+      place: placeOf(source),
+    })
+  }
+  const names = child(source, 'propertyNames')
+  return {
+    ...base,
+    kind: 'object',
+    properties,
+    additional: additionalOf(source),
+    patterns: entries(child(source, 'patternProperties')).map(([pattern, each]) => ({
+      pattern,
+      schema: buildSchema(each),
+    })),
+    ...optional('propertyNames', names && buildSchema(names)),
+    ...optional('minProperties', number(source, 'minProperties')),
+    ...optional('maxProperties', number(source, 'maxProperties')),
+  }
+}
+
+function additionalOf(source: Source): ObjectSchema['additional'] {
+  const additional = child(source, 'additionalProperties')
+  if (!additional || additional.value === true) return 'open'
+  return additional.value === false ? 'closed' : buildSchema(additional)
+}
+
+function baseOf(source: Source, nullable: boolean): Base {
+  const value = isObject(source.value) ? source.value : {}
+  const examples = Array.isArray(value.examples) ? value.examples : 'example' in value ? [value.example] : []
+  return {
+    place: placeOf(source),
+    deprecated: value.deprecated === true,
+    extensions: extensionsOf(source),
+    examples,
+    nullable,
+    ...optional('title', text(source, 'title')),
+    ...optional('description', text(source, 'description')),
+    ...('default' in value && { default: value.default }),
+  }
+}
+
+/** `{name: value}`, or nothing where the value is undefined. */
+export function optional<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { [K in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [K in Name]?: Value })
+}

@@ -1,0 +1,50 @@
+/** Which member of a union a value belongs to, where one property tells. */
+import { partsOf, propertiesNamed } from './members.ts'
+import type { Api, Schema, UnionSchema } from './model.ts'
+
+export interface TaggedUnion {
+  readonly property: string
+  /** Value of the tag → the member that it stands for. */
+  readonly members: ReadonlyMap<string, Schema>
+}
+
+/**
+ * The members' own constants decide where each of them has one. Otherwise the document's mapping does, and the name of
+ * a component stands for it where the mapping says nothing (OpenAPI, Discriminator Object).
+ * @returns undefined for a union without a discriminator, or whose members no tag tells apart.
+ */
+export function tagsOf(union: UnionSchema, api: Api): TaggedUnion | undefined {
+  const { discriminator } = union
+  if (!discriminator || union.members.length === 0) return undefined
+  const { property, mapping } = discriminator
+  const own = union.members.map((member) => constantsOf(api, member, property))
+  const members = new Map<string, Schema>()
+  const stated = own.every((values) => values.length > 0)
+  for (const [index, member] of union.members.entries()) {
+    const values = stated ? own[index]! : mappedValues(member, mapping)
+    for (const value of values) {
+      if (members.has(value)) return undefined
+      members.set(value, member)
+    }
+    if (values.length === 0) return undefined
+  }
+  return { property, members }
+}
+
+function mappedValues(member: Schema, mapping: ReadonlyMap<string, string>): string[] {
+  if (member.kind !== 'ref') return []
+  const values = [...mapping].filter(([, component]) => component === member.name).map(([value]) => value)
+  return values.length > 0 ? values : [member.name]
+}
+
+/** The strings that a member requires its tag to be one of; empty when it leaves the tag open. */
+function constantsOf(api: Api, member: Schema, property: string): string[] {
+  if (!partsOf(api, member).every((part) => part.kind === 'object')) return []
+  const required = propertiesNamed(api, member, property).find((each) => each.required)
+  if (!required) return []
+  const parts = partsOf(api, required.schema)
+  const only = parts.length === 1 ? parts[0] : undefined
+  if (only?.kind !== 'enum' || only.nullable) return []
+  const values = only.values.filter((value) => typeof value === 'string')
+  return values.length === only.values.length ? values : []
+}

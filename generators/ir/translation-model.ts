@@ -1,0 +1,115 @@
+/** What happens to a value between two adjacent versions, as data. */
+import type { Lens, SchemaLens } from '../../versions/change.ts'
+import type { LoadedChange } from '../changes.ts'
+import type { Api, Schema } from './model.ts'
+
+/** Up: from old to new, as requests travel. Down: from new to old, as answers and events travel. */
+export type Direction = 'up' | 'down'
+
+/** A lens and where it is declared, for code that calls its functions. */
+export interface LensAt<L extends Lens = Lens> {
+  readonly change: LoadedChange
+  readonly index: number
+  readonly lens: L
+}
+
+/** What happens to one value. */
+export type Rewrite =
+  | { readonly kind: 'same' }
+  /** The function of a pair of components. */
+  | { readonly kind: 'call'; readonly key: string }
+  | { readonly kind: 'list'; readonly item: Rewrite; readonly nullable: boolean; readonly without?: Without }
+  | {
+      readonly kind: 'map'
+      readonly value: Rewrite
+      readonly nullable: boolean
+      readonly except: readonly string[]
+    }
+  | { readonly kind: 'object'; readonly members: readonly Member[] }
+  | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string> }
+  | { readonly kind: 'turn'; readonly by: LensAt; readonly nullish: boolean }
+  | { readonly kind: 'choice'; readonly cases: readonly Case[]; readonly union: Schema }
+  /** One after the other. */
+  | { readonly kind: 'all'; readonly parts: readonly Rewrite[] }
+
+/** Members of a list that the older version does not show: those of a kind that it does not have. */
+export interface Without {
+  /** The property that holds the kind; absent when the members are the kinds. */
+  readonly by?: string
+  readonly added: readonly string[]
+}
+
+export type Member =
+  | { readonly kind: 'change'; readonly name: string; readonly optional: boolean; readonly rewrite: Rewrite }
+  | { readonly kind: 'remove'; readonly name: string }
+  | {
+      readonly kind: 'move'
+      readonly from: string
+      readonly to: string
+      readonly by?: LensAt
+      readonly optional: boolean
+    }
+  | { readonly kind: 'group'; readonly from: readonly string[]; readonly by: LensAt }
+  /** Set when it is absent. */
+  | { readonly kind: 'default'; readonly name: string; readonly value: unknown }
+  /** Made from the whole object. */
+  | { readonly kind: 'make'; readonly name: string; readonly by: LensAt }
+
+export interface Case {
+  /** Holds for values of this member of the union; absent when nothing tells it apart. */
+  readonly test?: Test
+  readonly rewrite: Rewrite
+}
+
+export type Test =
+  | { readonly kind: 'tag'; readonly property: string; readonly values: readonly unknown[] }
+  | { readonly kind: 'type'; readonly type: 'string' | 'number' | 'boolean' | 'array' | 'object' }
+  | { readonly kind: 'has'; readonly property: string }
+
+/** The function that takes a component of one version to a component of the other. */
+export interface PairFunction {
+  readonly key: string
+  readonly old: string
+  readonly next: string
+  /** Whether the component itself admits null. */
+  readonly nullable: boolean
+  readonly rewrite: Rewrite
+}
+
+/** One step between two adjacent versions in one direction. */
+export interface Step {
+  readonly direction: Direction
+  readonly old: Api
+  readonly next: Api
+  readonly lenses: readonly LensAt[]
+  /** Built so far, by key: filled while pairs are built. */
+  readonly functions: Map<string, PairFunction>
+  /** @returns what takes a value of the one schema to the other. */
+  pair(old: Schema, next: Schema): Rewrite
+}
+
+export const SAME: Rewrite = { kind: 'same' }
+
+/** @returns the lenses on schemas that name one of the components. */
+export function lensesOn(step: Step, owners: ReadonlySet<string>): LensAt<SchemaLens>[] {
+  return step.lenses.filter(
+    (each): each is LensAt<SchemaLens> =>
+      'schemas' in each.lens && each.lens.schemas.some((name) => owners.has(name)),
+  )
+}
+
+/** @returns the members that have other names, from one version's to the other's. */
+export function namesTable(
+  lens: {
+    readonly rename: Readonly<Record<string, string>>
+    readonly merge: Readonly<Record<string, string>>
+  },
+  direction: Direction,
+): ReadonlyMap<string, string> {
+  const renamed = Object.entries(lens.rename)
+  if (direction === 'up') return new Map(renamed)
+  return new Map([
+    ...renamed.map(([old, next]): [string, string] => [next, old]),
+    ...Object.entries(lens.merge),
+  ])
+}

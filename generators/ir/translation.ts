@@ -1,0 +1,146 @@
+/**
+ * What has to happen to a value between two adjacent versions: derived from both documents (a property that
+ * the new version added to an answer is left out below) and from the lenses of the changes between them. Two schemas
+ * are compared by their structure, so that renaming or inlining a component makes no difference.
+ */
+import type { LoadedChange } from '../changes.ts'
+import type { Api, Schema } from './model.ts'
+import {
+  type Direction,
+  lensesOn,
+  type Member,
+  namesTable,
+  type PairFunction,
+  type Rewrite,
+  SAME,
+  type Step,
+} from './translation-model.ts'
+import { pairObjects } from './translation-objects.ts'
+import { shapeOf } from './translation-shape.ts'
+import { pairUnions } from './translation-unions.ts'
+
+/** @param changes those that the newer of both versions introduced. */
+export function createStep(
+  direction: Direction,
+  old: Api,
+  next: Api,
+  changes: readonly LoadedChange[],
+): Step {
+  const lenses = changes.flatMap((change) => change.lenses.map((lens, index) => ({ change, index, lens })))
+  const step: Step = {
+    direction,
+    old,
+    next,
+    lenses,
+    functions: new Map(),
+    pair: (one, other) => pair(step, one, other),
+  }
+  return step
+}
+
+/** Components of both versions meet in a function of their own. */
+function pair(step: Step, old: Schema, next: Schema): Rewrite {
+  if (old.kind !== 'ref' || next.kind !== 'ref') return pairInside(step, old, next, new Set())
+  const key = `${old.name} ${next.name}`
+  if (!step.functions.has(key)) {
+    const oldTarget = step.old.schemas.get(old.name)
+    const nextTarget = step.next.schemas.get(next.name)
+    if (!oldTarget || !nextTarget) return SAME
+    const { nullable } = step.direction === 'down' ? nextTarget : oldTarget
+    const base = { key, old: old.name, next: next.name, nullable }
+    // Stands there while it is built, so that a schema that contains itself ends.
+    step.functions.set(key, { ...base, rewrite: SAME })
+    const rewrite = pairInside(step, oldTarget, nextTarget, new Set([old.name, next.name]))
+    step.functions.set(key, { ...base, rewrite })
+  }
+  return { kind: 'call', key }
+}
+
+const NESTED_REFERENCES = 20
+
+/** Both schemas as they are, references followed where only one side has them. */
+function pairInside(step: Step, old: Schema, next: Schema, owners: ReadonlySet<string>): Rewrite {
+  if (owners.size > NESTED_REFERENCES) return SAME
+  if (old.kind === 'ref' && next.kind === 'ref') return pair(step, old, next)
+  if (old.kind === 'ref') {
+    const target = step.old.schemas.get(old.name)
+    return target ? pairInside(step, target, next, new Set([...owners, old.name])) : SAME
+  }
+  if (next.kind === 'ref') {
+    const target = step.next.schemas.get(next.name)
+    return target ? pairInside(step, old, target, new Set([...owners, next.name])) : SAME
+  }
+  const names = namesOf(step, owners)
+  if (names) return names
+  if (old.kind === 'array' && next.kind === 'array') {
+    const { nullable } = step.direction === 'down' ? next.items : old.items
+    return { kind: 'list', item: pair(step, old.items, next.items), nullable }
+  }
+  if (old.kind === 'union' || next.kind === 'union') return pairUnions(step, old, next)
+  const oldShape = shapeOf(old, step.old, owners)
+  const nextShape = shapeOf(next, step.next, owners)
+  return oldShape && nextShape ? pairObjects(step, oldShape, nextShape) : SAME
+}
+
+function namesOf(step: Step, owners: ReadonlySet<string>): Rewrite | undefined {
+  const found = lensesOn(step, owners).find(
+    ({ lens }) => lens.kind === 'values' && lens.property === undefined,
+  )?.lens
+  return found?.kind === 'values' ? { kind: 'names', names: namesTable(found, step.direction) } : undefined
+}
+
+/**
+ * @returns the functions that do something, each reduced to what it does. A function is left out when neither it nor
+ * any that it calls changes a value.
+ */
+export function touchedFunctions(step: Step): ReadonlyMap<string, PairFunction> {
+  const touched = new Set<string>()
+  for (let grew = true; grew; ) {
+    grew = false
+    for (const each of step.functions.values()) {
+      if (touched.has(each.key) || reduce(each.rewrite, touched).kind === 'same') continue
+      touched.add(each.key)
+      grew = true
+    }
+  }
+  const kept = [...step.functions.values()].filter((each) => touched.has(each.key))
+  return new Map(kept.map((each) => [each.key, { ...each, rewrite: reduce(each.rewrite, touched) }]))
+}
+
+/** @returns the rewrite without the parts that do nothing. */
+export function reduce(rewrite: Rewrite, touched: { has(key: string): boolean }): Rewrite {
+  switch (rewrite.kind) {
+    case 'call':
+      return touched.has(rewrite.key) ? rewrite : SAME
+    case 'list': {
+      const item = reduce(rewrite.item, touched)
+      return item.kind === 'same' && !rewrite.without ? SAME : { ...rewrite, item }
+    }
+    case 'map': {
+      const value = reduce(rewrite.value, touched)
+      return value.kind === 'same' ? SAME : { ...rewrite, value }
+    }
+    case 'object': {
+      const members = rewrite.members.flatMap((member) => reduceMember(member, touched))
+      return members.length === 0 ? SAME : { kind: 'object', members }
+    }
+    case 'choice': {
+      const cases = rewrite.cases.map((each) => ({ ...each, rewrite: reduce(each.rewrite, touched) }))
+      return cases.every((each) => each.rewrite.kind === 'same') ? SAME : { ...rewrite, cases }
+    }
+    case 'all': {
+      const parts = rewrite.parts.map((each) => reduce(each, touched)).filter((each) => each.kind !== 'same')
+      return parts.length > 1 ? { kind: 'all', parts } : (parts[0] ?? SAME)
+    }
+    case 'names':
+      return rewrite.names.size === 0 ? SAME : rewrite
+    default:
+      return rewrite
+  }
+}
+
+function reduceMember(member: Member, touched: { has(key: string): boolean }): Member[] {
+  if (member.kind !== 'change') return [member]
+  const rewrite = reduce(member.rewrite, touched)
+  return rewrite.kind === 'same' ? [] : [{ ...member, rewrite }]
+}

@@ -1,0 +1,114 @@
+/** Reading documents from disk: text → plain JSON with a position for every pointer. The only door for input. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Report } from './diagnostics.ts'
+import type { Place } from './ir/model.ts'
+import { type LocatedYaml, readLocated, readValue } from './read-yaml.ts'
+
+export interface LoadedDocument {
+  /** As given, for messages: relative to the working directory. */
+  readonly file: string
+  readonly text: string
+  /** SHA-256 of the text, hex. */
+  readonly hash: string
+  readonly json: Readonly<Record<string, unknown>>
+  /** Where the node of a JSON pointer stands; the nearest ancestor that is known otherwise. */
+  place(pointer: string): Place
+}
+
+/** @returns the document, or undefined after a diagnostic when it cannot be read or parsed. */
+export function loadDocument(file: string, report: Report): LoadedDocument | undefined {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    report.add({
+      code: 'document-unreadable',
+      severity: 'error',
+      message: `cannot read ${file} (${reason})`,
+      hint: 'check the path in the configuration file and its permissions',
+    })
+    return undefined
+  }
+  return parseText(file, text, report)
+}
+
+/** @returns the document of a YAML or JSON text, or undefined after located diagnostics. */
+export function parseText(file: string, text: string, report: Report): LoadedDocument | undefined {
+  const quick = readValue(text)
+  const whole = quick ? undefined : readLocated(text)
+  const lines = lineFinder(text)
+  const at = (offset: number, pointer: string): Place => ({ file, ...lines(offset), pointer })
+  for (const { offset, message } of whole?.errors ?? []) {
+    const hint = 'correct the YAML; nothing was generated'
+    report.add({ code: 'document-syntax', severity: 'error', place: at(offset, ''), message, hint })
+  }
+  if (whole && whole.errors.length > 0) return undefined
+  const { value: json } = quick ?? (whole as LocatedYaml)
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    report.add({
+      code: 'document-syntax',
+      severity: 'error',
+      place: at(0, ''),
+      message: 'the document is not a mapping',
+      hint: 'an OpenAPI document starts with `openapi: 3.1.0`',
+    })
+    return undefined
+  }
+  const offsetOf = offsetFinder(text, whole?.offsets)
+  return {
+    file,
+    text,
+    hash: createHash('sha256').update(text).digest('hex'),
+    json: json as Record<string, unknown>,
+    place: (pointer) => lazyPlace(file, pointer, () => lines(offsetOf(pointer))),
+  }
+}
+
+/** A place that looks for its line when somebody asks: most never are. */
+function lazyPlace(file: string, pointer: string, find: () => { line: number; column: number }): Place {
+  let found: { line: number; column: number } | undefined
+  return {
+    file,
+    get line() {
+      found ??= find()
+      return found.line
+    },
+    get column() {
+      found ??= find()
+      return found.column
+    },
+    pointer,
+  }
+}
+
+/** @returns where the node of a pointer starts; the nearest ancestor that is known otherwise. */
+function offsetFinder(text: string, known: ReadonlyMap<string, number> | undefined) {
+  let offsets = known
+  return (pointer: string): number => {
+    offsets ??= readLocated(text).offsets
+    let at = pointer
+    while (at !== '' && !offsets.has(at)) at = at.slice(0, at.lastIndexOf('/'))
+    return offsets.get(at) ?? 0
+  }
+}
+
+/** @returns line and column (1-based) of an offset. */
+function lineFinder(text: string) {
+  let starts: number[] | undefined
+  return (offset: number): { line: number; column: number } => {
+    if (!starts) {
+      starts = [0]
+      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+    }
+    let low = 0
+    let high = starts.length
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if (starts[middle]! <= offset) low = middle
+      else high = middle
+    }
+    return { line: low + 1, column: offset - starts[low]! + 1 }
+  }
+}

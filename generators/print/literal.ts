@@ -1,0 +1,40 @@
+/** The only way by which text of a document enters generated TypeScript. */
+
+/** A single-quoted string literal; line separators and quotes escaped. */
+export function stringLiteral(text: string): string {
+  const json = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
+  return `'${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`
+}
+
+/** Any JSON value as a literal on one line. */
+export function literal(value: unknown): string {
+  if (typeof value === 'string') return stringLiteral(value)
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).map(([name, member]) => `${propertyKey(name)}: ${literal(member)}`)
+    return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+  }
+  return JSON.stringify(value) ?? 'undefined'
+}
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
+
+/** A property name in an object literal or an interface: bare where it may be, quoted otherwise. */
+export function propertyKey(name: string): string {
+  if (name === '__proto__') return "['__proto__']"
+  return IDENTIFIER.test(name) ? name : stringLiteral(name)
+}
+
+/** Access to a property: `.name` or `['odd name']`. */
+export function member(name: string): string {
+  return IDENTIFIER.test(name) ? `.${name}` : `[${stringLiteral(name)}]`
+}
+
+/** A documentation comment; nothing in the text can end it early. Empty for empty text. */
+export function docComment(text: string | undefined, indent = ''): string {
+  const body = text?.trim().replaceAll('*/', '*\u200b/')
+  if (!body) return ''
+  const lines = body.split('\n').map((line) => line.trimEnd())
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`
+  return `${indent}/**\n${lines.map((line) => `${indent} *${line ? ` ${line}` : ''}\n`).join('')}${indent} */\n`
+}

@@ -1,0 +1,130 @@
+import type { RequestListener } from 'node:http'
+import express from 'express'
+import type { Logger } from 'pino'
+import { versions } from '../generated/versions.ts'
+import { createFactors } from './auth/factors.ts'
+import type { Keyring } from './auth/keyring.ts'
+import { createSeals, deriveSecret } from './auth/secrets.ts'
+import type { Clock } from './clock.ts'
+import type { Environment, Wallet } from './contract.ts'
+import { createAccountDesk } from './control/account.ts'
+import type { OpenDatabase } from './db/open.ts'
+import { accountHandlers } from './handlers/account.ts'
+import { auditLogHandlers } from './handlers/audit_log.ts'
+import { passTemplatesHandlers } from './handlers/pass_templates.ts'
+import { passesHandlers } from './handlers/passes.ts'
+import { readTrust } from './http/address.ts'
+import { refuse } from './http/answer.ts'
+import { type ContractGuard, createContractGuard } from './http/contract-guard.ts'
+import { type ApiError, internalError, notFound } from './http/errors.ts'
+import type { Service } from './http/exchange.ts'
+import type { RequestLimiter } from './http/limiter.ts'
+import { createOutside, sendError } from './http/outside.ts'
+import { runPipeline } from './http/pipeline.ts'
+import { createVersions, type Handlers } from './http/versions.ts'
+import type { Operations } from './operations/operations.ts'
+import { databasesAnswer } from './operations/readiness.ts'
+import type { BaseUrls } from './service.ts'
+import type { Settings } from './settings.ts'
+import type { UsageMeter } from './usage.ts'
+
+/** What the APIs of both environments stand on. */
+export interface Deps {
+  readonly settings: Pick<Settings, 'trustedProxies'>
+  readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live' | 'pepper'>
+  readonly clock: Clock
+  readonly keyring: Keyring
+  readonly limiter: RequestLimiter
+  readonly wallet: Wallet
+  readonly log: Logger
+  readonly baseUrls: BaseUrls
+  /** Judges everything a second time, where that is wanted. */
+  readonly guard?: ContractGuard | undefined
+  /** Counts requests, where that is wanted. */
+  readonly usage?: UsageMeter | undefined
+  /** Watches over requests, where that is wanted. */
+  readonly operations?: Operations | undefined
+}
+
+/** A guard whose findings go to the log. */
+export function createLoggedGuard(log: Logger): ContractGuard {
+  return createContractGuard(
+    (disagreement) => log.error({ disagreement }, 'the contract guard disagrees'),
+    (error) => log.error({ err: error }, 'the contract guard could not judge'),
+  )
+}
+
+/** Every handler that is written; an operation without one answers 501. */
+export const handlers: Handlers = {
+  ...accountHandlers,
+  ...auditLogHandlers,
+  ...passTemplatesHandlers,
+  ...passesHandlers,
+}
+
+/** The API of one environment, to be given to a listener of its own. */
+export function createApi(deps: Deps, environment: Environment): RequestListener {
+  const service = createService(deps, environment)
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  // First and alone for /v1: what a request needs is in the pipeline, nothing runs before it.
+  app.use((request, response, next) => {
+    if (isVersioned(request.url)) runPipeline(request, response, service).catch(next)
+    else next()
+  })
+  app.use(createOutside(service, () => isReady(deps, environment)))
+  const listener: RequestListener = (request, response) => {
+    // Express hands over what nobody answers, what failed, and targets that it cannot read at all.
+    app(request as express.Request, response as express.Response, (error?: unknown) => {
+      if (response.headersSent) response.destroy()
+      else
+        sendError(
+          response,
+          service,
+          error === undefined ? notFound('There is nothing here.') : fault(deps, error),
+        )
+    })
+  }
+  return deps.guard ? deps.guard.watch(listener) : listener
+}
+
+/** Where nothing watches, only the databases are asked. */
+function isReady({ operations, database }: Deps, environment: Environment): Promise<boolean> {
+  return operations ? operations.isReady() : databasesAnswer([database.control, database[environment]])
+}
+
+function fault({ log }: Deps, error: unknown): ApiError {
+  log.error({ err: error }, 'a request outside /v1 failed')
+  return internalError()
+}
+
+/** Also where a proxy sends the target whole (RFC 9112, 3.2.2). */
+function isVersioned(target: string): boolean {
+  return target.startsWith('/v1/') || /^(https?:\/\/[^/?#]*)?\/v1(?![^/?])/i.test(target)
+}
+
+function createService(deps: Deps, environment: Environment): Service {
+  const { settings, database, clock, keyring, limiter, wallet, log, baseUrls, usage } = deps
+  const { control, pepper } = database
+  const service: Service = {
+    environment,
+    database: database[environment],
+    account: createAccountDesk(control, pepper, environment),
+    seals: createSeals(pepper),
+    factors: createFactors(control, pepper, clock),
+    usage,
+    clock,
+    keyring,
+    limiter,
+    wallet,
+    versions: createVersions(versions, handlers, environment, baseUrls.console),
+    cursorKey: deriveSecret(pepper, 'cursors'),
+    proxies: readTrust(settings.trustedProxies),
+    baseUrl: baseUrls[environment],
+    consoleUrl: baseUrls.console,
+    log,
+    traffic: deps.operations?.watch(environment, (exchange, error) => void refuse(exchange, service, error)),
+  }
+  return service
+}

@@ -1,0 +1,79 @@
+import express from 'express'
+import { current, versions } from '../generated/versions.ts'
+import { createApi, createLoggedGuard, type Deps } from './app.ts'
+import { createFactors } from './auth/factors.ts'
+import { createKeyring } from './auth/keyring.ts'
+import { deriveSecret } from './auth/secrets.ts'
+import { createChallenges } from './console/challenges.ts'
+import { createConsole } from './console/console.ts'
+import { readReferences } from './console/pages.ts'
+import { readTrust } from './http/address.ts'
+import { openLimiter } from './limits/open-limiter.ts'
+import { createOperations, type Operations } from './operations/operations.ts'
+import type { Handlers, Parts } from './service.ts'
+import { keepSweeping } from './sweeper.ts'
+import { createUsageMeter, keepUsage } from './usage.ts'
+import { createWallet, openGoogleSigner } from './wallet/google.ts'
+
+function createConsolePages(
+  { settings, database, clock, baseUrls, log }: Parts,
+  operations: Operations,
+): express.Express {
+  const pages = express()
+  pages.disable('x-powered-by')
+  pages.use(operations.pages)
+  pages.use(
+    createChallenges({
+      factors: createFactors(database.control, database.pepper, clock),
+      csrfKey: deriveSecret(database.pepper, 'forms of the console'),
+      consoleUrl: baseUrls.console,
+      proxies: readTrust(settings.trustedProxies),
+      log,
+    }),
+  )
+  pages.use(createConsole({ references: readReferences(versions.map(({ name }) => name)), current }))
+  return pages
+}
+
+/** Builds what answers on the listeners of this process's roles from what the process has opened. */
+export async function createApplications(parts: Parts): Promise<Handlers> {
+  const { settings, database, clock, log, baseUrls } = parts
+  const keyring = createKeyring(database.control, database.pepper)
+  const wallet = createWallet(openGoogleSigner(settings), clock)
+  const { limiter, state, close } = await openLimiter(settings, database.pepper, log)
+  const operations = createOperations({ ...parts, limiter: state })
+  const usage = createUsageMeter(database, clock)
+  const guard = settings.contractGuard ? createLoggedGuard(log) : undefined
+  const deps: Deps = {
+    settings,
+    database,
+    clock,
+    keyring,
+    limiter,
+    wallet,
+    log,
+    baseUrls,
+    guard,
+    usage,
+    operations,
+  }
+  const api = settings.roles.has('api')
+  const counting = keepUsage(usage, log)
+  const sweeping = settings.roles.has('worker') ? keepSweeping(database, clock, log) : undefined
+  return {
+    sandbox: api ? createApi(deps, 'sandbox') : undefined,
+    live: api ? createApi(deps, 'live') : undefined,
+    console: settings.roles.has('console') ? createConsolePages(parts, operations) : undefined,
+    forget: () => keyring.forget(),
+    close: async () => {
+      operations.stop()
+      await Promise.all([
+        close(),
+        counting
+          .stop()
+          .catch((err) => log.error({ err }, 'the usage of the last seconds could not be added')),
+        sweeping?.stop(),
+      ])
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  scrypt,
+  timingSafeEqual,
+} from 'node:crypto'
+
+/** Layout of a sealed value: one byte of format, 12 of nonce, 16 of tag, then the ciphertext. */
+const FORMAT = 1
+const NONCE_LENGTH = 12
+const TAG_LENGTH = 16
+const HEADER_LENGTH = 1 + NONCE_LENGTH + TAG_LENGTH
+
+const sealingKeys = new Map<string, Buffer>()
+
+function sealingKey(pepper: string): Buffer {
+  const known = sealingKeys.get(pepper)
+  if (known) return known
+  const key = Buffer.from(hkdfSync('sha256', pepper, '', 'sealing at rest, AES-256-GCM', 32))
+  sealingKeys.set(pepper, key)
+  return key
+}
+
+/** A value that could not be opened: another pepper, another context, or bytes that were changed. */
+export class UnsealError extends Error {
+  override name = 'UnsealError'
+}
+
+/**
+ * Encrypts a secret for storage (AES-256-GCM under a key derived from the pepper).
+ *
+ * @param context where the value stands (`members.totp_secret ten_… mem_…`); it must be the same when unsealing, so
+ *   that a value copied into another row does not open there.
+ */
+export function seal(pepper: string, plaintext: string, context: string): Buffer {
+  const nonce = randomBytes(NONCE_LENGTH)
+  const cipher = createCipheriv('aes-256-gcm', sealingKey(pepper), nonce)
+  cipher.setAAD(Buffer.from(context))
+  const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
+  return Buffer.concat([Buffer.of(FORMAT), nonce, cipher.getAuthTag(), body])
+}
+
+/** Opens what `seal` made. Throws `UnsealError`. */
+export function unseal(pepper: string, sealed: Buffer, context: string): string {
+  if (sealed.length < HEADER_LENGTH || sealed[0] !== FORMAT) throw new UnsealError('not a sealed value')
+  const nonce = sealed.subarray(1, 1 + NONCE_LENGTH)
+  const decipher = createDecipheriv('aes-256-gcm', sealingKey(pepper), nonce)
+  decipher.setAAD(Buffer.from(context))
+  decipher.setAuthTag(sealed.subarray(1 + NONCE_LENGTH, HEADER_LENGTH))
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(HEADER_LENGTH)), decipher.final()]).toString('utf8')
+  } catch (cause) {
+    throw new UnsealError(`a sealed value does not open as ${context}`, { cause })
+  }
+}
+
+/** What seals and opens under the pepper of this deployment. */
+export interface Seals {
+  seal(plaintext: string, context: string): Buffer
+  unseal(sealed: Buffer, context: string): string
+}
+
+export function createSeals(pepper: string): Seals {
+  return {
+    seal: (plaintext, context) => seal(pepper, plaintext, context),
+    unseal: (sealed, context) => unseal(pepper, sealed, context),
+  }
+}
+
+/** A secret of its own for each purpose, from the one pepper: 64 hex characters. */
+export function deriveSecret(pepper: string, purpose: string): string {
+  return createHmac('sha256', pepper).update(`derived secret: ${purpose}`).digest('hex')
+}
+
+/** OWASP's password storage cheat sheet: N = 2^15, r = 8, p = 3. */
+const SCRYPT = { ln: 15, r: 8, p: 3 }
+const HASH_LENGTH = 32
+
+const PHC = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
+
+function runScrypt(password: string, salt: Buffer, cost: typeof SCRYPT, length: number): Promise<Buffer> {
+  const options = { N: 2 ** cost.ln, r: cost.r, p: cost.p, maxmem: 256 * 2 ** cost.ln * cost.r }
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize('NFKC'), salt, length, options, (error, hash) =>
+      error ? reject(error) : resolve(hash),
+    )
+  })
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '')
+}
+
+/** Hashes a password with scrypt, as a PHC string: `$scrypt$ln=15,r=8,p=3$salt$hash`. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16)
+  const hash = await runScrypt(password, salt, SCRYPT, HASH_LENGTH)
+  return `$scrypt$ln=${SCRYPT.ln},r=${SCRYPT.r},p=${SCRYPT.p}$${base64(salt)}$${base64(hash)}`
+}
+
+/** Whether the password is the one that was hashed; false for a string that is no PHC string of scrypt. */
+export async function verifyPassword(password: string, phc: string): Promise<boolean> {
+  const parts = PHC.exec(phc)
+  if (!parts) return false
+  const cost = { ln: Number(parts[1]), r: Number(parts[2]), p: Number(parts[3]) }
+  const wanted = Buffer.from(parts[5]!, 'base64')
+  const hash = await runScrypt(password, Buffer.from(parts[4]!, 'base64'), cost, wanted.length)
+  return timingSafeEqual(hash, wanted)
+}

@@ -1,0 +1,240 @@
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import type { KeyKind } from '../auth/keys.ts'
+import type { Environment } from '../contract.ts'
+import { verifyAudit } from '../control/audit.ts'
+import type { Operator } from '../control/change.ts'
+import { advanceClock } from '../control/clock.ts'
+import { createKey, retireKey, revokeKey, rotateKey, SCOPES, type Scope } from '../control/keys.ts'
+import { BUCKETS, liftLimit } from '../control/limits.ts'
+import { createOauthClient, OAUTH_SCOPES } from '../control/oauth_clients.ts'
+import { setPin } from '../control/pins.ts'
+import { showTenant } from '../control/show.ts'
+import { createTenant, PLANS, type Plan, verifyTenant } from '../control/tenants.ts'
+import { showUsage } from '../control/usage.ts'
+import { createUser, MEMBER_ROLES, type MemberRole } from '../control/users.ts'
+import { ENVIRONMENTS } from '../db/roles.ts'
+import { operate } from './operate.ts'
+import { render } from './print.ts'
+
+type Action = (operator: Operator, production: boolean) => Promise<object>
+
+/** Generated tables are large: only the verbs that need them wait for them. */
+async function loadVersions() {
+  return import('../../generated/versions.ts')
+}
+
+function readNumber(text: string): number {
+  const value = Number(text)
+  if (/^\d+(\.\d+)?$/.test(text) && Number.isFinite(value)) return value
+  throw new InvalidArgumentError('It is not a number.')
+}
+
+function readWhole(text: string): number {
+  const value = readNumber(text)
+  if (Number.isSafeInteger(value)) return value
+  throw new InvalidArgumentError('It is not a whole number.')
+}
+
+const tenantOption = () => new Option('--tenant <id>', 'the tenant (ten_…)').makeOptionMandatory()
+const environmentOption = () =>
+  new Option('--env <environment>', 'the environment').choices(ENVIRONMENTS).makeOptionMandatory()
+const tenantArgument = () => new Argument('<tenant>', 'the tenant (ten_…)')
+const keyArgument = () => new Argument('<key>', 'the key’s identifier (key_…)')
+
+/** The operator's tool. `say` gets what is unusual and what was misused; results go to stdout. */
+export function createProgram(say: (line: string) => void): Command {
+  const program = new Command('admin')
+    .description('Operates tenants, keys, pins, limits and the clock of this deployment’s database.')
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => say(text.trimEnd()) })
+    .showHelpAfterError('(--help tells what it takes)')
+  const noun = (name: string, about: string) => program.command(name).description(about)
+  const run = async (command: Command, action: Action) => {
+    const result = await operate(say, action)
+    process.stdout.write(render(result, command.opts().json === true))
+  }
+  const verb = (parent: Command, name: string, about: string) =>
+    parent.command(name).description(about).option('--json', 'print one JSON object')
+
+  addTenant(noun('tenant', 'merchants'), verb, run)
+  addKey(noun('key', 'API keys'), verb, run)
+  addSwitches(noun, verb, run)
+  addPeople(noun, verb, run)
+  addLedgers(noun, verb, run)
+  return program
+}
+
+type AddVerb = (parent: Command, name: string, about: string) => Command
+type AddNoun = (name: string, about: string) => Command
+type Run = (command: Command, action: Action) => Promise<void>
+
+function addTenant(tenant: Command, verb: AddVerb, run: Run): void {
+  verb(tenant, 'create', 'make a tenant, pinned to the current version')
+    .requiredOption('--name <name>', 'what it is called')
+    .addOption(new Option('--plan <plan>', 'what it pays for').choices(PLANS).default('trial'))
+    .action((options: { name: string; plan: Plan }, command: Command) =>
+      run(command, async (operator) => createTenant(operator, options, (await loadVersions()).current)),
+    )
+  verb(tenant, 'show', 'show a tenant with its pins, members and keys')
+    .addArgument(tenantArgument())
+    .action((id: string, _: unknown, command: Command) =>
+      run(command, (operator) => showTenant(operator, id)),
+    )
+  verb(tenant, 'verify', 'approve the business for card and settlement writes in live')
+    .addArgument(tenantArgument())
+    .action((id: string, _: unknown, command: Command) =>
+      run(command, (operator) => verifyTenant(operator, id)),
+    )
+}
+
+interface KeyOptions {
+  readonly tenant: string
+  readonly env: Environment
+  readonly kind: KeyKind
+  readonly scope?: Scope
+  readonly allowIp?: readonly string[]
+}
+
+function addKey(key: Command, verb: AddVerb, run: Run): void {
+  verb(key, 'create', 'make a key that belongs to the tenant’s first owner')
+    .addOption(tenantOption())
+    .addOption(environmentOption())
+    .addOption(
+      new Option('--kind <kind>', 'where it is used').choices(['secret', 'publishable']).default('secret'),
+    )
+    .addOption(
+      new Option('--scope <scope>', 'what it may do (default of secret keys: write)').choices(SCOPES),
+    )
+    .option('--allow-ip <cidr...>', 'from where it may be used (default: anywhere)')
+    .action((options: KeyOptions, command: Command) =>
+      run(command, (operator) =>
+        createKey(operator, {
+          tenantId: options.tenant,
+          environment: options.env,
+          kind: options.kind,
+          ...(options.scope === undefined ? {} : { scope: options.scope }),
+          ...(options.allowIp === undefined ? {} : { allowIps: options.allowIp }),
+        }),
+      ),
+    )
+  const verbs = [
+    ['rotate', 'make a successor; the key works for 24 hours more', rotateKey],
+    ['retire', 'mark the key pending revocation: it works for 24 hours more', retireKey],
+    ['revoke', 'end the key at once', revokeKey],
+  ] as const
+  for (const [name, about, act] of verbs) {
+    verb(key, name, about)
+      .addArgument(keyArgument())
+      .action((id: string, _: unknown, command: Command) => run(command, (operator) => act(operator, id)))
+  }
+}
+
+interface LiftOptions {
+  readonly tenant: string
+  readonly env: Environment
+  readonly bucket: string
+  readonly factor: number
+  readonly hours: number
+}
+
+function addSwitches(noun: AddNoun, verb: AddVerb, run: Run): void {
+  verb(noun('pin', 'versions that tenants are pinned to'), 'set', 'pin a tenant’s environment to a version')
+    .addOption(tenantOption())
+    .addOption(environmentOption())
+    .requiredOption('--version <date>', 'the version')
+    .action((options: { tenant: string; env: Environment; version: string }, command: Command) =>
+      run(command, async (operator) => {
+        const { versions } = await loadVersions()
+        const { tenant: tenantId, env: environment, version } = options
+        return setPin(operator, { tenantId, environment, version }, versions)
+      }),
+    )
+  verb(noun('limit', 'rate limits'), 'lift', 'multiply one limit of a tenant for some hours')
+    .addOption(tenantOption())
+    .addOption(environmentOption())
+    .addOption(new Option('--bucket <bucket>', 'the limit').choices(BUCKETS).makeOptionMandatory())
+    .addOption(
+      new Option('--factor <factor>', 'of the ordinary limit').argParser(readNumber).makeOptionMandatory(),
+    )
+    .addOption(new Option('--hours <hours>', 'of real time').argParser(readNumber).makeOptionMandatory())
+    .action(({ tenant: tenantId, env: environment, ...lift }: LiftOptions, command: Command) =>
+      run(command, (operator) => liftLimit(operator, { tenantId, environment, ...lift })),
+    )
+  verb(noun('clock', 'the service’s clock'), 'advance', 'move the sandbox’s time forward')
+    .addOption(new Option('--seconds <seconds>', 'how far').argParser(readWhole).makeOptionMandatory())
+    .action((options: { seconds: number }, command: Command) =>
+      run(command, (operator, production) => advanceClock(operator, options.seconds, production)),
+    )
+}
+
+interface VerifyOptions {
+  readonly tenant: string
+  readonly env: Environment
+  readonly contains?: string
+}
+
+interface UsageOptions {
+  readonly tenant: string
+  readonly env: Environment
+  readonly days: number
+}
+
+function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
+  verb(noun('audit', 'what was done'), 'verify', 'check that no entry was changed, taken away or slipped in')
+    .addOption(tenantOption())
+    .addOption(environmentOption())
+    .option('--contains <hash>', 'a head that was told before and must still be there')
+    .action((options: VerifyOptions, command: Command) =>
+      run(command, (operator) => verifyAudit(operator, options.tenant, options.env, options.contains)),
+    )
+  verb(noun('usage', 'how much was asked for'), 'show', 'requests by day and bucket')
+    .addOption(tenantOption())
+    .addOption(environmentOption())
+    .addOption(new Option('--days <days>', 'how many, with today').argParser(readWhole).default(30))
+    .action(({ tenant: tenantId, env: environment, days }: UsageOptions, command: Command) =>
+      run(command, (operator) => showUsage(operator, { tenantId, environment, days })),
+    )
+}
+
+interface ClientOptions {
+  readonly name: string
+  readonly env: Environment
+  readonly redirectUri: readonly string[]
+  readonly scope: readonly string[]
+  readonly confidential?: true
+}
+
+interface UserOptions {
+  readonly tenant: string
+  readonly email: string
+  readonly role: MemberRole
+}
+
+function addPeople(noun: AddNoun, verb: AddVerb, run: Run): void {
+  verb(noun('oauth-client', 'platforms that act for merchants'), 'create', 'register a platform')
+    .requiredOption('--name <name>', 'what it is called')
+    .addOption(environmentOption())
+    .requiredOption('--redirect-uri <uri...>', 'where it may be redirected to, exactly')
+    .addOption(
+      new Option('--scope <scope...>', 'what it may ask for').choices(OAUTH_SCOPES).makeOptionMandatory(),
+    )
+    .option('--confidential', 'it can keep a secret')
+    .action(({ env: environment, redirectUri, scope, ...options }: ClientOptions, command: Command) =>
+      run(command, (operator) =>
+        createOauthClient(operator, {
+          name: options.name,
+          environment,
+          redirectUris: redirectUri,
+          scopes: scope,
+          confidential: options.confidential === true,
+        }),
+      ),
+    )
+  verb(noun('user', 'people of a tenant'), 'create', 'add a person who can sign in to the dashboard')
+    .addOption(tenantOption())
+    .requiredOption('--email <address>', 'their address')
+    .addOption(new Option('--role <role>', 'what they may do').choices(MEMBER_ROLES).default('developer'))
+    .action(({ tenant: tenantId, email, role }: UserOptions, command: Command) =>
+      run(command, (operator) => createUser(operator, { tenantId, email, role })),
+    )
+}

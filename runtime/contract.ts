@@ -1,0 +1,201 @@
+/**
+ * The seam between generated code and the runtime. Types only: generated code imports this file and
+ * nothing else of the runtime; the runtime reads generated tables through these shapes.
+ */
+import type { Database } from './db/database.ts'
+
+export type Environment = 'sandbox' | 'live'
+export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
+
+/** Judges one value against a schema. Never coerces, never changes the value, never throws. */
+export type Validate = (value: unknown) => boolean
+
+/** Rewrites a valid value of one version into another. May change its argument (up) or copy what it touches (down). */
+// biome-ignore lint/suspicious/noExplicitAny: the generated functions have precise types of their own
+export type Translate = (value: any) => any
+
+/** How a parameter is spelt on the wire, judged and handed to the handler. */
+export interface Parameter {
+  /** As on the wire: `limit`, `created[gte]`, `Idempotency-Key`. */
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean'
+  readonly required: boolean
+  /** An equality filter: head receives a list of values, any of which may match (`x-filter: equality`). */
+  readonly set: boolean
+  readonly validate: Validate
+  /** Where its schema stands in the document, as a JSON pointer: `explain` reads it after a refusal. */
+  readonly pointer: string
+}
+
+/** A value that must fit the schema at `pointer` of the version's document. */
+export interface Judgement {
+  readonly validate: Validate
+  readonly pointer: string
+}
+
+export interface Body extends Judgement {
+  readonly required: boolean
+  /**
+   * A batch (`x-judged: each`): `validate` judges the envelope alone, this judges each item of the named array,
+   * and the handler gets `items`, one `Judged` each, instead of `body`. `up` translates one valid item.
+   */
+  readonly each?: Judgement & { readonly property: string; readonly up?: Translate }
+}
+
+/** One fault of a value: where, as `fields[0].key`, and what, as prose. */
+export interface Detail {
+  readonly field: string
+  readonly issue: string
+}
+
+/** An item of a batch after its own judgement: valid, or refused with its faults. */
+export type Judged<Item> =
+  | { readonly valid: true; readonly value: Item }
+  | { readonly valid: false; readonly details: readonly Detail[] }
+
+/** What a document declares about an operation beside OpenAPI's own words (`x-scope`, `x-rate-limit`, …). */
+export interface OperationExtensions {
+  readonly scope: 'any' | 'read' | 'write' | 'admin'
+  readonly rateLimit: string
+  readonly environment?: Environment
+  readonly plan?: 'standard' | 'enterprise'
+  readonly verified?: boolean
+  readonly publishable?: boolean
+  readonly factor?: boolean
+  readonly pagination?: 'cursor'
+}
+
+/** One row of a version's table: everything the pipeline needs to know before and after the handler. */
+export interface Operation {
+  readonly id: string
+  readonly method: Method
+  /** With parameters in braces: `/v1/passes/{pass_id}`. */
+  readonly path: string
+  /** Status of success. */
+  readonly status: number
+  /** OAuth scopes of which a token needs all; empty when any token will do. */
+  readonly oauth: readonly string[]
+  readonly extensions: OperationExtensions
+  readonly pathParameters: readonly Parameter[]
+  readonly query: readonly Parameter[]
+  readonly headers: readonly Parameter[]
+  readonly body?: Body
+  /** From the caller's version to head; absent where nothing on the way touches it. */
+  readonly upQuery?: Translate
+  readonly upBody?: Translate
+  /** From head to the caller's version: the body of success. */
+  readonly down?: Translate
+  /** A field of the body as handlers name it, `spending_controls.blocked_categories[0]`, under the caller's name. */
+  readonly downField?: (field: string) => string
+}
+
+/** How a version shows events of one type. */
+export interface EventView {
+  /** The oldest version that has them. */
+  readonly since: string
+  /** Header of head → its name here. */
+  readonly headers: Readonly<Record<string, string>>
+  /** From head to the version: the whole event. Absent where nothing changes. */
+  readonly down?: Translate
+}
+
+/** One dated version: its life and its operations. Instants are ISO 8601 UTC. */
+export interface Version {
+  readonly name: string
+  readonly status: 'current' | 'supported' | 'deprecated'
+  readonly deprecated?: string
+  readonly sunset?: string
+  readonly operations: readonly Operation[]
+}
+
+/** Who is calling, after authentication and version resolution. */
+export interface Caller {
+  readonly tenant: {
+    readonly id: string
+    readonly name: string
+    readonly plan: 'trial' | 'standard' | 'enterprise'
+    readonly created: number
+  }
+  readonly environment: Environment
+  readonly key: {
+    readonly id: string
+    readonly kind: 'secret' | 'publishable'
+    readonly scope: 'read' | 'write' | 'admin' | null
+  }
+  readonly version: string
+}
+
+/** One of several things that a request did, told in the audit log before the request's own entry. */
+export interface AuditNote {
+  /** The resource and what was done to it: `key.rotated`. */
+  readonly action: string
+  readonly targetId: string
+}
+
+/** A new key and the one it replaces. */
+export interface RotatedKey {
+  readonly id: string
+  readonly replacesId: string
+  /** The key's text, seen this once. */
+  readonly secret: string
+}
+
+/** What belongs to the account rather than to an environment. Only for operations that are declared to change it. */
+export interface Account {
+  /** Makes a successor of every secret key of the environment and marks the old ones pending revocation. */
+  rotateKeys(): Promise<readonly RotatedKey[]>
+  /** Absent members stay as they are, null removes; gives the plan as it is now. */
+  changeBilling(change: {
+    readonly plan?: Caller['tenant']['plan']
+    readonly billingEmail?: string | null
+  }): Promise<Caller['tenant']['plan']>
+}
+
+/** What a handler may use. Times are service time, in milliseconds since the epoch. */
+export interface Context {
+  readonly caller: Caller
+  readonly requestId: string
+  readonly now: number
+  /** The environment's database: inside the request's transaction for writes, a pool for reads. */
+  readonly db: Database
+  /** Makes and reads pagination cursors bound to this request. */
+  readonly cursors: Cursors
+  /** Origin of this environment's API, without a slash at the end. */
+  readonly baseUrl: string
+  /** Address of the page on an error code, in the documents of the caller's version. */
+  docUrl(code: string): string
+  readonly wallet: Wallet
+  readonly account: Account
+  note(note: AuditNote): void
+}
+
+/** Signs what the holder's wallet app takes. */
+export interface Wallet {
+  /** The link that saves a pass to Google Wallet, at most 1,800 characters. */
+  googleSaveUrl(pass: {
+    readonly id: string
+    readonly templateId: string
+    readonly kind: string
+  }): Promise<string>
+}
+
+/** A position between two records of a list ordered by (created, id). */
+export interface Boundary {
+  /** Milliseconds since the epoch. */
+  readonly created: number
+  readonly id: string
+  /** Whether the boundary stands before or after that record in list order. */
+  readonly side: 'before' | 'after'
+}
+
+export interface Cursors {
+  /** Throws `invalid_cursor` when the text was not made here for this tenant, environment, operation, filters and order. */
+  read(name: 'starting_after' | 'ending_before', text: string): Boundary
+  write(boundary: Boundary): string
+}
+
+/** What a handler answers; it never touches the response. */
+export interface Reply<Status extends number = number, Payload = unknown> {
+  readonly status: Status
+  readonly body: Payload
+}

@@ -1,0 +1,92 @@
+import type { Account, Caller, Environment, RotatedKey } from '../contract.ts'
+import type { Database, Statement } from '../db/database.ts'
+import type { Pool } from '../db/pool.ts'
+import { bumpRevision } from '../db/revision.ts'
+import { toTimestamp } from '../db/types.ts'
+import { insertKey, type NewKey, RETIRE_KEY } from './keys.ts'
+
+/** How requests change what belongs to the account: in transactions of the owner, among the tables of one environment. */
+export interface AccountDesk {
+  transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
+  /** @param db of such a transaction. @param now service time. */
+  bind(db: Database, tenantId: string, now: number): Account
+}
+
+/** As the roles of the environments have it. */
+const ENTER: Statement = {
+  text: `SELECT set_config('search_path', $1, true), set_config('statement_timeout', '30s', true)`,
+}
+
+// Two rotations at once come one after the other: the second finds the successors that the first has made.
+const LOCK_TENANT: Statement = {
+  text: 'SELECT plan FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE',
+}
+
+const KEYS_IN_USE: Statement = {
+  text: `SELECT id, scope, member_id, allowed_ips FROM control.keys
+         WHERE tenant_id = $1 AND environment = $2 AND kind = 'secret' AND retired_at IS NULL AND revoked_at IS NULL
+         ORDER BY id FOR UPDATE`,
+}
+
+const CHANGE_BILLING: Statement = {
+  text: `UPDATE control.tenants
+         SET plan = coalesce($2, plan), billing_email = CASE WHEN $3 THEN $4 ELSE billing_email END
+         WHERE id = $1 RETURNING plan`,
+}
+
+type KeyInUse = {
+  readonly id: string
+  readonly scope: NewKey['scope']
+  readonly member_id: string | null
+  readonly allowed_ips: readonly string[]
+}
+
+export function createAccountDesk(control: Pool, pepper: string, environment: Environment): AccountDesk {
+  return {
+    transaction: (work) =>
+      control.transaction((db) => {
+        db.query(ENTER, [environment])
+        return work(db)
+      }),
+    bind: (db, tenantId, now) => ({
+      rotateKeys: () => rotateKeys(db, pepper, tenantId, environment, now),
+      async changeBilling({ plan, billingEmail }) {
+        const values = [tenantId, plan ?? null, billingEmail !== undefined, billingEmail ?? null]
+        const { rows } = await db.query<{ plan: Caller['tenant']['plan'] }>(CHANGE_BILLING, values)
+        bumpRevision(db)
+        return rows[0]!.plan
+      },
+    }),
+  }
+}
+
+async function rotateKeys(
+  db: Database,
+  pepper: string,
+  tenantId: string,
+  environment: Environment,
+  now: number,
+): Promise<readonly RotatedKey[]> {
+  db.query(LOCK_TENANT, [tenantId])
+  const { rows } = await db.query<KeyInUse>(KEYS_IN_USE, [tenantId, environment])
+  const rotated = await Promise.all(
+    rows.map(async (old) => {
+      const successor: NewKey = {
+        tenantId,
+        environment,
+        kind: 'secret',
+        scope: old.scope,
+        memberId: old.member_id,
+        allowedIps: old.allowed_ips,
+        replacesId: old.id,
+      }
+      const [{ id, secret }] = await Promise.all([
+        insertKey(db, pepper, successor, now),
+        db.query(RETIRE_KEY, [tenantId, old.id, toTimestamp(now)]),
+      ])
+      return { id, replacesId: old.id, secret }
+    }),
+  )
+  bumpRevision(db)
+  return rotated
+}

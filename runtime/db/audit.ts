@@ -1,0 +1,199 @@
+import type { Environment } from '../contract.ts'
+import { type AuditEntry, entryText } from '../domain/audit-entry.ts'
+import type { Database, Statement } from './database.ts'
+import {
+  addCreatedRange,
+  bind,
+  type Conditions,
+  type CreatedRange,
+  cutPage,
+  type Page,
+  pageStatement,
+  type Records,
+} from './page.ts'
+import { toTimestamp } from './types.ts'
+
+/** An entry in its place in the chain; hashes in hexadecimal. */
+export interface AuditRow {
+  readonly sequence: number
+  readonly id: string
+  readonly environment: Environment | null
+  readonly actor_type: AuditEntry['actorType']
+  readonly actor_id: string | null
+  readonly action: string
+  readonly target_id: string | null
+  readonly outcome: AuditEntry['outcome']
+  readonly request_id: string | null
+  readonly ip: string | null
+  readonly version: string | null
+  readonly hash: string
+  readonly previous_hash: string | null
+  readonly created: number
+}
+
+/** The answer to a POST with an Idempotency-Key, kept with the audit entry of the same request. */
+export interface KeptAnswer {
+  readonly key: string
+  readonly fingerprint: Buffer
+  readonly status: number
+  /** As it is, or sealed when a secret stands in it. */
+  readonly body: string | Buffer
+  readonly head: string
+}
+
+/**
+ * Takes the end of the tenant's chain, writes the entry after it and makes it the new end. The end stays locked until the
+ * transaction is over: this comes last in it. Hashed here and not by the caller, who cannot know the hash before.
+ *
+ * @param schema with a dot, where the search_path does not lead to it.
+ * @param after what has to have happened before the chain is locked.
+ */
+function appending(schema: string, after: string): string {
+  return `head AS (
+            INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash)
+            SELECT $1, 1, sha256(convert_to($2::text || 'null' || $3::text, 'UTF8')) ${after}
+            ON CONFLICT (tenant_id) DO UPDATE SET
+              sequence = h.sequence + 1,
+              previous_hash = h.hash,
+              hash = sha256(convert_to($2::text || '"' || encode(h.hash, 'hex') || '"' || $3::text, 'UTF8'))
+            RETURNING sequence, hash, previous_hash
+          )
+          INSERT INTO ${schema}audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type,
+                                 actor_id, action, target_id, outcome, request_id, ip, version)
+          SELECT $1, sequence, hash, previous_hash, $4::timestamptz, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM head`
+}
+
+const APPEND: Statement = { name: 'audit_append', text: `WITH ${appending('', '')}` }
+
+const APPEND_IN: Readonly<Record<Environment, Statement>> = {
+  sandbox: { text: `WITH ${appending('sandbox.', '')}` },
+  live: { text: `WITH ${appending('live.', '')}` },
+}
+
+const APPEND_WITH_ANSWER: Statement = {
+  name: 'audit_append_with_answer',
+  text: `WITH kept AS (
+            INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
+            VALUES ($1, $15::uuid, $16, $17, $18, $19, $20, $4)
+            RETURNING status
+          ), ${appending('', 'FROM kept')}`,
+}
+
+function entryValues(tenantId: string, entry: AuditEntry): unknown[] {
+  const [before, after] = entryText(entry)
+  const { created, id, environment, actorType, actorId, action, targetId, outcome } = entry
+  const what = [environment, actorType, actorId, action, targetId, outcome]
+  return [
+    tenantId,
+    before,
+    after,
+    toTimestamp(created),
+    id,
+    ...what,
+    entry.requestId,
+    entry.ip,
+    entry.version,
+  ]
+}
+
+/** Adds an entry to the tenant's chain; belongs into the transaction of what it tells of, at its end. */
+export function appendAudit(db: Database, tenantId: string, entry: AuditEntry): Promise<unknown> {
+  return db.query(APPEND, entryValues(tenantId, entry))
+}
+
+/** The same in the chain of an environment, for the owner of both. */
+export function appendAuditIn(
+  db: Database,
+  environment: Environment,
+  tenantId: string,
+  entry: AuditEntry,
+): Promise<unknown> {
+  return db.query(APPEND_IN[environment], entryValues(tenantId, entry))
+}
+
+/**
+ * Entry and answer in one statement, the last of the write's transaction. Fails with a unique violation of
+ * `ANSWERED_ALREADY`, before it waits for the chain, when another request has answered under the key meanwhile.
+ */
+export function appendAuditAndAnswer(
+  db: Database,
+  tenantId: string,
+  entry: AuditEntry,
+  answer: KeptAnswer,
+): Promise<unknown> {
+  const { key, fingerprint, status, body, head } = answer
+  const [open, sealed] = typeof body === 'string' ? [body, null] : [null, body]
+  return db.query(APPEND_WITH_ANSWER, [
+    ...entryValues(tenantId, entry),
+    key,
+    fingerprint,
+    status,
+    open,
+    sealed,
+    head,
+  ])
+}
+
+/** Alternatives for each; absent: whatever. */
+export interface AuditFilter {
+  readonly created: CreatedRange
+  readonly actorIds?: readonly string[]
+  readonly actions?: readonly string[]
+  readonly targetIds?: readonly string[]
+}
+
+const COLUMNS = `a.sequence, a.id, a.environment, a.actor_type, a.actor_id, a.action, a.target_id, a.outcome, a.request_id,
+  a.ip, a.version, encode(a.hash, 'hex') AS hash, encode(a.previous_hash, 'hex') AS previous_hash, a.created`
+
+const LISTED = { table: 'audit_log a', alias: 'a', columns: COLUMNS }
+
+export async function listAudit(
+  db: Database,
+  tenantId: string,
+  { created, actorIds, actions, targetIds }: AuditFilter,
+  page: Page,
+): Promise<Records<AuditRow>> {
+  const conditions: Conditions = { clauses: [], values: [] }
+  conditions.clauses.push(`a.tenant_id = ${bind(conditions, tenantId)}`)
+  for (const [column, values] of [
+    ['actor_id', actorIds],
+    ['action', actions],
+    ['target_id', targetIds],
+  ] as const) {
+    if (values) conditions.clauses.push(`a.${column} = ANY (${bind(conditions, values)})`)
+  }
+  addCreatedRange(conditions, 'a.created', created)
+  const { rows } = await db.query<AuditRow>(pageStatement(LISTED, conditions, page), conditions.values)
+  return cutPage(rows, page)
+}
+
+/** The end of a chain. */
+export interface AuditHead {
+  readonly sequence: number
+  readonly hash: string
+}
+
+/** The end of the tenant's chain; undefined when nothing has been written. As the owner. */
+export async function readAuditHead(
+  db: Database,
+  environment: Environment,
+  tenantId: string,
+): Promise<AuditHead | undefined> {
+  const text = `SELECT sequence, encode(hash, 'hex') AS hash FROM ${environment}.audit_heads WHERE tenant_id = $1`
+  const { rows } = await db.query<AuditHead>({ text }, [tenantId])
+  return rows[0]
+}
+
+/** Entries of the tenant's chain with a number above `after`, in its order, at most `limit`. As the owner. */
+export async function readAuditChain(
+  db: Database,
+  environment: Environment,
+  tenantId: string,
+  after: number,
+  limit: number,
+): Promise<readonly AuditRow[]> {
+  const text = `SELECT ${COLUMNS} FROM ${environment}.audit_log a
+                WHERE a.tenant_id = $1 AND a.sequence > $2 ORDER BY a.sequence LIMIT $3`
+  const { rows } = await db.query<AuditRow>({ text }, [tenantId, after, limit])
+  return rows
+}

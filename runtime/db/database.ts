@@ -1,0 +1,23 @@
+/** How statements reach PostgreSQL: the one shape that handlers, stages and the operator's tool share. */
+
+/** A statement with its text visible where it is used. The name, unique per text, makes it a prepared statement. */
+export interface Statement {
+  readonly name?: string
+  readonly text: string
+  /** It may take long (a count over many rows): it gets a connection of its own, so that no other waits behind it. */
+  readonly alone?: true
+}
+
+export interface Result<Row> {
+  readonly rows: Row[]
+  /** Rows affected, for statements that return none. */
+  readonly count: number
+}
+
+/** A pool, or one client inside a transaction. Queries that are not awaited one by one travel together (pipelined). */
+export interface Database {
+  query<Row = Record<string, unknown>>(
+    statement: Statement,
+    values?: readonly unknown[],
+  ): Promise<Result<Row>>
+}

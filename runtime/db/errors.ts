@@ -1,0 +1,84 @@
+/** SQLSTATEs that callers tell apart (PostgreSQL manual, appendix A). */
+export const UNIQUE_VIOLATION = '23505'
+export const FOREIGN_KEY_VIOLATION = '23503'
+export const SERIALIZATION_FAILURE = '40001'
+export const DEADLOCK_DETECTED = '40P01'
+export const LOCK_NOT_AVAILABLE = '55P03'
+export const IN_FAILED_TRANSACTION = '25P02'
+export const DUPLICATE_OBJECT = '42710'
+export const INSUFFICIENT_PRIVILEGE = '42501'
+export const UNDEFINED_DATABASE = '3D000'
+export const INVALID_PASSWORD = '28P01'
+export const INVALID_AUTHORIZATION = '28000'
+const FEATURE_NOT_SUPPORTED = '0A000'
+const INVALID_STATEMENT_NAME = '26000'
+
+/** No answer can be had from the database now; trying later may help. Answered as 503. */
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable'
+}
+
+/** Codes of the operating system under which a connection was not made or was lost. */
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+  'EADDRNOTAVAIL',
+])
+
+/**
+ * Statements that took too long (57014), connection exceptions (08), too many connections (53300), shut down, crashed or
+ * starting up (57P01–57P05), a connection ended for idling in a transaction (25P03), a server that became read-only in a
+ * failover (25006).
+ */
+const UNAVAILABLE_STATES = /^(08...|53300|57014|57P0[1-5]|25P03|25006)$/
+
+/** How pg names the same losses when no code came with them. */
+const CONNECTION_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end|The server does not support SSL|Received unexpected)/
+
+/** The SQLSTATE or system code of an error; undefined for anything else. */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
+/** The constraint that a statement violated, where PostgreSQL names it. */
+export function constraintOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('constraint' in error)) return undefined
+  return typeof error.constraint === 'string' ? error.constraint : undefined
+}
+
+/** Whether the error means that the database cannot be reached now. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable) return true
+  const code = codeOf(error)
+  if (code !== undefined && (CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code))) return true
+  return error instanceof Error && CONNECTION_MESSAGES.test(error.message)
+}
+
+/** A lost or refused connection becomes `DatabaseUnavailable`, with its cause; every other error stays what it is. */
+export function translateError(error: Error): Error {
+  if (error instanceof DatabaseUnavailable || !isUnavailable(error)) return error
+  return new DatabaseUnavailable(`the database is unavailable: ${messageOf(error)}`, { cause: error })
+}
+
+/** Node reports a host name with several addresses as an AggregateError without words of its own. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Whether the statement's plan or name is of no more use on its connection, so that the connection has to go. */
+export function spoilsConnection(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === FEATURE_NOT_SUPPORTED || code === INVALID_STATEMENT_NAME
+}

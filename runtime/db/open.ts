@@ -1,0 +1,127 @@
+import type pg from 'pg'
+import type { Environment } from '../contract.ts'
+import type { Settings } from '../settings.ts'
+import { pepperOf } from './embedded/pepper.ts'
+import { acquireServer } from './embedded/server.ts'
+import { codeOf, DatabaseUnavailable, isUnavailable, messageOf, UNDEFINED_DATABASE } from './errors.ts'
+import { type Listening, listen } from './listen.ts'
+import { migrate } from './migrate.ts'
+import { createPool, type MeasuredPool } from './pool.ts'
+import { asRole, type Roles } from './roles.ts'
+
+/** The owner's pool, which also hears notifications. */
+export interface ControlPool extends MeasuredPool {
+  /** Calls back for every NOTIFY on the channel, as a hint: some are lost. */
+  listen(channel: string, heard: () => void): Listening
+}
+
+/** The database of a process: one pool for the control schema, one for each environment under its own role. */
+export interface OpenDatabase {
+  readonly control: ControlPool
+  readonly sandbox: MeasuredPool
+  readonly live: MeasuredPool
+  readonly pepper: string
+  /** Ends all connections after what they are doing, and lets the embedded server go. */
+  close(): Promise<void>
+}
+
+/** Those settings that the database needs. */
+export type DatabaseSettings = Pick<
+  Settings,
+  'databaseUrl' | 'dataDir' | 'pepper' | 'poolSize' | 'preparedStatements'
+>
+
+/** A server to connect to, whoever runs it. */
+interface Server {
+  connection(): pg.ClientConfig
+  release(): Promise<void>
+  readonly pepper: string
+}
+
+/** `db.example.com:5432`, without user or password. */
+export function placeOf(databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  const host = url.searchParams.get('host') ?? (url.hostname || 'localhost')
+  return `${host}:${url.searchParams.get('port') ?? (url.port || '5432')}`
+}
+
+async function openServer(settings: DatabaseSettings, say: (line: string) => void): Promise<Server> {
+  const { databaseUrl, dataDir } = settings
+  if (databaseUrl !== undefined) {
+    if (settings.pepper === undefined) throw new Error('SVC_PEPPER is required with DATABASE_URL')
+    const connection = { connectionString: databaseUrl }
+    return { connection: () => connection, release: async () => {}, pepper: settings.pepper }
+  }
+  const server = await acquireServer({ dataDir, say })
+  return { ...server, pepper: settings.pepper ?? pepperOf(dataDir) }
+}
+
+/** Says where the database is that does not answer, and what to do about it. */
+export function explainFailure(error: unknown, databaseUrl: string | undefined): unknown {
+  if (databaseUrl === undefined) return error
+  const place = placeOf(databaseUrl)
+  if (codeOf(error) === UNDEFINED_DATABASE) {
+    return new Error(`DATABASE_URL: ${messageOf(error)} on ${place}: create it (createdb)`, { cause: error })
+  }
+  if (codeOf(error)?.startsWith('28')) {
+    return new Error(`DATABASE_URL: ${place} refuses the user or password: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+  if (!isUnavailable(error)) return error
+  return new DatabaseUnavailable(
+    `DATABASE_URL: no PostgreSQL answers at ${place}: ${messageOf(error)}. Start it, or correct the address.`,
+    { cause: error },
+  )
+}
+
+/**
+ * Opens the database that the settings name: starts or adopts the embedded server when they name none, applies missing
+ * migrations, makes the pools. Throws an error whose message says where and what to do.
+ *
+ * @param say for people, about what is unusual; not for data.
+ */
+export async function openDatabase(
+  settings: DatabaseSettings,
+  say: (line: string) => void = () => {},
+): Promise<OpenDatabase> {
+  const server = await openServer(settings, say)
+  let roles: Roles
+  try {
+    roles = await migrate(server.connection(), server.pepper)
+  } catch (error) {
+    await server.release()
+    throw explainFailure(error, settings.databaseUrl)
+  }
+  const pool = (name: string, connection: () => pg.ClientConfig) =>
+    createPool({
+      connection,
+      max: settings.poolSize,
+      prepared: settings.preparedStatements,
+      applicationName: `svc ${name}`,
+    })
+  const environmentPool = (environment: Environment) =>
+    pool(environment, () => asRole(server.connection(), roles[environment], server.pepper))
+  const control = pool('control', server.connection)
+  const sandbox = environmentPool('sandbox')
+  const live = environmentPool('live')
+  const listeners: Listening[] = []
+  return {
+    control: {
+      ...control,
+      listen: (channel, heard) => {
+        const listening = listen(server.connection, channel, heard)
+        listeners.push(listening)
+        return listening
+      },
+    },
+    sandbox,
+    live,
+    pepper: server.pepper,
+    close: async () => {
+      await Promise.all(listeners.map((listening) => listening.stop()))
+      await Promise.all([control.end(), sandbox.end(), live.end()])
+      await server.release()
+    },
+  }
+}

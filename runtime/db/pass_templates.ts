@@ -1,0 +1,176 @@
+import type { TemplateField } from '../domain/pass-fields.ts'
+import type { Database, Statement } from './database.ts'
+import {
+  addCreatedRange,
+  bind,
+  type Conditions,
+  type CreatedRange,
+  cutPage,
+  type Page,
+  pageStatement,
+  type Records,
+} from './page.ts'
+import { toTimestamp } from './types.ts'
+
+export type TemplateKind = 'loyalty' | 'gift_card' | 'coupon' | 'event_ticket' | 'boarding_pass' | 'generic'
+export type TemplateStatus = 'active' | 'archived'
+export type BarcodeFormat = 'qr' | 'pdf417' | 'aztec' | 'code128'
+
+/** As given: a member that was not given is absent. */
+export interface Brand {
+  readonly background_color: string
+  readonly foreground_color: string
+  readonly label_color?: string
+  readonly logo_text?: string
+  readonly icon?: string
+  readonly logo?: string
+  readonly strip?: string
+}
+
+export interface Location {
+  readonly latitude: number
+  readonly longitude: number
+  readonly altitude?: number
+  readonly relevant_text?: string
+}
+
+/** What a caller may set, and change later but for the kind. */
+export interface TemplateContent {
+  readonly name: string
+  readonly brand: Brand
+  readonly fields: readonly TemplateField[]
+  readonly barcode: { readonly format: BarcodeFormat; readonly message?: string }
+  readonly relevant_locations: readonly Location[]
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** Times in milliseconds since the epoch. */
+export interface TemplateRow extends TemplateContent {
+  readonly id: string
+  readonly kind: TemplateKind
+  readonly status: TemplateStatus
+  readonly created: number
+  readonly updated: number
+}
+
+const COLUMNS =
+  'id, name, kind, status, brand, fields, barcode, relevant_locations, metadata, created, updated'
+
+const INSERT: Statement = {
+  name: 'pass_templates_insert',
+  text: `INSERT INTO pass_templates (tenant_id, ${COLUMNS})
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+}
+
+export function insertTemplate(db: Database, tenantId: string, row: TemplateRow): Promise<unknown> {
+  return db.query(INSERT, [
+    tenantId,
+    row.id,
+    row.name,
+    row.kind,
+    row.status,
+    ...contentValues(row),
+    toTimestamp(row.created),
+    toTimestamp(row.updated),
+  ])
+}
+
+function contentValues(row: TemplateContent): string[] {
+  return [row.brand, row.fields, row.barcode, row.relevant_locations, row.metadata].map((part) =>
+    JSON.stringify(part),
+  )
+}
+
+const READ: Statement = {
+  name: 'pass_templates_read',
+  text: `SELECT ${COLUMNS} FROM pass_templates WHERE tenant_id = $1 AND id = $2`,
+}
+
+export async function readTemplate(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<TemplateRow | undefined> {
+  const { rows } = await db.query<TemplateRow>(READ, [tenantId, id])
+  return rows[0]
+}
+
+const LOCK: Statement = {
+  name: 'pass_templates_lock',
+  text: `SELECT ${COLUMNS} FROM pass_templates WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+}
+
+/** The template as nobody else can change it before the end of the transaction. */
+export async function lockTemplate(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<TemplateRow | undefined> {
+  const { rows } = await db.query<TemplateRow>(LOCK, [tenantId, id])
+  return rows[0]
+}
+
+/** What issuing a pass needs to know of its template. */
+export interface Mould {
+  readonly id: string
+  readonly kind: TemplateKind
+  readonly status: TemplateStatus
+  readonly fields: readonly TemplateField[]
+}
+
+// FOR SHARE: a template that is archived at the same moment is archived before or after the passes are issued.
+const SHARE: Statement = {
+  name: 'pass_templates_share',
+  text: `SELECT id, kind, status, fields FROM pass_templates
+         WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR SHARE`,
+}
+
+/** The templates by their ids, held as they are until the end of the transaction; those that do not exist are absent. */
+export async function shareTemplates(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Mould>> {
+  const { rows } = await db.query<Mould>(SHARE, [tenantId, ids])
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+const UPDATE: Statement = {
+  name: 'pass_templates_update',
+  text: `UPDATE pass_templates SET name = $3, status = $4, brand = $5, fields = $6, barcode = $7,
+                relevant_locations = $8, metadata = $9, updated = $10
+         WHERE tenant_id = $1 AND id = $2`,
+}
+
+export function updateTemplate(db: Database, tenantId: string, row: TemplateRow): Promise<unknown> {
+  return db.query(UPDATE, [
+    tenantId,
+    row.id,
+    row.name,
+    row.status,
+    ...contentValues(row),
+    toTimestamp(row.updated),
+  ])
+}
+
+export interface TemplateFilter {
+  readonly kinds?: readonly string[]
+  readonly statuses?: readonly string[]
+  readonly created: CreatedRange
+}
+
+export async function listTemplates(
+  db: Database,
+  tenantId: string,
+  filter: TemplateFilter,
+  page: Page,
+): Promise<Records<TemplateRow>> {
+  const conditions: Conditions = { clauses: ['t.tenant_id = $1'], values: [tenantId] }
+  if (filter.kinds) conditions.clauses.push(`t.kind = ANY(${bind(conditions, filter.kinds)})`)
+  if (filter.statuses) conditions.clauses.push(`t.status = ANY(${bind(conditions, filter.statuses)})`)
+  addCreatedRange(conditions, 't.created', filter.created)
+  const listed = { table: 'pass_templates t', alias: 't', columns: COLUMNS }
+  const statement = pageStatement(listed, conditions, page)
+  const { rows } = await db.query<TemplateRow>(statement, conditions.values)
+  return cutPage(rows, page)
+}

@@ -1,0 +1,113 @@
+import type { components } from '../../generated/head/types.ts'
+import type { Context, Detail } from '../contract.ts'
+import { lockPasses, type PassRow, updatePasses } from '../db/passes.ts'
+import { mergePatch } from '../domain/merge-patch.ts'
+import { unknownKeys, type Values } from '../domain/pass-fields.ts'
+import { isLive, statusAt } from '../domain/pass-status.ts'
+import { judgeMetadata } from '../domain/templates.ts'
+import { ApiError, invalidState, notFound, validationFailed } from '../http/errors.ts'
+import { readExpiry } from './pass-expiry.ts'
+
+/** What to do with one pass. `change` gives it as it shall be, and throws an `ApiError` when it may not be so. */
+export interface PassRequest {
+  readonly id: string
+  readonly change: (pass: PassRow) => PassRow
+}
+
+/**
+ * Changes passes, each judged for itself and in turn, so that a pass named twice is changed twice. What is written
+ * travels with the statements that follow; a failure there fails the transaction.
+ *
+ * @param requests an error stands for a request that was refused before.
+ */
+export async function changePasses(
+  { caller, db }: Context,
+  requests: readonly (PassRequest | ApiError)[],
+): Promise<(PassRow | ApiError)[]> {
+  const ids = new Set(requests.flatMap((request) => (request instanceof ApiError ? [] : [request.id])))
+  const passes = await lockPasses(db, caller.tenant.id, [...ids])
+  const changed = new Map<string, PassRow>()
+  const outcomes = requests.map((request) => {
+    const outcome = request instanceof ApiError ? request : attempt(request, passes.get(request.id))
+    if (!(outcome instanceof ApiError)) {
+      passes.set(outcome.id, outcome)
+      changed.set(outcome.id, outcome)
+    }
+    return outcome
+  })
+  if (changed.size > 0) updatePasses(db, caller.tenant.id, [...changed.values()])
+  return outcomes
+}
+
+function attempt(request: PassRequest, pass: PassRow | undefined): PassRow | ApiError {
+  if (!pass) return notFound()
+  try {
+    return request.change(pass)
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+}
+
+/** Terminal statuses are final. */
+function requireLive(pass: PassRow, now: number, verb: string): void {
+  const status = statusAt(pass, now)
+  if (!isLive(status))
+    throw invalidState(`${status === 'expired' ? 'An' : 'A'} ${status} pass cannot be ${verb}.`)
+}
+
+export function revoke(pass: PassRow, now: number): PassRow {
+  requireLive(pass, now, 'revoked')
+  return { ...pass, status: 'revoked', revoked_at: now, updated: now }
+}
+
+export function archive(pass: PassRow, now: number): PassRow {
+  const status = statusAt(pass, now)
+  if (pass.archived_at !== null) throw invalidState('The pass is archived already.')
+  if (isLive(status))
+    throw invalidState(`Only redeemed, revoked and expired passes can be archived; this one is ${status}.`)
+  return { ...pass, status, archived_at: now, updated: now }
+}
+
+/** Applies a merge patch (RFC 7396). */
+export function patch(pass: PassRow, given: components['schemas']['PassUpdate'], now: number): PassRow {
+  requireLive(pass, now, 'changed')
+  const fields = patchMap(pass.fields, given.fields)
+  const metadata = patchMap(pass.metadata, given.metadata)
+  const expiry = patchExpiry(pass, given.expires_at, now)
+  const faults: Detail[] = [
+    ...unknownKeys(pass.template_fields, given.fields ?? {}),
+    ...judgeMetadata(metadata),
+  ]
+  if (typeof expiry === 'object' && expiry !== null) faults.push(expiry)
+  if (faults.length > 0) throw validationFailed(faults)
+  return {
+    ...pass,
+    ...patchHolder(pass, given.holder),
+    fields,
+    metadata,
+    expires_at: typeof expiry === 'number' ? expiry : null,
+    updated: now,
+  }
+}
+
+/** Null empties the whole map. */
+function patchMap(map: Values, given: Readonly<Record<string, string | null>> | null | undefined): Values {
+  return given === null ? {} : (mergePatch(map, given ?? {}) as Values)
+}
+
+function patchExpiry(pass: PassRow, given: string | null | undefined, now: number): number | null | Detail {
+  if (given === undefined) return pass.expires_at
+  return given === null ? null : readExpiry(given, now)
+}
+
+function patchHolder(
+  pass: PassRow,
+  given: components['schemas']['PassUpdate']['holder'],
+): Pick<PassRow, 'holder_email' | 'holder_name'> {
+  if (given === null) return { holder_email: null, holder_name: null }
+  return {
+    holder_email: given?.email === undefined ? pass.holder_email : given.email,
+    holder_name: given?.name === undefined ? pass.holder_name : given.name,
+  }
+}

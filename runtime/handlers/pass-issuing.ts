@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import type { components } from '../../generated/head/types.ts'
+import type { Context } from '../contract.ts'
+import { type Mould, shareTemplates } from '../db/pass_templates.ts'
+import { insertPasses, type PassRow } from '../db/passes.ts'
+import { addTrialUsage, lockTrialUsage } from '../db/trial_usage.ts'
+import { unknownKeys } from '../domain/pass-fields.ts'
+import { isOnTrial, TRIAL_PASSES, trialIsOver } from '../domain/trial.ts'
+import { ApiError, invalidState, validationFailed } from '../http/errors.ts'
+import { newId } from '../ids.ts'
+import { readExpiry } from './pass-expiry.ts'
+
+export type PassOrder = components['schemas']['PassCreate']
+
+/**
+ * Issues passes, each judged for itself: a refused one does not stop the others. An expired trial stops them all, which
+ * is thrown. What is written travels with the statements that follow; a failure there fails the transaction.
+ *
+ * @param orders an error stands for an order that was refused before.
+ */
+export async function issuePasses(
+  context: Context,
+  orders: readonly (PassOrder | ApiError)[],
+): Promise<(PassRow | ApiError)[]> {
+  const { caller, db, now } = context
+  const trial = isOnTrial(caller)
+  if (trial && trialIsOver(caller.tenant.created, now)) {
+    throw paymentRequired(
+      'trial_expired',
+      'The trial ended 30 days after the account was created; choose a plan to go on.',
+    )
+  }
+  const templateIds = new Set<string>()
+  for (const order of orders) if (!(order instanceof ApiError)) templateIds.add(order.template_id)
+  const moulds = await shareTemplates(db, caller.tenant.id, [...templateIds])
+  let room = trial ? TRIAL_PASSES - (await lockTrialUsage(db, caller.tenant.id)) : Number.POSITIVE_INFINITY
+  const drafts = orders.map((order) => {
+    const judged = order instanceof ApiError ? order : judgeOrder(order, moulds.get(order.template_id), now)
+    if (judged instanceof ApiError) return judged
+    room -= 1
+    return room < 0 ? trialLimitReached() : judged
+  })
+  const outcomes = await Promise.all(
+    drafts.map((draft) => (draft instanceof ApiError ? draft : makePass(context, draft))),
+  )
+  const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
+  if (rows.length > 0) insertPasses(db, caller.tenant.id, rows)
+  if (trial && rows.length > 0) addTrialUsage(db, caller.tenant.id, rows.length)
+  return outcomes
+}
+
+/** An order that can be fulfilled. */
+interface Draft {
+  readonly order: PassOrder
+  readonly mould: Mould
+  readonly expiresAt: number | null
+}
+
+function judgeOrder(order: PassOrder, mould: Mould | undefined, now: number): Draft | ApiError {
+  if (!mould) return validationFailed([{ field: 'template_id', issue: 'names no template' }])
+  if (mould.status === 'archived')
+    return invalidState('The template is archived: no passes are issued from it.')
+  const expiry = order.expires_at === undefined ? null : readExpiry(order.expires_at, now)
+  const faults = unknownKeys(mould.fields, order.fields ?? {})
+  if (typeof expiry === 'object' && expiry !== null) faults.push(expiry)
+  if (faults.length > 0) return validationFailed(faults)
+  return { order, mould, expiresAt: typeof expiry === 'number' ? expiry : null }
+}
+
+async function makePass({ wallet, now }: Context, { order, mould, expiresAt }: Draft): Promise<PassRow> {
+  const id = newId('pass', now)
+  return {
+    id,
+    template_id: mould.id,
+    status: 'issued',
+    holder_email: order.holder?.email ?? null,
+    holder_name: order.holder?.name ?? null,
+    fields: order.fields ?? {},
+    platforms: [],
+    page_token: randomBytes(18).toString('base64url'),
+    google_url: await wallet.googleSaveUrl({ id, templateId: mould.id, kind: mould.kind }),
+    metadata: order.metadata ?? {},
+    expires_at: expiresAt,
+    installed_at: null,
+    revoked_at: null,
+    archived_at: null,
+    created: now,
+    updated: now,
+    template_fields: mould.fields,
+  }
+}
+
+function trialLimitReached(): ApiError {
+  return paymentRequired('trial_limit_reached', 'The trial covers 500 passes; choose a plan to issue more.')
+}
+
+function paymentRequired(code: 'trial_limit_reached' | 'trial_expired', message: string): ApiError {
+  return new ApiError(402, 'payment_required', code, message)
+}

@@ -1,0 +1,115 @@
+import type { PassesHandlers } from '../../generated/head/handlers.ts'
+import type { components } from '../../generated/head/types.ts'
+import type { Context } from '../contract.ts'
+import { countPasses, listPasses, type PassFilter, type PassRow, readPass } from '../db/passes.ts'
+import { ApiError, describeError, notFound, validationFailed } from '../http/errors.ts'
+import { type CreatedQuery, readCreated, readPage, showList } from './list-query.ts'
+import { archive, changePasses, type PassRequest, patch, revoke } from './pass-changes.ts'
+import { issuePasses } from './pass-issuing.ts'
+import { showPass } from './pass-view.ts'
+
+type Schemas = components['schemas']
+
+export const passesHandlers = {
+  async createPass(context, { body }) {
+    const [outcome] = await issuePasses(context, [body])
+    return { status: 201, body: show(context, outcome) }
+  },
+
+  async listPasses({ caller, db, now, cursors, baseUrl }, { query }) {
+    const page = readPage(query, cursors)
+    const records = await listPasses(db, caller.tenant.id, readFilter(query), page, now)
+    return { status: 200, body: showList(records, page, cursors, (row) => showPass(row, baseUrl, now)) }
+  },
+
+  async countPasses({ caller, db, now }, { query }) {
+    const count = await countPasses(db, caller.tenant.id, readFilter(query), now)
+    return { status: 200, body: { object: 'count', count } }
+  },
+
+  async getPass({ caller, db, now, baseUrl }, { path }) {
+    const row = await readPass(db, caller.tenant.id, path.pass_id)
+    if (!row) throw notFound()
+    return { status: 200, body: showPass(row, baseUrl, now) }
+  },
+
+  async updatePass(context, { path, body }) {
+    return changeOne(context, path.pass_id, (pass) => patch(pass, body, context.now))
+  },
+
+  async revokePass(context, { path }) {
+    return changeOne(context, path.pass_id, (pass) => revoke(pass, context.now))
+  },
+
+  async archivePass(context, { path }) {
+    return changeOne(context, path.pass_id, (pass) => archive(pass, context.now))
+  },
+
+  async createPassBatch(context, { items }) {
+    const orders = items.map((item) => (item.valid ? item.value : validationFailed(item.details)))
+    return showBatch(context, await issuePasses(context, orders))
+  },
+
+  async updatePassBatch(context, { items }) {
+    const requests = items.map((item) => {
+      if (!item.valid) return validationFailed(item.details)
+      const { id, ...change } = item.value
+      return { id, change: (pass: PassRow) => patch(pass, change, context.now) }
+    })
+    return showBatch(context, await changePasses(context, requests))
+  },
+
+  async revokePassBatch(context, { items }) {
+    const change = (pass: PassRow) => revoke(pass, context.now)
+    const requests = items.map((item) =>
+      item.valid ? { id: item.value, change } : validationFailed(item.details),
+    )
+    return showBatch(context, await changePasses(context, requests))
+  },
+} satisfies PassesHandlers
+
+async function changeOne(
+  context: Context,
+  id: string,
+  change: PassRequest['change'],
+): Promise<{ status: 200; body: Schemas['Pass'] }> {
+  const [outcome] = await changePasses(context, [{ id, change }])
+  return { status: 200, body: show(context, outcome) }
+}
+
+function show(context: Context, outcome: PassRow | ApiError | undefined): Schemas['Pass'] {
+  if (outcome === undefined) throw new Error('a pass has no outcome')
+  if (outcome instanceof ApiError) throw outcome
+  return showPass(outcome, context.baseUrl, context.now)
+}
+
+function showBatch(
+  context: Context,
+  outcomes: readonly (PassRow | ApiError)[],
+): { status: 200; body: Schemas['PassBatch'] } {
+  const results = outcomes.map((outcome, index): Schemas['PassBatchResult'] =>
+    outcome instanceof ApiError
+      ? {
+          index,
+          status: 'failed',
+          error: { ...describeError(outcome, context.requestId), doc_url: context.docUrl(outcome.code) },
+        }
+      : { index, status: 'succeeded', pass: showPass(outcome, context.baseUrl, context.now) },
+  )
+  return { status: 200, body: { object: 'batch', results } }
+}
+
+function readFilter(
+  query: CreatedQuery & {
+    readonly status?: readonly string[]
+    readonly template_id?: readonly string[]
+    readonly include_archived?: boolean
+  },
+): PassFilter {
+  return {
+    created: readCreated(query),
+    includeArchived: query.include_archived ?? false,
+    ...(query.status && { statuses: query.status }),
+    ...(query.template_id && { templateIds: query.template_id }),
+  }
+}

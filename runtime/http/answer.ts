@@ -1,0 +1,121 @@
+import { isUnavailable } from '../db/errors.ts'
+import { corsHeaders } from './cors.ts'
+import { ApiError, describeError, type ErrorBody, internalError, unavailable } from './errors.ts'
+import type { Exchange, Service, WrittenReply } from './exchange.ts'
+import { takeToken } from './take-allowance.ts'
+
+const NONE: readonly string[] = []
+
+/** Bytes of a body that are read to their end although nobody wants them. */
+const WORTH_READING = 64 * 1024
+
+const REPLAYED = ['Idempotency-Replayed', 'true']
+
+/** The last step: the reply in the caller's version, written in one go. */
+export function answer(exchange: Exchange, service: Service): void {
+  const reply = exchange.reply!
+  const headers = reply.replayed ? REPLAYED : NONE
+  const text = reply.status < 400 ? writeSuccess(exchange, reply) : writeRefusal(exchange, reply)
+  send(exchange, service, reply.status, text, headers)
+}
+
+function writeSuccess({ route }: Exchange, { body, text }: WrittenReply): string {
+  const { down } = route!.operation
+  if (!down) return text ?? JSON.stringify(body)
+  return JSON.stringify(down(body ?? JSON.parse(text!)))
+}
+
+/** A refusal that was stored: the names of fields and the address of its page depend on who reads it. */
+function writeRefusal(exchange: Exchange, { text }: WrittenReply): string {
+  return showError(exchange, JSON.parse(text!) as ErrorBody)
+}
+
+/** An error as the caller's version words it: what a handler refused names its fields as the newest version does. */
+function showError({ route, version, reached }: Exchange, error: ErrorBody): string {
+  const named = reached ? route?.operation.downField : undefined
+  const details = named && error.details?.map((detail) => ({ ...detail, field: named(detail.field) }))
+  return JSON.stringify({
+    error: { ...error, ...(details && { details }), doc_url: version.docUrl(error.code) },
+  })
+}
+
+/** Ends a request with an error. Whatever was thrown, the caller sees an error of the contract and nothing else. */
+export function refuse(exchange: Exchange, service: Service, thrown: unknown): void | Promise<void> {
+  const { response } = exchange
+  if (response.destroyed) return
+  if (response.writableEnded) {
+    service.log.warn({ err: thrown, requestId: exchange.requestId }, 'a request failed after its answer')
+    return
+  }
+  if (response.headersSent) {
+    service.log.error({ err: thrown, requestId: exchange.requestId }, 'an answer broke off')
+    response.destroy()
+    return
+  }
+  const error = toApiError(exchange, service, thrown)
+  if (exchange.allowance) return sendError(exchange, service, error)
+  // What is refused before the buckets costs a token too: an empty bucket then is what the caller hears of.
+  const limited = takeToken(exchange, service)
+  if (limited instanceof Promise) return limited.then((late) => sendError(exchange, service, late ?? error))
+  sendError(exchange, service, limited ?? error)
+}
+
+function sendError(exchange: Exchange, service: Service, error: ApiError): void {
+  if (exchange.response.destroyed || exchange.response.headersSent) return
+  exchange.refusal = error.code
+  const text = showError(exchange, describeError(error, exchange.requestId))
+  send(exchange, service, error.status, text, error.parts.headers ?? NONE)
+}
+
+function toApiError({ requestId, request, path }: Exchange, { log }: Service, thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  if (isUnavailable(thrown)) {
+    log.warn({ err: thrown, requestId }, 'the database is unavailable')
+    return unavailable()
+  }
+  log.error({ err: thrown, requestId, method: request.method, path }, 'a request failed')
+  return internalError()
+}
+
+/** Writes head and body in one go. */
+export function send(
+  exchange: Exchange,
+  service: Service,
+  status: number,
+  text: string | undefined,
+  extra: readonly string[],
+): void {
+  const { response, requestId, version } = exchange
+  const allowance = exchange.allowance!
+  const headers = [
+    ...version.headers,
+    'Request-Id',
+    requestId,
+    'X-RateLimit-Limit',
+    String(allowance.limit),
+    'X-RateLimit-Remaining',
+    String(allowance.remaining),
+    'X-RateLimit-Reset',
+    String(allowance.reset),
+    'X-RateLimit-Resource',
+    allowance.resource,
+    ...extra,
+    ...corsHeaders(exchange, service),
+  ]
+  if (leavesBodyUnread(exchange)) response.shouldKeepAlive = false
+  service.traffic?.answered(exchange, status)
+  if (text === undefined) {
+    response.writeHead(status, headers).end()
+    return
+  }
+  headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(text)))
+  response.writeHead(status, headers)
+  response.end(text)
+}
+
+/** What is left of a body is read to its end before the next request: of a long one the connection is not worth it. */
+function leavesBodyUnread({ request }: Exchange): boolean {
+  if (request.complete) return false
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  return encoding !== undefined || Number(length ?? 0) > WORTH_READING
+}

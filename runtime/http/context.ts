@@ -1,0 +1,72 @@
+import type { Account, Context, Cursors } from '../contract.ts'
+import type { Database } from '../db/database.ts'
+import { bindCursors } from './cursors.ts'
+import { callerOf, type Exchange, type Service } from './exchange.ts'
+
+/** What the handler of this request gets beside its input. */
+export function createContext(
+  exchange: Exchange,
+  service: Service,
+  db: Database,
+  query: Readonly<Record<string, unknown>>,
+): Context {
+  return {
+    caller: callerOf(exchange),
+    requestId: exchange.requestId,
+    now: exchange.now,
+    db,
+    cursors: exchange.route!.operation.extensions.pagination
+      ? cursorsOf(exchange, service, query)
+      : NO_CURSORS,
+    baseUrl: service.baseUrl,
+    docUrl: exchange.version.docUrl,
+    wallet: service.wallet,
+    account: exchange.route!.changesAccount
+      ? service.account.bind(db, exchange.credential!.tenant.id, exchange.now)
+      : NO_ACCOUNT,
+    note: (note) => void exchange.notes.push(note),
+  }
+}
+
+function cursorsOf(exchange: Exchange, service: Service, query: Readonly<Record<string, unknown>>): Cursors {
+  return bindCursors({
+    key: service.cursorKey,
+    environment: service.environment,
+    tenantId: exchange.credential!.tenant.id,
+    operationId: exchange.route!.operation.id,
+    query,
+  })
+}
+
+function noAccount(): never {
+  throw new Error('the operation is not declared to change the account')
+}
+
+const NO_ACCOUNT: Account = { rotateKeys: noAccount, changeBilling: noAccount }
+
+function noCursors(): never {
+  throw new Error('the operation is not declared as paged')
+}
+
+const NO_CURSORS: Cursors = { read: noCursors, write: noCursors }
+
+/** The handler's input, in the form of head. Translations may change what they get: this comes after the fingerprint. */
+export function createInput(exchange: Exchange): {
+  readonly path: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+  readonly items?: unknown
+} {
+  const { pathParameters: path, query, body, items, route } = exchange
+  const { upQuery, upBody, body: described } = route!.operation
+  const headQuery = upQuery ? (upQuery(query) as Readonly<Record<string, unknown>>) : query
+  if (items) {
+    const up = described?.each?.up
+    const headItems = up
+      ? items.map((item) => (item.valid ? { ...item, value: up(item.value) } : item))
+      : items
+    return { path, query: headQuery, items: headItems }
+  }
+  if (body === undefined) return { path, query: headQuery }
+  return { path, query: headQuery, body: upBody ? upBody(body) : body }
+}

@@ -1,0 +1,181 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import {
+  type ContractJudge,
+  cutDocument,
+  normalizeTarget,
+  type Objection,
+  openJudge,
+  type SentRequest,
+} from './contract-judge.ts'
+import { readDocument } from './documents.ts'
+import { splitTarget } from './pipeline.ts'
+
+/** A request that the service and express-openapi-validator judge differently, or an answer that fits no description. */
+export interface Disagreement {
+  readonly what: 'accepted against the document' | 'refused against the document' | 'answer'
+  readonly version: string
+  readonly method: string
+  readonly target: string
+  /** Of the answer; with the error's code where it is an error. */
+  readonly status: number
+  readonly code: string | undefined
+  /** The validator's words; empty where it has nothing against the request. */
+  readonly objection: string
+}
+
+/** The second opinion on everything under /v1. It changes no answer. */
+export interface ContractGuard {
+  /** Wraps a listener: what it is asked and what it answers is judged after the answer has gone. */
+  watch(listener: RequestListener): RequestListener
+  /** Resolves when all that was answered so far has been judged. */
+  settled(): Promise<void>
+}
+
+/**
+ * Creates a guard that tells of disagreements. Validators are opened when the first request needs them, one for each
+ * version and family of paths.
+ *
+ * @param failed is told why a judgement was not possible.
+ */
+export function createContractGuard(
+  report: (disagreement: Disagreement) => void,
+  failed: (error: unknown) => void,
+): ContractGuard {
+  const pending = new Set<Promise<void>>()
+  const judges = createJudges()
+  return {
+    watch: (listener) => (request, response) => {
+      const { path } = splitTarget(request.url ?? '/')
+      if (path.startsWith('/v1/') && request.method !== 'OPTIONS') {
+        const exchange = overhear(request, response)
+        response.once('finish', () => {
+          const judged = judge(judges, exchange())
+            .then((disagreements) => disagreements.forEach(report))
+            .catch(failed)
+            .finally(() => pending.delete(judged))
+          pending.add(judged)
+        })
+      }
+      listener(request, response)
+    },
+    settled: async () => {
+      await Promise.all(pending)
+    },
+  }
+}
+
+type Judges = (version: string, path: string) => Promise<ContractJudge>
+
+function createJudges(): Judges {
+  const documents = new Map<string, ReturnType<typeof readDocument>>()
+  const judges = new Map<string, Promise<ContractJudge>>()
+  return (version, path) => {
+    const family = `${version} ${path.split('/', 3)[2]}`
+    const known = judges.get(family)
+    if (known) return known
+    const document = documents.get(version) ?? readDocument(version)
+    documents.set(version, document)
+    const judge = openJudge(cutDocument(document.parsed(), path))
+    judges.set(family, judge)
+    return judge
+  }
+}
+
+/** What went over the wire for one request. */
+interface Overheard {
+  readonly request: SentRequest
+  readonly status: number
+  readonly version: string
+  readonly answer: unknown
+}
+
+/** Listens in on both streams without taking anything from them. The function gives what was heard. */
+function overhear(request: IncomingMessage, response: ServerResponse): () => Overheard {
+  const sent: Buffer[] = []
+  const emit = request.emit
+  request.emit = (event: string | symbol, ...values: unknown[]) => {
+    if (event === 'data') sent.push(values[0] as Buffer)
+    return emit.call(request, event, ...values)
+  }
+  let answer = ''
+  let version = ''
+  const { writeHead, end } = response
+  response.writeHead = (...values: unknown[]) => {
+    version = findHeader(values.at(-1), 'Service-Version') ?? ''
+    return Reflect.apply(writeHead, response, values) as ServerResponse
+  }
+  response.end = (...values: unknown[]) => {
+    if (typeof values[0] === 'string') answer = values[0]
+    return Reflect.apply(end, response, values) as ServerResponse
+  }
+  return () => ({
+    request: {
+      method: request.method ?? 'GET',
+      target: request.url ?? '/',
+      headers: request.headers,
+      body: readJson(Buffer.concat(sent).toString()),
+    },
+    status: response.statusCode,
+    version,
+    answer: readJson(answer),
+  })
+}
+
+function findHeader(headers: unknown, name: string): string | undefined {
+  return Array.isArray(headers) ? headers[headers.indexOf(name) + 1] : undefined
+}
+
+/** What is no JSON counts as not there: the service has refused it, or the validator misses it. */
+function readJson(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function judge(
+  judges: Judges,
+  { request, status, version, answer }: Overheard,
+): Promise<Disagreement[]> {
+  const { path } = splitTarget(normalizeTarget(request.target))
+  if (version === '') return []
+  const code = codeOf(answer)
+  const { judgeRequest, judgeAnswer } = await judges(version, path)
+  const { method, target } = request
+  const base = { version, method, target, status, code }
+  // What was refused for its depth would be too deep for the validator too.
+  const judged = code === 'malformed_json' ? { ...request, body: undefined } : request
+  const about = compare(status, code, await judgeRequest(judged))
+  const objection = await judgeAnswer(judged, status, answer)
+  const misfit =
+    objection?.status === MISFIT ? [{ ...base, what: 'answer', objection: objection.message } as const] : []
+  return about ? [{ ...base, ...about }, ...misfit] : misfit
+}
+
+function codeOf(answer: unknown): string | undefined {
+  return (answer as { error?: { code?: string } } | undefined)?.error?.code
+}
+
+/** Refusals that follow from the document alone, whatever the handler thinks. */
+const BY_DOCUMENT = new Set(['missing_field', 'unknown_parameter', 'repeated_parameter'])
+
+/** The validator's status for an answer that does not fit; others are about requests to which no operation belongs. */
+const MISFIT = 500
+
+/** What is answered once a request has been found to fit. */
+const AFTER_JUDGEMENT = new Set([402, 409, 501])
+
+function compare(
+  status: number,
+  code: string | undefined,
+  objection: Objection | undefined,
+): Pick<Disagreement, 'what' | 'objection'> | undefined {
+  if (objection && (status < 400 || AFTER_JUDGEMENT.has(status))) {
+    return { what: 'accepted against the document', objection: objection.message }
+  }
+  if (!objection && code !== undefined && BY_DOCUMENT.has(code)) {
+    return { what: 'refused against the document', objection: '' }
+  }
+  return undefined
+}

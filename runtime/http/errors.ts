@@ -1,0 +1,134 @@
+import type { components } from '../../generated/head/types.ts'
+import type { Detail } from '../contract.ts'
+
+/** Each type stands for one status; `api_error` for 500 and 501, `idempotency_error` for 409 and 422. */
+export type ErrorType = components['schemas']['ErrorType']
+export type ErrorCode = components['schemas']['ErrorCode']
+
+export interface ErrorParts {
+  readonly param?: string
+  readonly details?: readonly Detail[]
+  readonly retryAfterMs?: number
+  /** Named members of the error object beside the common ones. */
+  readonly extras?: Readonly<Record<string, string>>
+  /** Names and values in turn. */
+  readonly headers?: readonly string[]
+}
+
+/** An answer that is not a success, in the shape of the contract. Its message reaches the caller. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly status: number
+  readonly type: ErrorType
+  readonly code: ErrorCode
+  readonly parts: ErrorParts
+
+  constructor(status: number, type: ErrorType, code: ErrorCode, message: string, parts: ErrorParts = {}) {
+    super(message)
+    this.status = status
+    this.type = type
+    this.code = code
+    this.parts = parts
+  }
+}
+
+/** An error as the interface writes it. */
+export interface ErrorBody {
+  readonly type: ErrorType
+  readonly code: ErrorCode
+  readonly message: string
+  readonly param?: string
+  readonly details?: Detail[]
+  readonly retry_after_ms?: number
+  readonly request_id: string
+}
+
+/** An error as the interface writes it, but for `doc_url`, which depends on the version that reads it. */
+export function describeError(error: ApiError, requestId: string): ErrorBody {
+  const { param, details, retryAfterMs, extras } = error.parts
+  return {
+    type: error.type,
+    code: error.code,
+    message: error.message,
+    ...(param === undefined ? {} : { param }),
+    ...(details === undefined ? {} : { details: [...details] }),
+    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    ...extras,
+    request_id: requestId,
+  }
+}
+
+export function invalidParameter(code: ErrorCode, param: string, message: string): ApiError {
+  return new ApiError(400, 'invalid_parameter', code, message, { param })
+}
+
+export function unauthenticated(code: ErrorCode, message: string): ApiError {
+  return new ApiError(401, 'authentication_error', code, message, {
+    headers: ['WWW-Authenticate', 'Bearer'],
+  })
+}
+
+export function forbidden(
+  code: ErrorCode,
+  message: string,
+  extras?: Readonly<Record<string, string>>,
+): ApiError {
+  return new ApiError(403, 'permission_error', code, message, extras ? { extras } : {})
+}
+
+/** Nothing there, or nothing that this caller may know of: the two read the same. */
+export function notFound(message = 'There is no such object.'): ApiError {
+  return new ApiError(404, 'not_found', 'not_found', message)
+}
+
+export function invalidState(message: string): ApiError {
+  return new ApiError(409, 'conflict', 'invalid_state', message)
+}
+
+/** The most entries that an error's `details` hold. */
+export const MOST_DETAILS = 50
+
+/** A body that does not fit. At least one fault; those beyond fifty are left out. */
+export function validationFailed(faults: readonly Detail[]): ApiError {
+  const details = faults.slice(0, MOST_DETAILS).map(({ field, issue }) => ({ field, issue }))
+  const first = details[0]
+  const where = first ? `: ${first.field === '' ? 'it' : first.field} ${first.issue}` : ''
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : ''
+  return new ApiError(
+    422,
+    'invalid_request',
+    'validation_failed',
+    `The request body is not valid${where}${more}.`,
+    {
+      details,
+    },
+  )
+}
+
+/** Too much at once. `retryAfterMs` suffices: a request after it finds what it needs. */
+export function rateLimited(message: string, retryAfterMs: number): ApiError {
+  return new ApiError(429, 'rate_limited', 'tenant_limit', message, {
+    retryAfterMs,
+    headers: ['Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000)))],
+  })
+}
+
+/** Something that the service stands on is away for the moment. */
+export function unavailable(
+  message = 'The service cannot answer at the moment; try again shortly.',
+): ApiError {
+  return new ApiError(503, 'unavailable', 'unavailable', message, {
+    retryAfterMs: 1000,
+    headers: ['Retry-After', '1'],
+  })
+}
+
+/** A fault of ours. What it was stands in the log alone. */
+export function internalError(): ApiError {
+  return new ApiError(500, 'api_error', 'internal_error', 'Something went wrong on our side.')
+}
+
+/** Throws: an operation that is described but not built answers so. */
+export function notImplemented(message = 'This operation is not available yet.'): never {
+  throw new ApiError(501, 'api_error', 'not_implemented', message)
+}

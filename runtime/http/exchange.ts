@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import type { Factors } from '../auth/factors.ts'
+import type { Credential, Keyring } from '../auth/keyring.ts'
+import type { Seals } from '../auth/secrets.ts'
+import type { Clock } from '../clock.ts'
+import type { AuditNote, Caller, Environment, Judged, Wallet } from '../contract.ts'
+import type { AccountDesk } from '../control/account.ts'
+import type { Pool } from '../db/pool.ts'
+import type { Traffic } from '../operations/traffic.ts'
+import type { UsageMeter } from '../usage.ts'
+import type { ProxyTrust } from './address.ts'
+import type { ErrorCode } from './errors.ts'
+import type { Allowance, RequestLimiter } from './limiter.ts'
+import type { Route } from './routes.ts'
+import type { Versions, VersionTable } from './versions.ts'
+
+/** What the stages of one environment's API stand on. */
+export interface Service {
+  readonly environment: Environment
+  readonly database: Pool
+  readonly account: AccountDesk
+  readonly seals: Seals
+  readonly factors: Factors
+  /** Absent: nothing is counted. */
+  readonly usage?: UsageMeter | undefined
+  readonly clock: Clock
+  readonly keyring: Keyring
+  readonly limiter: RequestLimiter
+  readonly wallet: Wallet
+  readonly versions: Versions
+  /** Key of the cursors' MAC. */
+  readonly cursorKey: string
+  readonly proxies: ProxyTrust
+  /** Origins, without a slash at the end. */
+  readonly baseUrl: string
+  readonly consoleUrl: string
+  readonly log: Logger
+  /** Absent: nothing is counted, shed or timed. */
+  readonly traffic?: Traffic | undefined
+}
+
+/** One request on its way; each stage fills in what it is named for. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** Milliseconds that never run backwards. */
+  readonly beganAt: number
+  /** Service time at which it came, milliseconds since the epoch. */
+  readonly now: number
+  readonly path: string
+  /** Undecoded, without the question mark. */
+  readonly search: string
+  /** Of the client, as far as proxies are trusted. */
+  readonly address: string
+  credential: Credential | undefined
+  /** The current one until another is resolved. */
+  version: VersionTable
+  route: Route | undefined
+  /** What was taken from a bucket; undefined before anything was. */
+  allowance: Allowance | undefined
+  pathParameters: Record<string, string>
+  query: Record<string, unknown>
+  idempotencyKey: string | undefined
+  /** As sent, in the caller's version. */
+  body: unknown
+  /** Of a batch: judged, valid ones in the form of head. */
+  items: Judged<unknown>[] | undefined
+  /** Whether the handler was reached: what it refuses is worded in head's names. */
+  reached: boolean
+  reply: WrittenReply | undefined
+  /** Code of the error that it was answered with. */
+  refusal: ErrorCode | undefined
+  /** What the handler did beside what its operation is called. */
+  notes: AuditNote[]
+}
+
+/** An answer of success, or a stored one, in the form of head. */
+export interface WrittenReply {
+  readonly status: number
+  readonly body: unknown
+  /** The body as JSON in the form of head, where it has been written already. */
+  readonly text: string | undefined
+  readonly replayed: boolean
+}
+
+/** One step of the pipeline. It throws an `ApiError` to end the request; only what has to wait gives a promise. */
+export type Stage = (exchange: Exchange, service: Service) => void | Promise<void>
+
+/** The caller, known after the stages of authentication and version. */
+export function callerOf(exchange: Exchange): Caller {
+  const { credential, version } = exchange
+  if (!credential) throw new Error('the caller is asked for before authentication')
+  const { tenant, environment, key } = credential
+  return { tenant, environment, key, version: version.name }
+}

@@ -1,0 +1,191 @@
+import type { Environment } from '../contract.ts'
+import { appendAudit, appendAuditAndAnswer, appendAuditIn } from '../db/audit.ts'
+import type { Database } from '../db/database.ts'
+import {
+  codeOf,
+  constraintOf,
+  DEADLOCK_DETECTED,
+  SERIALIZATION_FAILURE,
+  UNIQUE_VIOLATION,
+} from '../db/errors.ts'
+import { ANSWERED_ALREADY } from '../db/idempotency.ts'
+import { ENVIRONMENTS } from '../db/roles.ts'
+import type { AuditEntry } from '../domain/audit-entry.ts'
+import { newId } from '../ids.ts'
+import { plainAddress } from './address.ts'
+import { createContext, createInput } from './context.ts'
+import { ApiError, describeError, notImplemented } from './errors.ts'
+import type { Exchange, Service, WrittenReply } from './exchange.ts'
+import { type ClaimedKey, claim, claimOf, isKept, keepBody, replayStanding } from './idempotency.ts'
+import type { Handler } from './routes.ts'
+
+/** Steps 12 to 16: claim, translation to head, handler, audit, stored answer and commit. A read is its handler alone. */
+export async function perform(exchange: Exchange, service: Service): Promise<void> {
+  const { handler, writes } = exchange.route!
+  if (!handler) notImplemented()
+  exchange.reached = true
+  exchange.reply = writes ? await write(exchange, service, handler) : await read(exchange, service, handler)
+}
+
+async function read(exchange: Exchange, service: Service, handler: Handler): Promise<WrittenReply> {
+  const input = createInput(exchange)
+  const { status, body } = await handler(
+    createContext(exchange, service, service.database, input.query),
+    input as never,
+  )
+  return { status, body, text: undefined, replayed: false }
+}
+
+async function write(exchange: Exchange, service: Service, handler: Handler): Promise<WrittenReply> {
+  const claimed = claimOf(exchange)
+  const input = createInput(exchange)
+  const work = async (db: Database): Promise<WrittenReply> => {
+    const standing = claimed && (await claim(db, service, exchange, claimed))
+    if (standing) return standing
+    exchange.notes = []
+    const { status, body } = await handler(createContext(exchange, service, db, input.query), input as never)
+    const text = JSON.stringify(body)
+    // Not waited for: they travel with the COMMIT, which fails with them.
+    keepNotes(db, service, exchange)
+    if (exchange.route!.concernsAccount) keepInBoth(db, service, exchange)
+    else keep(db, service, exchange, claimed, { status, text, targetId: idOf(body), outcome: 'succeeded' })
+    return { status, body, text, replayed: false }
+  }
+  try {
+    const { transaction } = exchange.route!.changesAccount ? service.account : service.database
+    return await withRetries(() => transaction(work))
+  } catch (error) {
+    if (claimed && isAnsweredAlready(error)) return replayStanding(service, exchange, claimed)
+    if (!(error instanceof ApiError) || error.type === 'idempotency_error') throw error
+    return keepRefusal(exchange, service, claimed, error)
+  }
+}
+
+/** How often a transaction is begun that the database ends to free others. */
+const MOST_ATTEMPTS = 3
+
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let count = 1; ; count += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const code = codeOf(error)
+      const again = code === DEADLOCK_DETECTED || code === SERIALIZATION_FAILURE
+      if (!again || count === MOST_ATTEMPTS) throw error
+    }
+  }
+}
+
+function isAnsweredAlready(error: unknown): boolean {
+  return codeOf(error) === UNIQUE_VIOLATION && constraintOf(error) === ANSWERED_ALREADY
+}
+
+/**
+ * A handler's refusal has undone its work; what remains to be written is that it was refused. Throws the refusal, or
+ * gives the answer that another request has stored meanwhile.
+ */
+async function keepRefusal(
+  exchange: Exchange,
+  service: Service,
+  claimed: ClaimedKey | undefined,
+  error: ApiError,
+): Promise<WrittenReply> {
+  const answer = {
+    status: error.status,
+    text: JSON.stringify(describeError(error, exchange.requestId)),
+    targetId: null,
+    outcome: 'failed',
+  } as const
+  try {
+    await keep(service.database, service, exchange, isKept(error) ? claimed : undefined, answer)
+  } catch (conflict) {
+    if (!claimed || !isAnsweredAlready(conflict)) throw conflict
+    return replayStanding(service, exchange, claimed)
+  }
+  throw error
+}
+
+interface Outcome {
+  readonly status: number
+  /** Body of the answer in the form of head: of success, or the error object. */
+  readonly text: string
+  readonly targetId: string | null
+  readonly outcome: AuditEntry['outcome']
+}
+
+/** Writes the audit entry, and the answer under the claimed key: last, because the end of the chain stays locked. */
+function keep(
+  db: Database,
+  service: Service,
+  exchange: Exchange,
+  claimed: ClaimedKey | undefined,
+  { status, text, targetId, outcome }: Outcome,
+): Promise<unknown> {
+  const { route, pathParameters } = exchange
+  const tenantId = exchange.credential!.tenant.id
+  const entry: AuditEntry = {
+    ...entryOf(exchange, service.environment),
+    action: route!.action,
+    targetId: pathParameters[route!.pathNames[0] ?? ''] ?? targetId,
+    outcome,
+  }
+  if (!claimed) return appendAudit(db, tenantId, entry)
+  const { key, fingerprint } = claimed
+  const body = keepBody(service, tenantId, claimed, text)
+  return appendAuditAndAnswer(db, tenantId, entry, {
+    key,
+    fingerprint,
+    status,
+    body,
+    head: service.versions.current.name,
+  })
+}
+
+/** What a request's entries have in common. */
+function entryOf(exchange: Exchange, environment: Environment) {
+  const { credential, now, address, requestId, version } = exchange
+  return {
+    id: newId('aud', now),
+    environment,
+    actorType: 'key',
+    actorId: credential!.key.id,
+    requestId,
+    ip: plainAddress(address),
+    version: version.name,
+    created: now,
+  } as const
+}
+
+/** One entry for each thing that the handler noted. */
+function keepNotes(db: Database, { environment }: Service, exchange: Exchange): void {
+  for (const { action, targetId } of exchange.notes) {
+    const entry = { ...entryOf(exchange, environment), action, targetId, outcome: 'succeeded' } as const
+    appendAudit(db, exchange.credential!.tenant.id, entry)
+  }
+}
+
+/**
+ * What concerns the whole account, in the logs of both environments, each by its own clock. Always in the same order, so
+ * that two such transactions cannot wait for each other.
+ */
+function keepInBoth(db: Database, { clock }: Service, exchange: Exchange): void {
+  const { credential, route } = exchange
+  for (const environment of ENVIRONMENTS) {
+    const created = clock.service(environment)
+    const entry = {
+      ...entryOf(exchange, environment),
+      id: newId('aud', created),
+      created,
+      environment: null,
+      action: route!.action,
+      targetId: credential!.tenant.id,
+      outcome: 'succeeded',
+    } as const
+    appendAuditIn(db, environment, credential!.tenant.id, entry)
+  }
+}
+
+function idOf(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null || !('id' in body)) return null
+  return typeof body.id === 'string' ? body.id : null
+}

@@ -1,0 +1,123 @@
+import type { Parameter } from '../contract.ts'
+import { type ErrorCode, invalidParameter, notFound } from './errors.ts'
+import type { Exchange } from './exchange.ts'
+import { explainFirst } from './explanation.ts'
+
+/** Step 9: path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. */
+export function readParameters(exchange: Exchange): void {
+  judgePath(exchange)
+  const route = exchange.route!
+  if (exchange.search !== '') {
+    for (const [name, text] of splitQuery(exchange.search)) {
+      const parameter = route.query.get(name)
+      if (!parameter) throw invalidParameter('unknown_parameter', name, `There is no parameter ${name} here.`)
+      if (Object.hasOwn(exchange.query, name)) {
+        throw invalidParameter('repeated_parameter', name, `${name} stands more than once.`)
+      }
+      exchange.query[name] = decodeValue(exchange, parameter, text)
+    }
+  }
+  for (const { name } of route.requiredQuery) {
+    if (!Object.hasOwn(exchange.query, name))
+      throw invalidParameter('missing_field', name, `${name} is required.`)
+  }
+  readIdempotencyKey(exchange)
+}
+
+/** A malformed identifier names nothing. */
+function judgePath({ route, pathParameters }: Exchange): void {
+  for (const parameter of route!.operation.pathParameters) {
+    if (!parameter.validate(pathParameters[parameter.name])) throw notFound()
+  }
+}
+
+const SHOWN_NAME = 100
+
+/** Splits a query string; throws on what percent-encoding or UTF-8 do not allow. A plus is a space. */
+function* splitQuery(search: string): Generator<readonly [string, string]> {
+  for (const part of search.split('&')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const rawName = equals < 0 ? part : part.slice(0, equals)
+    const name = decode(rawName, rawName.slice(0, SHOWN_NAME))
+    yield [
+      name.slice(0, SHOWN_NAME),
+      equals < 0 ? '' : decode(part.slice(equals + 1), name.slice(0, SHOWN_NAME)),
+    ]
+  }
+}
+
+function decode(raw: string, param: string): string {
+  const spaced = raw.includes('+') ? raw.replaceAll('+', ' ') : raw
+  try {
+    const text = spaced.includes('%') ? decodeURIComponent(spaced) : spaced
+    if (!text.includes('\0')) return text
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error
+  }
+  throw invalidParameter('invalid_format', param, `${param} is not percent-encoded UTF-8 text.`)
+}
+
+const INTEGER = /^(0|-?[1-9]\d*)$/
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/
+
+function decodeValue(exchange: Exchange, parameter: Parameter, text: string): unknown {
+  const value = readValue(parameter.type, text)
+  if (value === undefined) {
+    throw invalidParameter(
+      'invalid_format',
+      parameter.name,
+      `${parameter.name} must be ${NEEDS[parameter.type]}.`,
+    )
+  }
+  if (!parameter.validate(value)) throw refuseValue(exchange, parameter, value)
+  return parameter.set ? [value] : value
+}
+
+const NEEDS = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+} as const
+
+function readValue(type: Parameter['type'], text: string): unknown {
+  switch (type) {
+    case 'string':
+      return text
+    case 'integer':
+      return INTEGER.test(text) ? Number(text) : undefined
+    case 'number':
+      return NUMBER.test(text) ? Number(text) : undefined
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : undefined
+  }
+}
+
+function refuseValue({ version }: Exchange, { name, pointer, type }: Parameter, value: unknown) {
+  const { issue } = explainFirst(version.document, pointer, value)
+  return invalidParameter(faultCode(name, type), name, `${name} ${issue}.`)
+}
+
+function faultCode(name: string, type: Parameter['type']): ErrorCode {
+  if (name === 'starting_after' || name === 'ending_before') return 'invalid_cursor'
+  return type === 'integer' || type === 'number' ? 'out_of_range' : 'invalid_format'
+}
+
+const KEY_HEADER = 'Idempotency-Key'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+function readIdempotencyKey(exchange: Exchange): void {
+  const { idempotency } = exchange.route!
+  if (idempotency === 'none') return
+  const header = exchange.request.headers['idempotency-key']
+  if (header === undefined) {
+    if (idempotency === 'optional') return
+    throw invalidParameter('missing_field', KEY_HEADER, `Every POST needs the header ${KEY_HEADER}.`)
+  }
+  const text = String(header)
+  if (!UUID.test(text))
+    throw invalidParameter('invalid_format', KEY_HEADER, `${KEY_HEADER} must be one UUID.`)
+  exchange.idempotencyKey = text.toLowerCase()
+}

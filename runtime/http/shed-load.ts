@@ -1,0 +1,17 @@
+import { unavailable } from './errors.ts'
+import type { Exchange, Service } from './exchange.ts'
+import { type Allowance, LIMITS } from './limiter.ts'
+
+/** Before all else: what cannot be carried is turned away, at hardly any cost and without asking anybody. */
+export function shedLoad(exchange: Exchange, { traffic, clock }: Service): void {
+  if (traffic?.overload() === undefined) return
+  exchange.allowance = untouched(clock.machine())
+  throw unavailable('The service has too much to do at the moment; try again shortly.')
+}
+
+/** No token was taken, and no bucket looked at. */
+function untouched(wall: number): Allowance {
+  const limit = LIMITS.unauthenticated
+  const reset = Math.ceil(wall / 1000)
+  return { allowed: true, resource: 'unauthenticated', limit, remaining: limit, reset, retryAfterMs: 0 }
+}

@@ -1,0 +1,55 @@
+import { addressGroup } from './address.ts'
+import { type ApiError, rateLimited } from './errors.ts'
+import type { Exchange, Service } from './exchange.ts'
+import type { Admission, Allowance, Meter } from './limiter.ts'
+
+/** Step 7: one of the slots for requests at the same time, and a token of the operation's bucket. */
+export function takeAllowance(exchange: Exchange, service: Service): void | Promise<void> {
+  const { credential, route } = exchange
+  const admission = service.limiter.admit(tenantMeter(exchange, service), route!.bucket, credential!.lifts)
+  if (admission instanceof Promise) return admission.then((given) => accept(exchange, given))
+  accept(exchange, admission)
+}
+
+function tenantMeter({ credential }: Exchange, { limiter, environment }: Service): Meter {
+  return limiter.meter(`${environment}:${credential!.tenant.id}`)
+}
+
+function accept(exchange: Exchange, { allowance, leave }: Admission): void {
+  const { response } = exchange
+  if (leave) {
+    // Also when the client goes away before it is answered, and when it is gone already.
+    if (response.destroyed || response.writableFinished) leave()
+    else response.once('close', leave)
+  }
+  exchange.allowance = allowance
+  if (!allowance.allowed) throw refusalOf(allowance)
+}
+
+/**
+ * Takes a token of the route's bucket; of `read` where there is no route, and of the address's where there is no key.
+ * Gives the refusal when none was left.
+ */
+export function takeToken(
+  exchange: Exchange,
+  service: Service,
+): ApiError | undefined | Promise<ApiError | undefined> {
+  const { credential, route, address } = exchange
+  const { limiter } = service
+  const taken = credential
+    ? limiter.take(tenantMeter(exchange, service), route?.bucket ?? 'read', credential.lifts)
+    : limiter.take(limiter.meter(addressGroup(address)), 'unauthenticated')
+  const note = (allowance: Allowance) => {
+    exchange.allowance = allowance
+    return allowance.allowed ? undefined : refusalOf(allowance)
+  }
+  return taken instanceof Promise ? taken.then(note) : note(taken)
+}
+
+function refusalOf({ resource, limit, retryAfterMs }: Allowance): ApiError {
+  const message =
+    resource === 'concurrent_connections'
+      ? `More than ${limit} requests at once; let some finish first.`
+      : `Too many requests of ${resource}; wait and try again.`
+  return rateLimited(message, retryAfterMs)
+}

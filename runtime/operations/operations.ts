@@ -1,0 +1,66 @@
+import type { Router } from 'express'
+import type { Logger } from 'pino'
+import type { Environment } from '../contract.ts'
+import type { OpenDatabase } from '../db/open.ts'
+import { unreadableRequests } from '../http/refuse-client.ts'
+import type { LimiterState } from '../limits/redis-limiter.ts'
+import type { Settings } from '../settings.ts'
+import { watchLoad } from './load.ts'
+import { createMetrics } from './metrics.ts'
+import { createOperationsPages } from './pages.ts'
+import { databasesAnswer } from './readiness.ts'
+import { createTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
+
+export interface OperationsParts {
+  readonly settings: Pick<Settings, 'load' | 'timeouts' | 'requestLog'>
+  readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live'>
+  readonly log: Logger
+  /** Undefined where this node has the limits to itself. */
+  readonly limiter: (() => LimiterState) | undefined
+  /** The process is about to stop. */
+  readonly isLeaving: () => boolean
+}
+
+/** What watches over a process while it serves. */
+export interface Operations {
+  /** The requests of one environment. */
+  watch(environment: Environment, refuse: TrafficOptions['refuse']): Traffic
+  /** `/metrics` and `/readyz` of the console's listener. */
+  readonly pages: Router
+  isReady(): Promise<boolean>
+  stop(): void
+}
+
+export function createOperations(parts: OperationsParts): Operations {
+  const { settings, database, log, limiter, isLeaving } = parts
+  const { control, sandbox, live } = database
+  const pools = { control: control.load, sandbox: sandbox.load, live: live.load }
+  const load = watchLoad({
+    limits: settings.load,
+    queued: () => Math.max(...Object.values(pools).map((read) => read().waiting)),
+  })
+  const traffic: Partial<Record<Environment, Traffic>> = {}
+  const isReady = async () => !isLeaving() && (await databasesAnswer([control, sandbox, live]))
+  const registry = createMetrics({ traffic, load, limiter, pools, unreadable: unreadableRequests })
+  return {
+    isReady,
+    pages: createOperationsPages({ registry, isReady }),
+    watch(environment, refuse) {
+      const watched = createTraffic({
+        environment,
+        log,
+        requestLog: settings.requestLog,
+        mostRequests: settings.load.requests,
+        answerMs: settings.timeouts.answerMs,
+        overloaded: load.overloaded,
+        refuse,
+      })
+      traffic[environment] = watched
+      return watched
+    },
+    stop() {
+      load.stop()
+      for (const each of Object.values(traffic)) each.stop()
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import type { Logger } from 'pino'
+import type { Clock } from './clock.ts'
+import type { Environment } from './contract.ts'
+import type { Database } from './db/database.ts'
+import { sweepFactors } from './db/factors.ts'
+import { sweepAnswers } from './db/idempotency.ts'
+import { ENVIRONMENTS } from './db/roles.ts'
+import { sweepBatches } from './db/usage.ts'
+import { KEPT_FOR } from './http/idempotency.ts'
+
+type Databases = Readonly<Record<Environment | 'control', Database>>
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** Answers stay a little longer than they are believed: clocks of nodes differ, and none may sweep what another replays. */
+const MARGIN_MS = HOUR_MS
+
+/** Answers deleted by one statement. */
+const BATCH = 1000
+
+const STEP_MS = 30_000
+
+/** Deletes what has run out: stored answers, challenges, used codes, names of batches. Any node may, at any time. */
+export async function sweep(databases: Databases, clock: Clock): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    const createdBy = clock.service(environment) - KEPT_FOR - MARGIN_MS
+    while ((await sweepAnswers(databases[environment], createdBy, BATCH)) === BATCH) {
+      // as long as there is a whole batch, there may be more
+    }
+    await sweepBatches(databases[environment], clock.machine() - DAY_MS)
+  }
+  const before = clock.machine() - HOUR_MS
+  await sweepFactors(databases.control, before - DAY_MS, Math.floor(before / STEP_MS))
+}
+
+const PAUSE_MS = 60_000
+
+/** Sweeps every minute. `stop` resolves when nothing more is swept. */
+export function keepSweeping(databases: Databases, clock: Clock, log: Logger): { stop(): Promise<void> } {
+  let running: Promise<void> | undefined
+  const timer = setInterval(() => {
+    running ??= sweep(databases, clock)
+      .catch((err) => log.warn({ err }, 'a sweep failed; the next one goes on'))
+      .finally(() => {
+        running = undefined
+      })
+  }, PAUSE_MS)
+  timer.unref()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await running
+    },
+  }
+}

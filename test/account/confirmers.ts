@@ -1,0 +1,113 @@
+import { createServer } from 'node:http'
+import express from 'express'
+import { Secret, TOTP } from 'otpauth'
+import { pino } from 'pino'
+import { createFactors, type Factors } from '../../runtime/auth/factors.ts'
+import { hashPassword, seal } from '../../runtime/auth/secrets.ts'
+import { createChallenges } from '../../runtime/console/challenges.ts'
+import { insertMember } from '../../runtime/control/tenants.ts'
+import { type MemberRole, totpContext } from '../../runtime/control/users.ts'
+import { newId } from '../../runtime/ids.ts'
+import type { TestService } from '../support/service.ts'
+
+/** Machine time of a test, which codes follow: it stands still until it is moved. */
+export interface MachineClock {
+  now: number
+  /** Moves on to where the window has codes that nobody has used. */
+  toNewCodes(): void
+}
+
+/** Takes machine time into the test's hands; service time stays what it is. */
+export function holdMachineClock(service: TestService): MachineClock {
+  const machine: MachineClock = {
+    now: Date.parse('2026-06-01T12:00:10Z'),
+    toNewCodes: () => {
+      machine.now += 90_000
+    },
+  }
+  service.clock.machine = () => machine.now
+  return machine
+}
+
+export interface Confirmer {
+  readonly id: string
+  readonly email: string
+  readonly password: string
+  /** The code that this member's app shows, so many steps from now. */
+  code(steps?: number): string
+}
+
+let made = 0
+
+/** Everybody's: hashing one for each takes its time. */
+const PASSWORD = 'correct horse battery staple'
+let hashed: Promise<string> | undefined
+
+export async function makeConfirmer(
+  { operator }: TestService,
+  machine: MachineClock,
+  tenantId: string,
+  role: MemberRole = 'owner',
+): Promise<Confirmer> {
+  made += 1
+  hashed ??= hashPassword(PASSWORD)
+  const id = newId('mem')
+  const email = `Ada.${made}@example.com`
+  const secret = new Secret({ size: 20 })
+  const sealedTotp = seal(operator.pepper, secret.base32, totpContext(tenantId, id))
+  const member = { id, email, role, passwordHash: await hashed, sealedTotp }
+  await operator.control.transaction((tx) => insertMember(tx, tenantId, member, machine.now))
+  return {
+    id,
+    email,
+    password: PASSWORD,
+    code: (steps = 0) => new TOTP({ secret }).generate({ timestamp: machine.now + steps * 30_000 }),
+  }
+}
+
+/** The console's pages of challenges, on a port of their own. */
+export async function serveChallenges(
+  { database, clock }: TestService,
+  consoleUrl = 'http://console.example',
+  faults: Partial<Factors> = {},
+) {
+  const factors = { ...createFactors(database.control, database.pepper, clock), ...faults }
+  const log = pino({ level: 'silent' })
+  const app = express().use(createChallenges({ factors, csrfKey: 'key', consoleUrl, proxies: 0, log }))
+  const server = createServer(app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('the console has no port')
+  return { origin: `http://127.0.0.1:${address.port}`, close: () => server.close() }
+}
+
+/** A form as a browser has it after opening its page. */
+export interface OpenForm {
+  readonly page: Response
+  readonly html: string
+  /** Sends it; members of `over` replace those of an honest browser. */
+  send(
+    fields: Readonly<Record<string, string>>,
+    over?: { readonly csrf?: string; readonly cookie?: string; readonly headers?: Record<string, string> },
+  ): Promise<{ readonly status: number; readonly html: string; readonly factor: string | undefined }>
+}
+
+export async function openForm(url: string): Promise<OpenForm> {
+  const page = await fetch(url)
+  const html = await page.text()
+  const cookie = page.headers.get('Set-Cookie')?.split(';')[0] ?? ''
+  const csrf = /name="csrf" value="([^"]*)"/.exec(html)?.[1] ?? ''
+  return {
+    page,
+    html,
+    async send(fields, over = {}) {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { Cookie: over.cookie ?? cookie, ...over.headers },
+        body: new URLSearchParams({ csrf: over.csrf ?? csrf, ...fields }),
+      })
+      const text = await answer.text()
+      return { status: answer.status, html: text, factor: /fct_[0-9A-Za-z]+/.exec(text)?.[0] }
+    },
+  }
+}

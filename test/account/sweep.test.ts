@@ -1,0 +1,68 @@
+/** What has run out is deleted, and nothing else. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sweep } from '../../runtime/sweeper.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+
+const HOUR = 3_600_000
+const NOW = Date.parse('2026-06-01T12:00:00Z')
+
+let db: TestDatabase
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+
+const clock = { machine: () => NOW, service: (of: string) => (of === 'sandbox' ? NOW + 240 * HOUR : NOW) }
+
+const rows = async (text: string) => (await db.control.query({ text })).rows
+
+test('stored answers, an hour after nobody believes them any more, by each environment’s clock', async () => {
+  const keep = async (environment: 'sandbox' | 'live', name: string, age: number, count = 1) => {
+    const created = new Date(clock.service(environment) - age).toISOString()
+    const text = `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, head, created)
+                  SELECT $1, gen_random_uuid(), '', 200, '{}', '', $2 FROM generate_series(1, $3)`
+    await db[environment].query({ text }, [name, created, count])
+  }
+  for (const environment of ['sandbox', 'live'] as const) {
+    await keep(environment, 'new', 0)
+    await keep(environment, 'still replayed', 24 * HOUR - 1)
+    await keep(environment, 'in doubt', 25 * HOUR - 1)
+    await keep(environment, 'over', 25 * HOUR)
+  }
+  await keep('live', 'many', 100 * HOUR, 2500)
+  await sweep(db, clock)
+  for (const environment of ['sandbox', 'live']) {
+    expect(await rows(`SELECT tenant_id FROM ${environment}.idempotency_answers ORDER BY created`)).toEqual(
+      ['in doubt', 'still replayed', 'new'].map((tenant_id) => ({ tenant_id })),
+    )
+  }
+})
+
+test('challenges, used codes and names of batches', async () => {
+  const at = (age: number) => new Date(NOW - age).toISOString()
+  await db.control.query({
+    text: `INSERT INTO control.tenants (id, name, plan, created) VALUES ('ten', 'T', 'trial', now())`,
+  })
+  for (const [name, age] of [
+    ['new', 0],
+    ['old', 26 * HOUR],
+  ] as const) {
+    await db.control.query(
+      {
+        text: `INSERT INTO control.challenges (tenant_id, digest, environment, key_id, operation, request_hash, created, expires_at)
+               VALUES ('ten', $1, 'live', '', '', '', $2, $2)`,
+      },
+      [Buffer.from(name), at(age)],
+    )
+    const step = Math.floor((NOW - age) / 30_000)
+    await db.control.query({ text: `INSERT INTO control.totp_uses VALUES ('ten', $1, $2)` }, [name, step])
+    await db.live.query({ text: 'INSERT INTO usage_batches VALUES ($1, $2)' }, [name, at(age)])
+  }
+  await sweep(db, clock)
+  expect(await rows(`SELECT convert_from(digest, 'UTF8') AS name FROM control.challenges`)).toEqual([
+    { name: 'new' },
+  ])
+  expect(await rows('SELECT member_id AS name FROM control.totp_uses')).toEqual([{ name: 'new' }])
+  expect(await rows('SELECT id AS name FROM live.usage_batches')).toEqual([{ name: 'new' }])
+})

@@ -1,0 +1,106 @@
+/** What the trial covers, exactly. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Answer, makeTenant, START, startTestService, type TestService } from '../support/service.ts'
+import { firstFault, makeTemplate, speakFor } from './fixtures.ts'
+
+const DAY = 86_400_000
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startTestService({ poolSize: 10 })
+})
+afterAll(() => service.stop())
+beforeEach(() => {
+  service.clock.now = START
+  service.clock.monotonic += 120_000
+})
+
+describe('the trial', () => {
+  test('covers 500 live passes, exactly, whoever asks at once', async () => {
+    const tenant = await makeTenant(service, 'trial')
+    const by = await speakFor(service, tenant, 'live')
+    const own = await makeTemplate(by)
+    const many = (count: number) => ({ passes: Array(count).fill({ template_id: own }) })
+    for (let batch = 0; batch < 4; batch += 1) await by('/v1/passes/batch', { body: many(100) })
+    const last = await by('/v1/passes/batch', { body: many(90) })
+    expect(last.body.results.every((each: Answer['body']) => each.status === 'succeeded')).toBe(true)
+    const singles = await Promise.all(
+      Array.from({ length: 20 }, () => by('/v1/passes', { body: { template_id: own } })),
+    )
+    expect(singles.map(({ status }) => status).sort()).toEqual([
+      ...Array(10).fill(201),
+      ...Array(10).fill(402),
+    ])
+    const refused = singles.find(({ status }) => status === 402)!
+    expect(refused.body.error).toMatchObject({ type: 'payment_required', code: 'trial_limit_reached' })
+    const mixed = await by('/v1/passes/batch', { body: many(2) })
+    expect(mixed.body.results.map((each: Answer['body']) => each.error.code)).toEqual(
+      Array(2).fill('trial_limit_reached'),
+    )
+    expect((await by('/v1/passes/count')).body.count).toBe(500)
+  })
+
+  test('a batch takes what is left of it', async () => {
+    const tenant = await makeTenant(service, 'trial')
+    const by = await speakFor(service, tenant, 'live')
+    const own = await makeTemplate(by)
+    await service.database.live.query(
+      { text: 'INSERT INTO trial_usage (tenant_id, passes) VALUES ($1, 498)' },
+      [tenant],
+    )
+    const passes = [{ template_id: own }, { template_id: 'x' }, { template_id: own }, { template_id: own }]
+    const { body } = await by('/v1/passes/batch', { body: { passes } })
+    expect(body.results.map((each: Answer['body']) => each.error?.code ?? each.status)).toEqual([
+      'succeeded',
+      'validation_failed',
+      'succeeded',
+      'trial_limit_reached',
+    ])
+  })
+
+  test('is not stored: with a plan the same request goes through', async () => {
+    const tenant = await makeTenant(service, 'trial')
+    const by = await speakFor(service, tenant, 'live')
+    const own = await makeTemplate(by)
+    await service.database.live.query(
+      { text: 'INSERT INTO trial_usage (tenant_id, passes) VALUES ($1, 500)' },
+      [tenant],
+    )
+    const call = {
+      body: { template_id: own },
+      headers: { 'Idempotency-Key': '0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0' },
+    }
+    expect((await by('/v1/passes', call)).status).toBe(402)
+    await service.database.control.query(
+      { text: `UPDATE control.tenants SET plan = 'standard' WHERE id = $1` },
+      [tenant],
+    )
+    service.forget()
+    expect((await by('/v1/passes', call)).status).toBe(201)
+  })
+
+  test('ends after 30 days', async () => {
+    const tenant = await makeTenant(service, 'trial')
+    const by = await speakFor(service, tenant, 'live')
+    const own = await makeTemplate(by)
+    service.clock.now = START + 30 * DAY - 1
+    expect((await by('/v1/passes', { body: { template_id: own } })).status).toBe(201)
+    service.clock.now = START + 30 * DAY
+    for (const [path, body] of [
+      ['/v1/passes', { template_id: own }],
+      ['/v1/passes/batch', { passes: [{ template_id: own }] }],
+    ] as const) {
+      const answer = await by(path, { body })
+      expect(firstFault(answer).slice(0, 2)).toEqual([402, 'trial_expired'])
+    }
+  })
+
+  test('the sandbox is free', async () => {
+    const tenant = await makeTenant(service, 'trial')
+    const by = await speakFor(service, tenant)
+    const own = await makeTemplate(by)
+    service.clock.now = START + 60 * DAY
+    expect((await by('/v1/passes', { body: { template_id: own } })).status).toBe(201)
+  })
+})

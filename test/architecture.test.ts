@@ -1,0 +1,109 @@
+/** The direction of dependencies, and what may not be in the tree, as the architecture page states them. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect, test } from 'vitest'
+
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => /\.(ts|js)$/.test(file))
+  .filter((file) => !file.startsWith('test/golden/'))
+
+interface Import {
+  readonly from: string
+  readonly to: string
+  readonly typeOnly: boolean
+}
+
+const IMPORT = /^(?:import|export)\s(type\s)?(?:[^'"]*?\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/gm
+
+/** Imports of files of the project, by path from its root. */
+const imports: Import[] = tracked.flatMap((from) =>
+  [...readFileSync(from, 'utf8').matchAll(IMPORT)].flatMap(([, type, named, dynamic]) => {
+    const target = named ?? dynamic ?? ''
+    return target.startsWith('.')
+      ? [{ from, to: normalize(join(dirname(from), target)), typeOnly: type !== undefined }]
+      : []
+  }),
+)
+
+const room = (file: string) => file.split('/')[0] ?? ''
+
+/** Rooms that a room may import from, beside itself. */
+const ALLOWED: Record<string, readonly string[]> = {
+  generators: ['versions'],
+  versions: ['generated'],
+  generated: ['versions', 'runtime'],
+  runtime: ['generated'],
+  test: ['generators', 'versions', 'generated', 'runtime'],
+}
+
+test('rooms import only from the rooms below them', () => {
+  const wrong = imports.filter(
+    ({ from, to }) =>
+      ALLOWED[room(from)] && room(to) !== room(from) && !ALLOWED[room(from)]!.includes(room(to)),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('changes take types from generated code, never values', () => {
+  expect(
+    imports.filter(
+      ({ from, to, typeOnly }) => room(from) === 'versions' && room(to) === 'generated' && !typeOnly,
+    ),
+  ).toEqual([])
+})
+
+test('generated code knows one file of the runtime, and only its types', () => {
+  const used = imports.filter(({ from, to }) => room(from) === 'generated' && room(to) === 'runtime')
+  expect(used.filter(({ to, typeOnly }) => to !== 'runtime/contract.ts' || !typeOnly)).toEqual([])
+  expect(used.length).toBeGreaterThan(0)
+})
+
+test('no file imports itself through others', () => {
+  const graph = new Map<string, string[]>()
+  for (const { from, to, typeOnly } of imports)
+    if (!typeOnly) graph.set(from, [...(graph.get(from) ?? []), to])
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+    else if (!done.has(file)) for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file, [])
+  expect(cycles).toEqual([])
+})
+
+test('emitters touch no disk and no clock', () => {
+  const sources = tracked.filter((file) => /^generators\/(emit|ir|print)\//.test(file))
+  const impure = sources.filter((file) =>
+    /\bnode:(fs|child_process|http|net)\b|Date\.now|new Date\(\)|Math\.random/.test(
+      readFileSync(file, 'utf8'),
+    ),
+  )
+  expect(impure).toEqual([])
+  expect(sources.length).toBeGreaterThan(5)
+})
+
+test('one file knows openapi-typescript', () => {
+  const knowing = tracked.filter(
+    (file) =>
+      room(file) !== 'test' && /^import .* from 'openapi-typescript'/m.test(readFileSync(file, 'utf8')),
+  )
+  expect(knowing).toEqual(['generators/emit/types.ts'])
+})
+
+test('names say what is in a room', () => {
+  expect(tracked.filter((file) => /(^|\/)(utils?|helpers?|common|shared|misc)(\/|\.)/.test(file))).toEqual([])
+})
+
+test('no file re-exports others wholesale', () => {
+  expect(
+    tracked.filter(
+      (file) => room(file) !== 'generated' && /^export \* from/m.test(readFileSync(file, 'utf8')),
+    ),
+  ).toEqual([])
+})

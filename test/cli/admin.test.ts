@@ -1,0 +1,388 @@
+import { TOTP } from 'otpauth'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { parseKey } from '../../runtime/auth/keys.ts'
+import { verifyPassword } from '../../runtime/auth/secrets.ts'
+import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'
+import { type Ending, endPrograms, runAdmin } from '../support/programs.ts'
+
+let db: DemoDatabase
+let env: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  db = await openDemoDatabase('2026-05-19')
+  env = { DATABASE_URL: db.url, SVC_PEPPER: db.pepper }
+})
+
+afterEach(endPrograms)
+afterAll(() => db.close())
+
+/** Runs a verb that succeeds: one line of JSON on stdout and nothing else anywhere. */
+async function admin(...words: readonly string[]) {
+  const { code, stdout, stderr } = await runAdmin(env, ...words, '--json')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^\{.*\}\n$/)
+  return JSON.parse(stdout)
+}
+
+async function one(text: string, ...values: readonly unknown[]) {
+  const { rows } = await db.control.query({ text }, values)
+  return rows[0]
+}
+
+async function revision(): Promise<unknown> {
+  return (await one('SELECT revision FROM control.revision'))?.revision
+}
+
+const createKey = (...words: readonly string[]) =>
+  admin('key', 'create', '--tenant', db.tenantId, '--env', 'sandbox', ...words)
+
+describe('tenants', () => {
+  test('are made, shown and verified', async () => {
+    const before = await revision()
+    const made = await admin('tenant', 'create', '--name', 'Acme & Söhne')
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^ten_[0-9a-hjkmnp-tv-z]{26}$/),
+      name: 'Acme & Söhne',
+      plan: 'trial',
+      verified_at: null,
+      pins: { sandbox: '2026-05-19', live: '2026-05-19' },
+    })
+    expect(await revision()).toBeGreaterThan(Number(before))
+    expect(await admin('tenant', 'verify', made.id)).toMatchObject({
+      verified_at: expect.stringMatching(/Z$/),
+    })
+    expect(await admin('tenant', 'show', made.id)).toMatchObject({
+      id: made.id,
+      pins: { sandbox: '2026-05-19', live: '2026-05-19' },
+      members: [{ id: made.owner_id, role: 'owner' }],
+      keys: [],
+    })
+  })
+
+  test('are on the plan that is asked for', async () => {
+    expect(await admin('tenant', 'create', '--name', 'Big', '--plan', 'enterprise')).toMatchObject({
+      plan: 'enterprise',
+    })
+  })
+})
+
+describe('keys', () => {
+  test.each([
+    [[], { kind: 'secret', environment: 'sandbox', scope: 'write', allowed_ips: [] }],
+    [['--scope', 'admin'], { kind: 'secret', scope: 'admin' }],
+    [['--kind', 'publishable'], { kind: 'publishable', scope: null }],
+    [
+      ['--allow-ip', '10.0.0.0/8', '::1', '--allow-ip', '192.0.2.7'],
+      { allowed_ips: ['10.0.0.0/8', '::1', '192.0.2.7'] },
+    ],
+  ])('are made with %j', async (words, want) => {
+    const key = await createKey(...words)
+    expect(key).toMatchObject(want)
+    expect(parseKey(key.secret)).toEqual({ kind: key.kind, environment: 'sandbox' })
+    const stored = await one('SELECT * FROM control.keys WHERE id = $1', key.id)
+    expect(stored?.member_id).toBe(key.member_id)
+    expect(JSON.stringify(stored)).not.toContain(key.secret.slice(20))
+  })
+
+  test('are rotated: a successor, and 24 hours for the old one', async () => {
+    const old = await createKey('--scope', 'read', '--allow-ip', '10.0.0.0/8')
+    const next = await admin('key', 'rotate', old.id)
+    expect(next).toMatchObject({ scope: 'read', allowed_ips: ['10.0.0.0/8'], replaces_id: old.id })
+    expect(next.secret).not.toBe(old.secret)
+    expect(Date.parse(next.works_until) - Date.parse(next.retired_at)).toBe(86_400_000)
+    const again = await runAdmin(env, 'key', 'rotate', old.id, '--json')
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/rotated already/) })
+  })
+
+  test('rotated twice at once have one successor', async () => {
+    const old = await createKey()
+    const endings = await Promise.all([1, 2, 3].map(() => runAdmin(env, 'key', 'rotate', old.id, '--json')))
+    expect(endings.map(({ code }) => code).toSorted()).toEqual([0, 1, 1])
+    const found = await one('SELECT count(*)::int AS n FROM control.keys WHERE replaces_id = $1', old.id)
+    expect(found).toEqual({ n: 1 })
+  })
+
+  test('are retired and revoked', async () => {
+    const { id } = await createKey()
+    const retired = await admin('key', 'retire', id)
+    expect(retired).toMatchObject({ id, retired_at: expect.any(String) })
+    expect(await admin('key', 'retire', id)).toEqual(retired)
+    expect(await admin('key', 'revoke', id)).toMatchObject({ id, revoked_at: expect.any(String) })
+    expect(await runAdmin(env, 'key', 'rotate', id)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/is revoked/),
+    })
+  })
+})
+
+describe('pins, limits and the clock', () => {
+  test('a pin is set for one environment', async () => {
+    const words = ['--tenant', db.tenantId, '--env', 'live', '--version', '2025-11-01']
+    expect(await admin('pin', 'set', ...words)).toMatchObject({ version: '2025-11-01', environment: 'live' })
+    expect(await admin('tenant', 'show', db.tenantId)).toMatchObject({
+      pins: { sandbox: '2026-05-19', live: '2025-11-01' },
+    })
+  })
+
+  test('a version past its sunset is refused', async () => {
+    await one(
+      `UPDATE control.clock SET offset_ms = $1 WHERE environment = 'live'`,
+      Date.UTC(2027, 1, 2) - Date.now(),
+    )
+    const ending = await runAdmin(
+      env,
+      'pin',
+      'set',
+      '--tenant',
+      db.tenantId,
+      '--env',
+      'live',
+      '--version',
+      '2025-06-01',
+    )
+    expect(ending).toMatchObject({ code: 1, stderr: expect.stringMatching(/2025-06-01 ended at 2027-02-02/) })
+    await one(`UPDATE control.clock SET offset_ms = 0 WHERE environment = 'live'`)
+  })
+
+  test('a limit is lifted for some hours of real time', async () => {
+    const words = [
+      '--tenant',
+      db.tenantId,
+      '--env',
+      'sandbox',
+      '--bucket',
+      'read',
+      '--factor',
+      '2.5',
+      '--hours',
+      '48',
+    ]
+    const lift = await admin('limit', 'lift', ...words)
+    expect(lift).toMatchObject({ bucket: 'read', factor: 2.5, id: expect.stringMatching(/^lft_/) })
+    expect(Date.parse(lift.expires_at) - Date.parse(lift.created)).toBe(48 * 3_600_000)
+  })
+
+  test('the sandbox’s clock is moved, not live’s', async () => {
+    await admin('clock', 'advance', '--seconds', '3600')
+    const moved = await admin('clock', 'advance', '--seconds', '60')
+    expect(moved).toMatchObject({ environment: 'sandbox', advanced_seconds: 60, offset_seconds: 3660 })
+    expect(await one(`SELECT offset_ms FROM control.clock WHERE environment = 'live'`)).toEqual({
+      offset_ms: 0,
+    })
+    const production = await runAdmin(
+      { ...env, NODE_ENV: 'production' },
+      'clock',
+      'advance',
+      '--seconds',
+      '1',
+    )
+    expect(production).toMatchObject({ code: 1, stderr: expect.stringMatching(/production/) })
+  })
+})
+
+describe('the audit log', () => {
+  const verify = (...words: readonly string[]) =>
+    runAdmin(env, 'audit', 'verify', '--tenant', db.tenantId, '--env', 'live', ...words, '--json')
+
+  test('is verified: whole, with the end that was told before, and not when it was changed', async () => {
+    const { id } = await createKey()
+    const whole = await verify()
+    expect(whole).toMatchObject({ code: 0, stderr: '' })
+    const chain = JSON.parse(whole.stdout)
+    expect(chain).toMatchObject({ environment: 'live', head: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    await admin('key', 'revoke', id)
+    const later = JSON.parse((await verify('--contains', chain.head)).stdout)
+    expect(later.entries).toBe(chain.entries + 1)
+    const text = `UPDATE live.audit_log SET target_id = 'key_x' WHERE tenant_id = $1 AND target_id = $2 AND action = 'key.revoked'`
+    await one(text, db.tenantId, id)
+    expect(await verify()).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`^error: .*entry ${later.entries} \\(aud_.*was changed`)),
+    })
+  })
+
+  test('of no tenant is not', async () => {
+    const ending = await runAdmin(env, 'audit', 'verify', '--tenant', 'ten_x', '--env', 'live')
+    expect(ending).toMatchObject({ code: 1, stderr: expect.stringMatching(/no tenant ten_x/) })
+  })
+})
+
+describe('usage', () => {
+  test('is shown by day and bucket', async () => {
+    const words = ['--tenant', db.tenantId, '--env', 'live']
+    const day = new Date().toISOString().slice(0, 10)
+    await one(`INSERT INTO live.usage_counters VALUES ($1, $2, 'read', 7)`, db.tenantId, day)
+    expect(await admin('usage', 'show', ...words)).toEqual({
+      tenant_id: db.tenantId,
+      environment: 'live',
+      usage: [{ day, bucket: 'read', requests: 7 }],
+    })
+    const ending = await runAdmin(env, 'usage', 'show', ...words, '--days', '0')
+    expect(ending).toMatchObject({ code: 2, stderr: expect.stringMatching(/days are/) })
+  })
+})
+
+describe('platforms and people', () => {
+  test('a public client has no secret, a confidential one has', async () => {
+    const words = [
+      '--name',
+      'Till',
+      '--env',
+      'sandbox',
+      '--redirect-uri',
+      'https://a.example/cb',
+      'http://127.0.0.1:9/cb',
+    ]
+    const open = await admin('oauth-client', 'create', ...words, '--scope', 'pass:read', 'pass:write')
+    expect(open).toMatchObject({
+      redirect_uris: ['https://a.example/cb', 'http://127.0.0.1:9/cb'],
+      scopes: ['pass:read', 'pass:write'],
+      confidential: false,
+    })
+    expect(open).not.toHaveProperty('secret')
+    const closed = await admin(
+      'oauth-client',
+      'create',
+      ...words,
+      '--scope',
+      'read',
+      '--scope',
+      'card:read',
+      '--confidential',
+    )
+    expect(closed).toMatchObject({
+      scopes: ['read', 'card:read'],
+      secret: expect.stringMatching(/^svc_cs_sandbox_/),
+    })
+  })
+
+  test('a user can sign in with what is printed', async () => {
+    const user = await admin(
+      'user',
+      'create',
+      '--tenant',
+      db.tenantId,
+      '--email',
+      'ada@example.com',
+      '--role',
+      'viewer',
+    )
+    const stored = await one('SELECT role, password_hash FROM control.members WHERE id = $1', user.id)
+    expect(stored?.role).toBe('viewer')
+    expect(await verifyPassword(user.password, String(stored?.password_hash))).toBe(true)
+    expect(new TOTP({ secret: user.totp_secret }).generate()).toMatch(/^\d{6}$/)
+    const again = await runAdmin(env, 'user', 'create', '--tenant', db.tenantId, '--email', 'ADA@example.com')
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/already/) })
+  })
+})
+
+test('people get lines instead of JSON', async () => {
+  const { stdout } = await runAdmin(env, 'tenant', 'show', db.tenantId)
+  expect(stdout).toMatch(/^id +ten_/)
+  expect(stdout).toMatch(/plan +enterprise/)
+})
+
+const TENANT = ['--tenant', 'TENANT']
+const ENV = ['--env', 'sandbox']
+
+const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
+  [2, [], /Usage: admin/],
+  [2, ['tenant'], /Usage: admin tenant/],
+  [2, ['tenant', 'destroy'], /unknown command 'destroy'/],
+  [2, ['tenant', 'create'], /'--name <name>' not specified/],
+  [2, ['tenant', 'create', '--name', ' '], /a name has 1 to 200 characters/],
+  [
+    2,
+    ['tenant', 'create', '--name', 'x', '--plan', 'gold'],
+    /Allowed choices are trial, standard, enterprise/,
+  ],
+  [2, ['tenant', 'create', '--name', 'x', '--nmae', 'y'], /unknown option '--nmae'/],
+  [1, ['tenant', 'show', 'ten_x'], /no tenant ten_x/],
+  [2, ['key', 'create', ...TENANT], /'--env <environment>' not specified/],
+  [2, ['key', 'create', ...TENANT, '--env', 'test'], /Allowed choices are sandbox, live/],
+  [
+    2,
+    ['key', 'create', ...TENANT, ...ENV, '--kind', 'publishable', '--scope', 'read'],
+    /publishable key has no scope/,
+  ],
+  [2, ['key', 'create', ...TENANT, ...ENV, '--allow-ip', '10.0.0.0/33', '127.1'], /10\.0\.0\.0\/33, 127\.1/],
+  [1, ['key', 'create', '--tenant', 'ten_x', ...ENV], /no tenant ten_x/],
+  [1, ['key', 'revoke', 'key_x'], /no key key_x/],
+  [2, ['pin', 'set', ...TENANT, ...ENV, '--version', '2026-01-01'], /versions are 2025-06-01/],
+  [
+    2,
+    ['limit', 'lift', ...TENANT, ...ENV, '--bucket', 'nope', '--factor', '2', '--hours', '1'],
+    /Allowed choices are read/,
+  ],
+  [
+    2,
+    ['limit', 'lift', ...TENANT, ...ENV, '--bucket', 'read', '--factor', 'two', '--hours', '1'],
+    /not a number/,
+  ],
+  [2, ['clock', 'advance', '--seconds', '1.5'], /not a whole number/],
+  [
+    2,
+    [
+      'oauth-client',
+      'create',
+      '--name',
+      'x',
+      '--env',
+      'live',
+      '--redirect-uri',
+      'http://a.example/',
+      '--scope',
+      'read',
+    ],
+    /is http beyond/,
+  ],
+  [
+    2,
+    [
+      'oauth-client',
+      'create',
+      '--name',
+      'x',
+      ...ENV,
+      '--redirect-uri',
+      'https://a.example/#x',
+      '--scope',
+      'read',
+    ],
+    /has a fragment/,
+  ],
+  [
+    2,
+    [
+      'oauth-client',
+      'create',
+      '--name',
+      'x',
+      ...ENV,
+      '--redirect-uri',
+      'https://a.example/',
+      '--scope',
+      'fly',
+    ],
+    /Allowed choices are/,
+  ],
+  [2, ['user', 'create', ...TENANT, '--email', 'nobody'], /no e-mail address/],
+]
+
+test.each(faults)('exits with %i for %j', async (code, words, want) => {
+  const ending = await runAdmin(env, ...words.map((word) => (word === 'TENANT' ? db.tenantId : word)))
+  expect(ending).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(want) })
+})
+
+test.each([
+  [
+    1,
+    { DATABASE_URL: 'postgres://127.0.0.1:1/x', SVC_PEPPER: 'x' },
+    /no PostgreSQL answers at 127\.0\.0\.1:1/,
+  ],
+  [2, { DATABASE_URL: 'postgres://127.0.0.1:1/x' }, /SVC_PEPPER: is required/],
+])('exits with %i when the database cannot be had: %j', async (code, settings, want) => {
+  const ending: Ending = await runAdmin(settings, 'tenant', 'show', 'ten_x', '--json')
+  expect(ending).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(want) })
+})

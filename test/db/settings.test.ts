@@ -1,0 +1,115 @@
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readSettings, SettingsError } from '../../runtime/settings.ts'
+
+function problemsOf(env: Record<string, string>, flags = {}): readonly string[] {
+  try {
+    readSettings(env, flags)
+    return []
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems.map(({ variable }) => variable)
+    throw error
+  }
+}
+
+describe('settings', () => {
+  test('need nothing', () => {
+    expect(readSettings({})).toEqual({
+      roles: new Set(['api', 'worker', 'console']),
+      host: '127.0.0.1',
+      sandboxPort: 4010,
+      livePort: 4020,
+      consolePort: 4000,
+      baseUrls: {},
+      poolSize: 10,
+      preparedStatements: true,
+      dataDir: resolve('.data'),
+      production: false,
+      trustedProxies: 0,
+      contractGuard: false,
+      logLevel: 'info',
+      requestLog: 'failed',
+      timeouts: { headersMs: 20_000, requestMs: 60_000, answerMs: 35_000, drainMs: 25_000, leaveMs: 0 },
+      load: { requests: 2000, delayMs: 500, queue: 500, heap: 0.85 },
+      demo: false,
+      json: false,
+    })
+  })
+
+  test('take what is given', () => {
+    const settings = readSettings(
+      {
+        SANDBOX_PORT: '0',
+        LIVE_PORT: '0',
+        CONSOLE_PORT: '0',
+        DATABASE_URL: 'postgres://u:p@db/x',
+        SVC_PEPPER: 'secret',
+        SVC_CLOCK: '2027-02-02T00:00:00Z',
+        TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+        SVC_PREPARED_STATEMENTS: 'off',
+        TLS_CERT: 'a.pem',
+        TLS_KEY: 'b.pem',
+        LIVE_BASE_URL: 'https://api.example.com/',
+      },
+      { roles: ['worker', 'api', 'api'], json: true },
+    )
+    expect(settings).toMatchObject({
+      sandboxPort: 0,
+      databaseUrl: 'postgres://u:p@db/x',
+      pepper: 'secret',
+      clockStart: Date.UTC(2027, 1, 2),
+      trustedProxies: ['10.0.0.0/8', '::1'],
+      preparedStatements: false,
+      tls: { cert: 'a.pem', key: 'b.pem' },
+      json: true,
+      baseUrls: { live: 'https://api.example.com' },
+    })
+    expect([...settings.roles]).toEqual(['api', 'worker'])
+  })
+
+  test('all that are wrong are named at once', () => {
+    const problems = problemsOf(
+      {
+        SANDBOX_PORT: '70000',
+        LIVE_PORT: '4020x',
+        DATABASE_URL: 'mysql://db',
+        SVC_CLOCK: 'tomorrow',
+        TRUSTED_PROXIES: '10.0.0.0/33',
+        TLS_CERT: 'a.pem',
+        DATABASE_POOL_SIZE: '0',
+        LOG_LEVEL: 'loud',
+        LIVE_BASE_URL: 'https://api.example.com/v1',
+      },
+      { roles: ['api', 'cook'] },
+    )
+    expect(problems.toSorted()).toEqual([
+      '--role',
+      'DATABASE_POOL_SIZE',
+      'DATABASE_URL',
+      'LIVE_BASE_URL',
+      'LIVE_PORT',
+      'LOG_LEVEL',
+      'SANDBOX_PORT',
+      'SVC_CLOCK',
+      'SVC_PEPPER',
+      'TLS_KEY',
+      'TRUSTED_PROXIES',
+    ])
+  })
+
+  test.each([
+    ['a clock in production', { NODE_ENV: 'production', SVC_CLOCK: '2027-02-02T00:00:00Z' }, ['SVC_CLOCK']],
+    ['a short pepper in production', { NODE_ENV: 'production', SVC_PEPPER: 'short' }, ['SVC_PEPPER']],
+    ['a database without pepper', { DATABASE_URL: 'postgres://db/x' }, ['SVC_PEPPER']],
+    ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT']],
+    ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
+    ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
+  ])('refuse %s', (_, env, want) => {
+    expect(problemsOf(env)).toEqual(want)
+  })
+
+  test('never repeat the password of a database', () => {
+    expect(() => readSettings({ DATABASE_URL: 'db:hunter2@host' })).toThrow(SettingsError)
+    expect(() => readSettings({ DATABASE_URL: 'db:hunter2@host' })).not.toThrow(/hunter2/)
+  })
+})

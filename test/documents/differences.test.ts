@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest'
+import { differences, isHeldElsewhere, isWholeAddition, undated } from './differences.ts'
+import { dates, documentOf } from './documents.ts'
+
+/**
+ * All differences of each document from the one before it, beside whole new operations, events and
+ * components. A line that is missing here is a change that nobody announced.
+ */
+const announced: Readonly<Record<string, string>> = {
+  '2025-11-01': `
+~ /info/title
+~ /info/summary
+~ /info/description
+~ /tags/promotions/description
++ /tags/tokens
++ /tags/cardholders
++ /tags/sanctions_alerts
++ /tags/card_programs
++ /tags/balance
++ /tags/cards
++ /tags/provisioning_payloads
++ /tags/wallet_tokens
++ /tags/card_transactions
++ /tags/disputes
++ /tags/merchant_categories
++ /tags/settlements
++ /tags/payouts
++ /tags/payout_destinations
++ /tags/treasury_reports
++ /tags/test_cards
++ /tags/test_settlements
++ /x-tagGroups/Sandbox helpers/tags/test_cards
++ /x-tagGroups/Sandbox helpers/tags/test_settlements
++ /x-tagGroups/Cards
++ /x-tagGroups/Settlement
+~ /components/securitySchemes/apiKey/description
++ /components/securitySchemes/oauth/flows/authorizationCode/scopes/card:read
++ /components/securitySchemes/oauth/flows/authorizationCode/scopes/card:write
++ /components/securitySchemes/oauth/flows/authorizationCode/scopes/settlement:read
++ /components/securitySchemes/oauth/flows/authorizationCode/scopes/settlement:write
++ /components/responses/Forbidden/content/application~1json/examples/business_verification_required
++ /components/responses/Conflict/content/application~1json/examples/insufficient_balance
++ /components/schemas/ErrorCode/enum/business_verification_required
++ /components/schemas/ErrorCode/enum/state_not_supported
++ /components/schemas/ErrorCode/enum/live_only
++ /components/schemas/ErrorCode/enum/insufficient_balance
++ /components/schemas/RateLimitBucket/enum/cards_write
++ /components/schemas/RateLimitBucket/enum/settlements_write
++ /components/schemas/PromotableType/enum/card_program
+`,
+  '2026-02-01': `
+~ /info/description
+~ /info/x-status
+- /info/x-deprecated
+- /info/x-sunset
++ /tags/authorization_endpoint
++ /tags/authorization_decisions
++ /x-tagGroups/Cards/tags/authorization_endpoint
++ /x-tagGroups/Cards/tags/authorization_decisions
+~ /paths/~1v1~1card_transactions/get/parameters/13/schema/$ref
+~ /paths/~1v1~1card_transactions/get/parameters/13/example
++ /components/parameters/IdempotencyKey/required
+~ /components/parameters/Signature/name
+~ /components/responses/BadRequest/content/application~1json/examples/missing_field/summary
+~ /components/responses/BadRequest/content/application~1json/examples/missing_field/value/error/message
+~ /components/responses/BadRequest/content/application~1json/examples/missing_field/value/error/param
++ /components/responses/Forbidden/content/application~1json/examples/plan_required
++ /components/schemas/ErrorBody/properties/required_plan
++ /components/schemas/ErrorCode/enum/plan_required
++ /components/schemas/CardTransaction/required/decision_id
++ /components/schemas/CardTransaction/properties/decision_id
+~ /components/schemas/Merchant/properties/category_code/$ref
++ /components/schemas/DeclineReasonCode/enum/decision_declined
++ /components/schemas/DeclineReasonCode/enum/decision_timed_out
++ /components/schemas/DeclineReasonCode/enum/decision_errored
+~ /components/schemas/MerchantInput/properties/category_code/$ref
+~ /components/schemas/MerchantInput/examples/0/category_code
+~ /components/schemas/AuthorizationSimulation/examples/0/merchant/category_code
+~ /components/schemas/ForcePostSimulation/examples/0/merchant/category_code
+`,
+  '2026-05-19': `
+~ /info/description
+~ /info/x-status
+~ /tags/payouts/description
+~ /components/parameters/IncludeArchived/description
++ /components/schemas/PassTemplateCreate/properties/relevant_locations
++ /components/schemas/PassTemplateCreate/examples/0/relevant_locations
++ /components/schemas/PassTemplateUpdate/properties/relevant_locations
++ /components/schemas/PassTemplate/required/relevant_locations
++ /components/schemas/PassTemplate/properties/relevant_locations
++ /components/schemas/Event/properties/previous_attributes
+- /components/schemas/SpendingControlsInput/properties/allowed_categories
++ /components/schemas/SpendingControlsInput/properties/blocked_categories
+- /components/schemas/SpendingControlsInput/examples/0/allowed_categories
++ /components/schemas/SpendingControlsInput/examples/0/blocked_categories
+- /components/schemas/SpendingControls/required/allowed_categories
++ /components/schemas/SpendingControls/required/blocked_categories
+- /components/schemas/SpendingControls/properties/allowed_categories
++ /components/schemas/SpendingControls/properties/blocked_categories
+- /components/schemas/CardProgramCreate/examples/0/spending_controls/allowed_categories
++ /components/schemas/CardProgramCreate/examples/0/spending_controls/blocked_categories
+- /components/schemas/CardCreate/examples/0/spending_controls/allowed_categories
++ /components/schemas/CardCreate/examples/0/spending_controls/blocked_categories
+- /components/schemas/DisputeReason/enum/customer_dispute
++ /components/schemas/DisputeReason/enum/customer_complaint
+- /components/schemas/SettlementLineType/enum/cardTransaction
+- /components/schemas/SettlementLineType/enum/cardRefund
+- /components/schemas/SettlementLineType/enum/networkFee
+- /components/schemas/SettlementLineType/enum/disputeReversal
+- /components/schemas/SettlementLineType/enum/programFunding
++ /components/schemas/SettlementLineType/enum/card_transaction
++ /components/schemas/SettlementLineType/enum/card_refund
++ /components/schemas/SettlementLineType/enum/network_fee
++ /components/schemas/SettlementLineType/enum/dispute_reversal
++ /components/schemas/SettlementLineType/enum/program_funding
+~ /components/schemas/SettlementLineType/examples/0
++ /components/schemas/PassTemplateUpdatedEvent/required/previous_attributes
++ /components/schemas/PassTemplateUpdatedEvent/properties/previous_attributes
++ /components/schemas/PassUpdatedEvent/required/previous_attributes
++ /components/schemas/PassUpdatedEvent/properties/previous_attributes
++ /components/schemas/CardholderUpdatedEvent/required/previous_attributes
++ /components/schemas/CardholderUpdatedEvent/properties/previous_attributes
++ /components/schemas/CardUpdatedEvent/required/previous_attributes
++ /components/schemas/CardUpdatedEvent/properties/previous_attributes
++ /components/schemas/CardWalletTokenUpdatedEvent/required/previous_attributes
++ /components/schemas/CardWalletTokenUpdatedEvent/properties/previous_attributes
++ /components/schemas/CardTransactionUpdatedEvent/required/previous_attributes
++ /components/schemas/CardTransactionUpdatedEvent/properties/previous_attributes
++ /components/schemas/DisputeUpdatedEvent/required/previous_attributes
++ /components/schemas/DisputeUpdatedEvent/properties/previous_attributes
++ /components/schemas/PayoutUpdatedEvent/required/previous_attributes
++ /components/schemas/PayoutUpdatedEvent/properties/previous_attributes
+`,
+}
+
+/** Examples name one successor in every version: in that version's own document it looks like its date. */
+const ofExamplesAlone = /successor_version/
+
+test.each(dates.slice(1).map((date, index) => [date, dates[index]!]))(
+  '%s differs from %s in what was announced and in nothing else',
+  (date, before) => {
+    const found = differences(undated(documentOf(before), before), undated(documentOf(date), date)).filter(
+      (line) => !isWholeAddition(line) && !isHeldElsewhere(line) && !ofExamplesAlone.test(line),
+    )
+    expect(found.sort()).toEqual(announced[date]!.trim().split('\n').sort())
+  },
+)
+
+describe('differences', () => {
+  test.each([
+    [{ a: 1 }, { a: 2 }, ['~ /a']],
+    [{ a: 1 }, { a: 1, b: 2 }, ['+ /b']],
+    [{ enum: ['x', 'y'] }, { enum: ['y', 'z'] }, ['- /enum/x', '+ /enum/z']],
+    [
+      { tags: [{ name: 'x', of: 1 }] },
+      { tags: [{ name: 'y' }, { name: 'x', of: 2 }] },
+      ['~ /tags/x/of', '+ /tags/y'],
+    ],
+  ])('%j → %j', (before, after, want) => {
+    expect(differences(before, after)).toEqual(want)
+  })
+})

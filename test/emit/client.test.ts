@@ -1,0 +1,175 @@
+/** What the package holds: from operations of small documents to rows, signatures and files. */
+import { expect, test } from 'vitest'
+import { type ClientConfig, emitClient } from '../../generators/emit/client.ts'
+import type { Api } from '../../generators/ir/model.ts'
+import { read } from '../ir/document.ts'
+
+const CONFIG: ClientConfig = { package: { name: 'things', version: '1.2.3', license: 'MIT' } }
+
+function emit(apis: readonly Api[], config: ClientConfig = CONFIG): ReadonlyMap<string, string> {
+  const types = new Map(apis.map(({ version }) => [version, `// types of ${version}\n`]))
+  const files = emitClient(apis, types, config, { versionHeader: 'Api-Version' })
+  return new Map(files.map(({ path, text }) => [path, text]))
+}
+
+/** The lines of a version's index that speak of an operation. */
+function linesOf(paths: string, id: string, config?: ClientConfig): string[] {
+  const { api } = read(`paths:\n  ${paths}\n`)
+  const index = emit([api], config).get('client/src/2030-01-01/index.ts') ?? ''
+  return index
+    .split('\n')
+    .filter((line) => line.startsWith(`  ${id}`))
+    .map((line) => line.trim())
+}
+
+const ok =
+  "responses: { '200': { description: OK, content: { application/json: { schema: { type: object } } } } }"
+const key = '{ name: Idempotency-Key, in: header, required: true, schema: { type: string } }'
+const version = '{ name: Api-Version, in: header, required: true, schema: { type: string } }'
+const body = 'requestBody: { required: true, content: { application/json: { schema: { type: object } } } }'
+
+test.each([
+  {
+    given: `/me: { get: { operationId: getMe, ${ok} } }`,
+    want: [
+      "getMe(input?: Input<operations['getMe'], Managed>): Result<operations['getMe']>",
+      "getMe: { method: 'GET', path: '/me' },",
+    ],
+  },
+  {
+    given: `/things: { post: { operationId: createThing, parameters: [${key}, ${version}], ${body}, ${ok} } }`,
+    want: [
+      "createThing(input: Input<operations['createThing'], Managed> & KeyOption): Result<operations['createThing']>",
+      "createThing: { method: 'POST', path: '/things', keyed: true },",
+    ],
+  },
+  {
+    given: `/ping: { post: { operationId: ping, parameters: [${key}, ${version}], ${ok} } }`,
+    want: [
+      "ping(input?: Input<operations['ping'], Managed> & KeyOption): Result<operations['ping']>",
+      "ping: { method: 'POST', path: '/ping', keyed: true },",
+    ],
+  },
+  {
+    given: `/things: { get: { operationId: listThings, x-pagination: cursor, ${ok} } }`,
+    want: [
+      "listThings(input?: Input<operations['listThings'], Managed>): ListResult<operations['listThings'], 'data'>",
+      "listThings: { method: 'GET', path: '/things', listed: true },",
+    ],
+  },
+  {
+    given: `/w: { get: { operationId: watch, responses: { '200': { description: OK, content: { text/event-stream: {} } } } } }`,
+    want: [
+      "watch(input?: Input<operations['watch'], Managed>): Result<operations['watch']>",
+      "watch: { method: 'GET', path: '/w', streamed: true },",
+    ],
+  },
+  {
+    given: `/f: { put: { operationId: sendForm, requestBody: { content: { application/x-www-form-urlencoded: {} } }, ${ok} } }`,
+    want: [
+      "sendForm(input?: Input<operations['sendForm'], Managed>): Result<operations['sendForm']>",
+      "sendForm: { method: 'PUT', path: '/f', media: 'application/x-www-form-urlencoded' },",
+    ],
+  },
+  {
+    // Without an id in the document there is no entry in `operations`.
+    given: `/plain/{id}: { get: { parameters: [{ name: id, in: path, required: true, schema: { type: string } }], ${ok} } }`,
+    want: [
+      "getPlainId(input: Input<paths['/plain/{id}']['get'], Managed>): Result<paths['/plain/{id}']['get']>",
+      "getPlainId: { method: 'GET', path: '/plain/{id}' },",
+    ],
+  },
+  {
+    given: `/odd: { get: { operationId: "it's.odd", ${ok} } }`,
+    want: [
+      "'it\\'s.odd'(input?: Input<operations['it\\'s.odd'], Managed>): Result<operations['it\\'s.odd']>",
+      "'it\\'s.odd': { method: 'GET', path: '/odd' },",
+    ],
+  },
+])('$want.1', ({ given, want }) => {
+  const id = want[0]?.slice(0, want[0].indexOf('(')) ?? ''
+  expect(linesOf(given, id)).toEqual(want)
+})
+
+test('nothing of a document ends a comment or a string early', () => {
+  const { api } = read(`paths:
+  /x:
+    get: { operationId: x, summary: "*/ export const bad = 1 /*", description: "\`\${bad}\`", ${ok} }
+`)
+  const index = emit([api]).get('client/src/2030-01-01/index.ts') ?? ''
+  expect(index).not.toContain('*/ export')
+  expect(index.split('\n').filter((line) => /^\s*export const/.test(line))).toEqual([])
+})
+
+test('lists can be walked from the version on that the configuration names', () => {
+  const list = `paths: { /things: { get: { operationId: listThings, x-pagination: cursor, ${ok} } } }\n`
+  const versions = ['2029-01-01', '2030-01-01', '2031-01-01']
+  const apis = versions.map(
+    (name) => read(list, `openapi: 3.1.0\ninfo: { title: T, version: ${name} }\n`).api,
+  )
+  const files = emit(apis, { ...CONFIG, walkSince: '2030-01-01' })
+  const walked = versions.map((name) => files.get(`client/src/${name}/index.ts`)?.includes('ListResult<'))
+  expect(walked).toEqual([false, true, true])
+})
+
+test('one class for each type of error that any version knows', () => {
+  const error = (types: string) => `
+paths:
+  /x: { get: { operationId: x, responses: { '400': { description: No, content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } } } } }
+components:
+  schemas:
+    Error: { type: object, properties: { error: { $ref: '#/components/schemas/Inside' } } }
+    Inside: { type: object, properties: { type: { type: string, enum: ${types} } } }
+`
+  const apis = [read(error('[not_found, api_error]')).api, read(error('[not_found, response_error, 3d]')).api]
+  const text = emit(apis).get('client/src/errors.ts') ?? ''
+  expect([...text.matchAll(/^export class (\w+)/gm)].map(([, name]) => name)).toEqual([
+    'NotFoundError',
+    'ApiError',
+    'ResponseError2',
+    '_3dError',
+  ])
+  expect(text).toContain("  '3d': _3dError,\n")
+})
+
+test('an API without any error schema has a package all the same', () => {
+  const text = emit([read('paths: {}\n').api]).get('client/src/errors.ts') ?? ''
+  expect(text).toContain('export const errorClasses = {\n} satisfies ErrorClasses')
+})
+
+test('the package names its versions, its one dependency, and what the configuration adds', () => {
+  const files = emit([read('paths: {}\n').api])
+  expect(JSON.parse(files.get('client/package.json') ?? '')).toMatchObject({
+    name: 'things',
+    version: '1.2.3',
+    license: 'MIT',
+    type: 'module',
+    exports: {
+      './2030-01-01': { types: './dist/2030-01-01/index.d.ts', default: './dist/2030-01-01/index.js' },
+    },
+    dependencies: { 'openapi-fetch': expect.stringMatching(/^\d/) },
+  })
+  expect(files.get('client/src/2030-01-01/types.ts')).toBe('// types of 2030-01-01\n')
+})
+
+test.each([
+  [
+    '{ bearer: { type: http, scheme: bearer } }',
+    "credential: { header: 'Authorization', prefix: 'Bearer ' },",
+  ],
+  ['{ key: { type: apiKey, in: header, name: X-Key } }', "credential: { header: 'X-Key', prefix: '' },"],
+  [
+    '{ key: { type: apiKey, in: query, name: key }, o: { type: oauth2, flows: {} } }',
+    "credential: { header: 'Authorization', prefix: 'Bearer ' },",
+  ],
+  ['{}', undefined],
+])('security schemes %s', (schemes, want) => {
+  const { api } = read(`paths: {}\ncomponents: { securitySchemes: ${schemes} }\n`)
+  const index = emit([api]).get('client/src/2030-01-01/index.ts') ?? ''
+  expect(
+    index
+      .split('\n')
+      .map((line) => line.trim())
+      .find((line) => line.startsWith('credential')),
+  ).toBe(want)
+})

@@ -1,0 +1,215 @@
+import type { TestDatabase } from '../support/database.ts'
+import type { Send } from '../support/service.ts'
+
+/** A POST that is to be asked for once, whatever happens. */
+export interface Post {
+  readonly operation: string
+  /** What is particular about it, where an operation has several. */
+  readonly about?: string
+  /** Of the answer. */
+  readonly status: number
+  /** Makes what the request needs, and gives the request. */
+  prepare(
+    send: Send,
+    owner: { readonly database: TestDatabase; readonly tenantId: string },
+  ): Promise<{ readonly path: string; readonly body?: unknown; readonly id: string }>
+  /** Counts what the request changes: `$1` is the tenant, `$2` the id that `prepare` gave. */
+  readonly effect: string
+  /** The count after one effect; before it is 0. */
+  readonly once: number
+  /** Actions of its entries in the audit log. */
+  readonly audit: readonly string[]
+  /** Needs a second factor, each time. */
+  readonly factor?: boolean
+}
+
+const TEMPLATE = {
+  name: 'Coffee loyalty',
+  kind: 'loyalty',
+  brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
+  fields: [{ key: 'points', label: 'Points', value: '0' }],
+}
+
+const NOWHERE = '00000000000000000000000000'
+
+async function make(send: Send, path: string, body: unknown): Promise<string> {
+  const answer = await send(path, { body })
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
+  return answer.body.id
+}
+
+const makeTemplate = (send: Send) => make(send, '/v1/pass_templates', TEMPLATE)
+
+async function makePass(send: Send): Promise<string> {
+  return make(send, '/v1/passes', { template_id: await makeTemplate(send) })
+}
+
+async function makeEnded(send: Send): Promise<string> {
+  const id = await makePass(send)
+  const { status, text } = await send(`/v1/passes/${id}/revoke`, { method: 'POST' })
+  if (status !== 200) throw new Error(text)
+  return id
+}
+
+const OF_TEMPLATE = 'SELECT count(*) AS count FROM sandbox.passes WHERE tenant_id = $1 AND template_id = $2'
+const PASS = 'SELECT count(*) AS count FROM sandbox.passes WHERE tenant_id = $1 AND id = $2'
+
+/** Every POST that has a handler, successes and refusals that are kept. */
+export const POSTS: readonly Post[] = [
+  {
+    operation: 'createPassTemplate',
+    status: 201,
+    audit: ['pass_template.created'],
+    prepare: async () => {
+      const id = crypto.randomUUID()
+      return { path: '/v1/pass_templates', body: { ...TEMPLATE, name: id }, id }
+    },
+    effect: 'SELECT count(*) AS count FROM sandbox.pass_templates WHERE tenant_id = $1 AND name = $2',
+    once: 1,
+  },
+  {
+    operation: 'archivePassTemplate',
+    status: 200,
+    audit: ['pass_template.archived'],
+    prepare: async (send) => {
+      const id = await makeTemplate(send)
+      return { path: `/v1/pass_templates/${id}/archive`, id }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.pass_templates
+             WHERE tenant_id = $1 AND id = $2 AND status = 'archived'`,
+    once: 1,
+  },
+  {
+    operation: 'createPass',
+    status: 201,
+    audit: ['pass.created'],
+    prepare: async (send) => {
+      const id = await makeTemplate(send)
+      return { path: '/v1/passes', body: { template_id: id }, id }
+    },
+    effect: OF_TEMPLATE,
+    once: 1,
+  },
+  {
+    operation: 'createPass',
+    about: 'refused: there is no such template',
+    status: 422,
+    audit: ['pass.created'],
+    prepare: async () => ({
+      path: '/v1/passes',
+      body: { template_id: `tpl_${NOWHERE}` },
+      id: `tpl_${NOWHERE}`,
+    }),
+    effect: OF_TEMPLATE,
+    once: 0,
+  },
+  {
+    operation: 'revokePass',
+    status: 200,
+    audit: ['pass.revoked'],
+    prepare: async (send) => {
+      const id = await makePass(send)
+      return { path: `/v1/passes/${id}/revoke`, id }
+    },
+    effect: `${PASS} AND status = 'revoked'`,
+    once: 1,
+  },
+  {
+    operation: 'revokePass',
+    about: 'refused: there is no such pass',
+    status: 404,
+    audit: ['pass.revoked'],
+    prepare: async () => ({ path: `/v1/passes/pass_${NOWHERE}/revoke`, id: `pass_${NOWHERE}` }),
+    effect: PASS,
+    once: 0,
+  },
+  {
+    operation: 'archivePass',
+    status: 200,
+    audit: ['pass.archived'],
+    prepare: async (send) => {
+      const id = await makeEnded(send)
+      return { path: `/v1/passes/${id}/archive`, id }
+    },
+    effect: `${PASS} AND archived_at IS NOT NULL`,
+    once: 1,
+  },
+  {
+    operation: 'archivePass',
+    about: 'refused: it is in use',
+    status: 409,
+    audit: ['pass.archived'],
+    prepare: async (send) => {
+      const id = await makePass(send)
+      return { path: `/v1/passes/${id}/archive`, id }
+    },
+    effect: `${PASS} AND archived_at IS NOT NULL`,
+    once: 0,
+  },
+  {
+    operation: 'createPassBatch',
+    status: 200,
+    audit: ['pass_batch.created'],
+    prepare: async (send) => {
+      const id = await makeTemplate(send)
+      const passes = [{ template_id: id }, { template_id: 1 }, { template_id: id }, { template_id: id }]
+      return { path: '/v1/passes/batch', body: { passes }, id }
+    },
+    effect: OF_TEMPLATE,
+    once: 3,
+  },
+  {
+    operation: 'updatePassBatch',
+    status: 200,
+    audit: ['pass_batch.updated'],
+    prepare: async (send) => {
+      const id = await makePass(send)
+      return {
+        path: '/v1/passes/batch_update',
+        body: { updates: [{ id, metadata: { a: '1' } }, { id: `pass_${NOWHERE}` }] },
+        id,
+      }
+    },
+    effect: `${PASS} AND metadata::jsonb = '{"a":"1"}'`,
+    once: 1,
+  },
+  {
+    operation: 'revokePassBatch',
+    status: 200,
+    audit: ['pass_batch.revoked'],
+    prepare: async (send) => {
+      const id = await makePass(send)
+      return { path: '/v1/passes/batch_revoke', body: { ids: [id, `pass_${NOWHERE}`] }, id }
+    },
+    effect: `${PASS} AND status = 'revoked'`,
+    once: 1,
+  },
+  {
+    operation: 'rotateCredentials',
+    status: 200,
+    audit: ['key.rotated', 'credentials.rotated'],
+    prepare: async (_send, { database, tenantId }) => {
+      const text = `SELECT id FROM control.keys WHERE tenant_id = $1 AND retired_at IS NULL AND kind = 'secret'`
+      const { rows } = await database.control.query<{ id: string }>({ text }, [tenantId])
+      return { path: '/v1/account/rotate_credentials', id: rows[0]!.id }
+    },
+    effect: 'SELECT count(*) AS count FROM control.keys WHERE tenant_id = $1 AND replaces_id = $2',
+    once: 1,
+    factor: true,
+  },
+  {
+    operation: 'wipeSandbox',
+    status: 200,
+    audit: ['sandbox.wiped'],
+    prepare: async (send) => {
+      const id = await makePass(send)
+      return { path: '/v1/account/wipe_sandbox', body: { confirm: 'wipe' }, id }
+    },
+    effect: `SELECT 1 - count(*) AS count FROM sandbox.passes WHERE tenant_id = $1 AND id = $2`,
+    once: 1,
+    factor: true,
+  },
+]
+
+/** POSTs with a handler that the story does not tell, and why. */
+export const UNTOLD: Readonly<Record<string, string>> = {}

@@ -1,0 +1,14 @@
+import { between } from '../../../../../versions/change.ts'
+import type * as Old from '../../want/2030-01-01/types.ts'
+import type * as New from '../../want/2030-06-01/types.ts'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+export default v.change({
+  id: 'list-lost-parcels',
+  why: '`include_lost=true` lists lost parcels too; before, it was accepted and had no effect.',
+  lenses: [v.ignoredQuery('listParcels', 'include_lost')],
+})

@@ -1,0 +1,89 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { type ContractJudge, cutDocument, openJudge } from '../../runtime/http/contract-judge.ts'
+import { ApiError } from '../../runtime/http/errors.ts'
+import type { Exchange, Service } from '../../runtime/http/exchange.ts'
+import { matchRoute } from '../../runtime/http/match-route.ts'
+import { splitTarget } from '../../runtime/http/pipeline.ts'
+import { readBody } from '../../runtime/http/read-body.ts'
+import { readParameters } from '../../runtime/http/read-parameters.ts'
+import { limitTransport } from '../../runtime/http/transport.ts'
+import type { Versions, VersionTable } from '../../runtime/http/versions.ts'
+import type { Case, RequestDocument } from './requests.ts'
+
+/** What one judge says of a request: undefined when it fits. */
+export type Verdict = { readonly code: string; readonly message: string } | undefined
+
+/** Our own verdict: the stages that read a request, by themselves. An item of a batch that is refused counts. */
+export async function judgeByStages(
+  { method, target, headers, text }: Case,
+  version: VersionTable,
+  versions: Versions,
+): Promise<Verdict> {
+  const request = Object.assign(new IncomingMessage(new Socket()), {
+    method,
+    url: target,
+    headers: { ...headers },
+  })
+  if (text !== undefined) request.push(text)
+  request.push(null)
+  const exchange = {
+    request,
+    ...splitTarget(target),
+    version,
+    route: undefined,
+    pathParameters: {},
+    query: {},
+    body: undefined,
+    items: undefined,
+    idempotencyKey: undefined,
+  } as unknown as Exchange
+  const service = { versions } as unknown as Service
+  try {
+    limitTransport(exchange)
+    matchRoute(exchange, service)
+    readParameters(exchange)
+    await readBody(exchange)
+  } catch (error) {
+    if (error instanceof ApiError) return { code: error.code, message: error.message }
+    throw error
+  }
+  const refused = exchange.items?.find((item) => !item.valid)
+  return refused && { code: 'item', message: JSON.stringify(refused) }
+}
+
+/** Opens the other judge on one operation, with nothing said of its answers. */
+export function openOther(document: RequestDocument, path: string, method: string): Promise<ContractJudge> {
+  const item = document.paths[path]!
+  const operation = item[method.toLowerCase()]!
+  const alone = {
+    ...document,
+    paths: {
+      [path]: {
+        ...('parameters' in item ? { parameters: item.parameters } : {}),
+        [method.toLowerCase()]: { ...operation, responses: { 200: { description: 'Done.' } } },
+      },
+    },
+  }
+  return openJudge(cutDocument(alone as unknown as Readonly<Record<string, unknown>>, path, true))
+}
+
+/** The other judge's verdict. It is given parsed JSON, as behind `express.json()`. */
+export async function judgeByValidator(
+  judge: ContractJudge,
+  { method, target, headers, text }: Case,
+): Promise<Verdict> {
+  const body = readJson(text)
+  if (body instanceof SyntaxError) return { code: 'malformed', message: body.message }
+  const objection = await judge.judgeRequest({ method, target, headers, body })
+  return objection && { code: String(objection.status), message: objection.message }
+}
+
+function readJson(text: string | undefined): unknown {
+  if (text === undefined || text === '') return undefined
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    return error
+  }
+}

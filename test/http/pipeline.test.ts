@@ -1,0 +1,302 @@
+/** Stages that no operation of the documents reaches yet, on operations made by hand. */
+import { createServer, type Server } from 'node:http'
+import { pino } from 'pino'
+import { afterEach, expect, test } from 'vitest'
+import type { Factors } from '../../runtime/auth/factors.ts'
+import type { Credential } from '../../runtime/auth/keyring.ts'
+import { createSeals } from '../../runtime/auth/secrets.ts'
+import type { Environment, Operation, OperationExtensions, Parameter } from '../../runtime/contract.ts'
+import { createAccountDesk } from '../../runtime/control/account.ts'
+import type { Database } from '../../runtime/db/database.ts'
+import { DatabaseUnavailable } from '../../runtime/db/errors.ts'
+import type { Pool } from '../../runtime/db/pool.ts'
+import { validationFailed } from '../../runtime/http/errors.ts'
+import { createLimiter } from '../../runtime/http/limiter.ts'
+import { runPipeline } from '../../runtime/http/pipeline.ts'
+import { createVersions, type Handlers } from '../../runtime/http/versions.ts'
+
+const VERSION = { name: '2026-05-19', status: 'current' } as const
+
+const CREDENTIAL: Credential = {
+  tenant: { id: 'ten_1', name: 'Harbour Coffee', plan: 'standard', created: 0 },
+  verified: false,
+  environment: 'live',
+  key: { id: 'key_1', kind: 'secret', scope: 'admin' },
+  role: 'owner',
+  allowedIps: [],
+  retiredAt: null,
+  revokedAt: null,
+  pin: null,
+  lifts: [],
+}
+
+type Given = Partial<Omit<Operation, 'extensions'>> & { readonly extensions?: Partial<OperationExtensions> }
+
+function operation(given: Given = {}): Operation {
+  return {
+    id: 'getThing',
+    method: 'GET',
+    path: '/v1/things',
+    status: 200,
+    oauth: [],
+    pathParameters: [],
+    query: [],
+    headers: [],
+    ...given,
+    extensions: { scope: 'read', rateLimit: 'read', ...given.extensions },
+  }
+}
+
+function parameter(given: Partial<Parameter> & Pick<Parameter, 'name'>): Parameter {
+  return { type: 'string', required: false, set: false, validate: () => true, pointer: '', ...given }
+}
+
+const NOWHERE: Database = { query: async () => ({ rows: [], count: 0 }) }
+
+const NO_POOL: Pool = { ...NOWHERE, transaction: (work) => work(NOWHERE), end: async () => {} }
+
+const NO_FACTORS: Factors = {
+  accept: async () => false,
+  challenge: async () => 'token',
+  open: async () => undefined,
+  complete: async () => ({ outcome: 'over' }),
+}
+
+let server: Server | undefined
+afterEach(() => {
+  server?.close()
+})
+
+interface Setting {
+  readonly operation: Operation
+  readonly handlers?: Handlers
+  readonly credential?: Partial<Credential>
+  readonly environment?: Environment
+  readonly factors?: Partial<Factors>
+}
+
+/** Serves the one operation and gives what a call is answered. */
+async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}) {
+  const environment = setting.environment ?? 'live'
+  const handlers = setting.handlers ?? {
+    [setting.operation.id]: async () => ({ status: 200, body: { done: true } }),
+  }
+  const service = {
+    environment,
+    database: NO_POOL,
+    clock: { machine: Date.now, service: Date.now },
+    account: createAccountDesk(NO_POOL, '', environment),
+    seals: createSeals('pepper'),
+    factors: { ...NO_FACTORS, ...setting.factors },
+    keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
+    limiter: createLimiter(),
+    wallet: { googleSaveUrl: async () => '' },
+    versions: createVersions(
+      [{ ...VERSION, operations: [setting.operation] }],
+      handlers,
+      environment,
+      'http://console',
+    ),
+    cursorKey: 'key',
+    proxies: 0,
+    baseUrl: 'http://api',
+    consoleUrl: 'http://console',
+    log: pino({ level: 'silent' }),
+  }
+  server = createServer((request, response) => runPipeline(request, response, service))
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const headers = { Authorization: 'Bearer any', ...init.headers }
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers })
+  // biome-ignore lint/suspicious/noExplicitAny: what it is depends on the call, and tests assert it
+  const body: any = await response.json()
+  return { status: response.status, body, code: body.error?.code, headers: response.headers }
+}
+
+test.each([
+  ['sandbox', 200],
+  ['live', 404],
+] as const)('an operation of the sandbox, in %s: %i', async (environment, status) => {
+  const answer = await ask({ operation: operation({ extensions: { environment: 'sandbox' } }), environment })
+  expect(answer.status).toBe(status)
+})
+
+test.each([
+  ['enterprise', 'standard', 403],
+  ['enterprise', 'trial', 403],
+  ['enterprise', 'enterprise', 200],
+  ['standard', 'trial', 403],
+  ['standard', 'enterprise', 200],
+] as const)('%s is needed, %s is there: %i', async (plan, own, status) => {
+  const credential = { tenant: { ...CREDENTIAL.tenant, plan: own } }
+  const answer = await ask({ operation: operation({ extensions: { plan } }), credential })
+  expect(answer.status).toBe(status)
+  if (status === 403) expect(answer.body.error).toMatchObject({ code: 'plan_required', required_plan: plan })
+})
+
+test.each([
+  ['live', false, 403],
+  ['live', true, 200],
+  ['sandbox', false, 200],
+] as const)('verification in %s, verified %s: %i', async (environment, verified, status) => {
+  const setting = {
+    operation: operation({ extensions: { verified: true } }),
+    environment,
+    credential: { verified },
+  }
+  const answer = await ask(setting)
+  expect([answer.status, answer.code]).toEqual([
+    status,
+    status === 403 ? 'business_verification_required' : undefined,
+  ])
+})
+
+test.each([
+  ['any', 'read', 200],
+  ['read', 'read', 200],
+  ['write', 'read', 403],
+  ['admin', 'write', 403],
+  ['admin', 'admin', 200],
+  ['read', 'admin', 200],
+] as const)('scope %s with a key of %s: %i', async (scope, own, status) => {
+  const credential = { key: { ...CREDENTIAL.key, scope: own } }
+  const answer = await ask({ operation: operation({ extensions: { scope } }), credential })
+  expect(answer.status).toBe(status)
+  if (status === 403) expect(answer.body.error.required_scope).toBe(scope)
+})
+
+test('what nobody has written is 501, after everything else is judged', async () => {
+  const setting = {
+    operation: operation({ query: [parameter({ name: 'a', required: true })] }),
+    handlers: {},
+  }
+  expect((await ask(setting)).code).toBe('missing_field')
+  const answer = await ask(setting, '/v1/things?a=1')
+  expect([answer.status, answer.body.error.type, answer.code]).toEqual([501, 'api_error', 'not_implemented'])
+})
+
+test('what needs a second factor waits for one that is good for the request', async () => {
+  const seen: unknown[] = []
+  const setting: Setting = {
+    operation: operation({ extensions: { factor: true } }),
+    factors: {
+      accept: async (sent, { tenantId, keyId, operation: id }) => {
+        seen.push([sent, tenantId, keyId, id])
+        return sent === '123456'
+      },
+    },
+  }
+  const send = (sent?: string) =>
+    ask(setting, '/v1/things', sent === undefined ? {} : { headers: { 'Service-Factor': sent } })
+  for (const sent of [undefined, '123457', 'x']) {
+    const { status, body } = await send(sent)
+    expect([status, body.error.code, body.error.challenge_url]).toEqual([
+      403,
+      'factor_required',
+      'http://console/challenges/token',
+    ])
+  }
+  expect((await send('123456')).status).toBe(200)
+  expect(seen).toEqual(['123457', 'x', '123456'].map((sent) => [sent, 'ten_1', 'key_1', 'getThing']))
+})
+
+test.each([
+  ['number', '1.5', 1.5],
+  ['number', '-0.25', -0.25],
+  ['number', '1e3', undefined],
+  ['number', '.5', undefined],
+  ['number', 'Infinity', undefined],
+  ['integer', '-7', -7],
+  ['boolean', 'true', true],
+  ['boolean', 'yes', undefined],
+  ['string', 'a+b%20%E2%82%AC', 'a b €'],
+] as const)('a %s written %s', async (type, text, want) => {
+  const handlers: Handlers = {
+    getThing: async (_context, input: { query: object }) => ({ status: 200, body: input.query }),
+  }
+  const answer = await ask(
+    { operation: operation({ query: [parameter({ name: 'a', type })] }), handlers },
+    `/v1/things?a=${text}`,
+  )
+  if (want === undefined) expect([answer.status, answer.code]).toEqual([400, 'invalid_format'])
+  else expect(answer.body).toEqual({ a: want })
+})
+
+test('a set reaches the handler as a list, after its translation; the answer goes back through its own', async () => {
+  const handlers: Handlers = {
+    getThing: async (_context, input: { query: object }) => ({ status: 200, body: { seen: input.query } }),
+  }
+  const row = operation({
+    query: [parameter({ name: 'label', set: true })],
+    upQuery: ({ label }) => ({ code: label.map((each: string) => `${each}!`) }),
+    down: (body) => ({ ...body, version: 'old' }),
+  })
+  const answer = await ask({ operation: row, handlers }, '/v1/things?label=a')
+  expect(answer.body).toEqual({ seen: { code: ['a!'] }, version: 'old' })
+})
+
+test('items of a batch are judged and translated one by one', async () => {
+  const handlers: Handlers = {
+    getThing: async (_context, input: { items: unknown }) => ({ status: 200, body: input.items }),
+  }
+  const row = operation({
+    method: 'POST',
+    body: {
+      required: true,
+      validate: () => true,
+      pointer: '/components/schemas/PassBatchCreate',
+      each: {
+        property: 'passes',
+        validate: (item) => item === 1,
+        pointer: '/components/schemas/PassId',
+        up: (item) => item + 1,
+      },
+    },
+  })
+  const init = { method: 'POST', body: '{"passes":[1,2]}', headers: { 'Content-Type': 'application/json' } }
+  expect((await ask({ operation: row, handlers }, '/v1/things', init)).body).toEqual([
+    { valid: true, value: 2 },
+    { valid: false, details: [{ field: '', issue: expect.any(String) }] },
+  ])
+})
+
+test.each([
+  [new Error('SELECT secret FROM vault'), 500, 'internal_error'],
+  ['a string', 500, 'internal_error'],
+  [undefined, 500, 'internal_error'],
+  [new DatabaseUnavailable('at 10.0.0.1'), 503, 'unavailable'],
+])('a handler that throws %s', async (thrown, status, code) => {
+  const handlers: Handlers = {
+    getThing: async () => {
+      throw thrown
+    },
+  }
+  const answer = await ask({ operation: operation(), handlers })
+  expect([answer.status, answer.code]).toEqual([status, code])
+  expect(JSON.stringify(answer.body)).not.toMatch(/SELECT|10\.0\.0\.1/)
+})
+
+test('what a handler refuses names its fields as the caller’s version does', async () => {
+  const operationWithNames = operation({ downField: (field) => field.replace('blocked', 'allowed') })
+  const refusing = {
+    getThing: async () => {
+      throw validationFailed([{ field: 'blocked[0]', issue: 'is no category' }])
+    },
+  }
+  const { status, body } = await ask({ operation: operationWithNames, handlers: refusing })
+  expect(status).toBe(422)
+  expect(body).toMatchObject({ error: { details: [{ field: 'allowed[0]', issue: 'is no category' }] } })
+})
+
+test('an answer that cannot be written is a fault of ours', async () => {
+  const handlers: Handlers = { getThing: async () => ({ status: 200, body: { big: 1n } }) }
+  expect((await ask({ operation: operation(), handlers })).code).toBe('internal_error')
+})
+
+test('a bucket that nobody has heard of stops the start', () => {
+  const operations = [operation({ extensions: { rateLimit: 'reads' } })]
+  expect(() => createVersions([{ ...VERSION, operations }], {}, 'live', '')).toThrow(
+    'getThing: there is no rate bucket reads',
+  )
+})

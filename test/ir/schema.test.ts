@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { toJsonSchema } from '../../generators/emit/json-schema.ts'
+import { readSchema } from './document.ts'
+
+const OPENAPI_30 = 'openapi: 3.0.3\ninfo: { title: Test, version: "1" }\n'
+
+/** What a schema says, in the terms of a validator. */
+const judged = (text: string, head?: string) => toJsonSchema(readSchema(text, head).schema, (name) => name)
+
+describe('a schema is read as what it judges', () => {
+  test.each([
+    ['{ type: string, maxLength: 3, description: prose }', { type: 'string', maxLength: 3 }],
+    ['{ type: [string, "null"], format: date }', { type: ['string', 'null'], format: 'date' }],
+    ['{ type: [string, integer] }', { anyOf: [{ type: 'string' }, { type: 'integer' }] }],
+    ['{ const: a }', { enum: ['a'] }],
+    ['{ enum: [a, null] }', { enum: ['a', null] }],
+    ['{ type: "null" }', { type: 'null' }],
+    ['{ properties: { a: true } }', { type: 'object', properties: { a: true } }],
+    ['{ required: [a], type: object }', { type: 'object', required: ['a'], properties: { a: true } }],
+    [
+      '{ type: object, additionalProperties: { type: string } }',
+      { type: 'object', additionalProperties: { type: 'string' } },
+    ],
+    ['{ type: array, items: { $ref: "#/components/schemas/Y" } }', { type: 'array', items: { $ref: 'Y' } }],
+    [
+      '{ oneOf: [{ $ref: "#/components/schemas/Y" }, { type: "null" }] }',
+      { anyOf: [{ $ref: 'Y' }, { type: 'null' }] },
+    ],
+    [
+      '{ anyOf: [{ type: string }, { type: boolean }] }',
+      { anyOf: [{ type: 'string' }, { type: 'boolean' }] },
+    ],
+    [
+      '{ allOf: [{ $ref: "#/components/schemas/Y" }, { $ref: "#/components/schemas/Z" }] }',
+      { allOf: [{ $ref: 'Y' }, { $ref: 'Z' }] },
+    ],
+    ['{ $ref: "#/components/schemas/Y" }', { $ref: 'Y' }],
+  ])('%s', (given, want) => expect(judged(given)).toEqual(want))
+
+  test.each([
+    ['{ type: string, nullable: true }', { type: ['string', 'null'] }],
+    ['{ type: integer, minimum: 1, exclusiveMinimum: true }', { type: 'integer', exclusiveMinimum: 1 }],
+  ])('3.0: %s', (given, want) => expect(judged(given, OPENAPI_30)).toEqual(want))
+})
+
+test('a node knows the line and the pointer that it came from', () => {
+  const { schema } = readSchema('{ type: object, properties: { "a/b": { type: string } } }')
+  const property = schema.kind === 'object' ? schema.properties[0] : undefined
+  expect(property?.place).toMatchObject({
+    file: 'test.yaml',
+    line: 4,
+    pointer: '/components/schemas/X/properties/a~1b',
+  })
+})
+
+test.each([
+  ['{ $ref: "#/components/schemas/None" }', 'ref-missing'],
+  ['{ $ref: "other.yaml#/X" }', 'ref-external'],
+  ['{ $ref: "#/components/schemas/X" }', 'ref-circular'],
+  ['{ type: object, properties: { a: { $ref: "#/components/schemas/X/properties/a" } } }', 'ref-circular'],
+  ['{ type: text }', 'schema-type-unknown'],
+  ['{ unevaluatedProperties: false }', 'schema-keyword-unsupported'],
+  ['3', 'schema-invalid'],
+])('%s is refused as %s', (given, code) => {
+  expect(readSchema(given).diagnostics.map((each) => each.code)).toContain(code)
+})

@@ -1,0 +1,259 @@
+/** `npm run doctor`, as people and scripts meet it. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Finding } from '../../runtime/doctor/finding.ts'
+import { createEmptyDatabase, openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { endPrograms, startProgram, startService } from '../support/programs.ts'
+
+afterEach(endPrograms)
+
+async function diagnose(env: Record<string, string>, ...words: string[]) {
+  const program = startProgram(process.execPath, ['runtime/cli/doctor.ts', '--json', ...words], env)
+  const { code, stdout, stderr } = await program.ended
+  const findings: Finding[] = stdout === '' ? [] : JSON.parse(stdout).findings
+  return {
+    code,
+    stdout,
+    stderr,
+    of: (check: string) => findings.find((finding) => finding.check === check),
+    findings,
+  }
+}
+
+let database: TestDatabase
+let env: Record<string, string>
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  env = { DATABASE_URL: database.url, SVC_PEPPER: database.pepper }
+})
+afterAll(() => database.close())
+
+test('a healthy service: one line each, nothing to be done', async () => {
+  const { code, findings } = await diagnose(env)
+  expect(findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([])
+  expect(code).toBe(0)
+  expect(findings.map(({ check }) => check)).toEqual([
+    'Node',
+    'settings',
+    'database',
+    'connections',
+    'migrations',
+    'pepper',
+    'role sandbox',
+    'role live',
+    'clock',
+    'service time',
+    'Redis',
+    'TLS',
+    'SANDBOX_PORT',
+    'LIVE_PORT',
+    'CONSOLE_PORT',
+  ])
+  const words = await startProgram(process.execPath, ['runtime/cli/doctor.ts'], env).ended
+  expect(words.stdout.trimEnd().split('\n')).toHaveLength(findings.length)
+  expect(words.stdout).toMatch(/^ok {4}database +PostgreSQL \d+/m)
+  expect(words.stdout + words.stderr).not.toContain(new URL(database.url).password || 'no password')
+})
+
+test('only what the roles need', async () => {
+  const { findings } = await diagnose(env, '--role', 'worker')
+  expect(findings.filter(({ check }) => check.endsWith('_PORT'))).toEqual([])
+})
+
+describe('what is wrong is named, with what to do', () => {
+  const broken = async (statement: string, repair: string, check: string) => {
+    await database.control.query({ text: statement })
+    try {
+      const { code, of } = await diagnose(env)
+      return { code, ...of(check) }
+    } finally {
+      await database.control.query({ text: repair })
+    }
+  }
+
+  test.each([
+    [
+      'a role that sees the other environment',
+      (role: string) => [`GRANT USAGE ON SCHEMA live TO ${role}`, `REVOKE USAGE ON SCHEMA live FROM ${role}`],
+      /can use the schema live/,
+    ],
+    [
+      'an audit log that can be changed',
+      (role: string) => [
+        `GRANT UPDATE ON sandbox.audit_log TO ${role}`,
+        `REVOKE UPDATE ON sandbox.audit_log FROM ${role}`,
+      ],
+      /can change the audit log/,
+    ],
+  ])('%s', async (_, statements, words) => {
+    const { rows } = await database.control.query<{ name: string }>({
+      text: `SELECT quote_ident(name) AS name FROM control.roles WHERE environment = 'sandbox'`,
+    })
+    const [statement = '', repair = ''] = statements(rows[0]!.name)
+    expect(await broken(statement, repair, 'role sandbox')).toMatchObject({
+      code: 1,
+      verdict: 'fail',
+      words: expect.stringMatching(words),
+    })
+  })
+
+  test('a migration that was edited since', async () => {
+    const found = await broken(
+      `UPDATE control.migration_checksums SET checksum = 'x' || checksum WHERE name = '0001_control'`,
+      `UPDATE control.migration_checksums SET checksum = substr(checksum, 2) WHERE name = '0001_control'`,
+      'migrations',
+    )
+    expect(found).toMatchObject({
+      code: 1,
+      verdict: 'fail',
+      words: expect.stringMatching(/0001_control.*edited since/),
+    })
+  })
+
+  test('one that is missing is no fault: the next start applies it', async () => {
+    const empty = await createEmptyDatabase()
+    const { code, of } = await diagnose({ DATABASE_URL: empty.url, SVC_PEPPER: empty.pepper })
+    await empty.drop()
+    expect([code, of('migrations')?.verdict, of('role live')]).toEqual([0, 'warn', undefined])
+    expect(of('migrations')?.words).toMatch(/^(\d+) of \1 are missing/)
+  })
+
+  test('another pepper', async () => {
+    const { code, of } = await diagnose({ ...env, SVC_PEPPER: 'another pepper than before' })
+    expect(code).toBe(1)
+    // Nothing has been stored under the pepper of a database that no service has used.
+    expect(of('role sandbox')).toMatchObject({
+      verdict: 'fail',
+      words: expect.stringMatching(/cannot sign in/),
+    })
+  })
+
+  test('service time that was moved', async () => {
+    const found = await broken(
+      `UPDATE control.clock SET offset_ms = 86400000 WHERE environment = 'sandbox'`,
+      'UPDATE control.clock SET offset_ms = 0',
+      'service time',
+    )
+    expect(found).toMatchObject({ code: 0, verdict: 'warn', words: 'is moved: sandbox by 86400 s' })
+  })
+
+  test('a database that is away', async () => {
+    const { code, of, stdout } = await diagnose({
+      DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x',
+      SVC_PEPPER: 'p',
+    })
+    expect([code, of('database')?.verdict]).toEqual([1, 'fail'])
+    expect(of('database')?.words).toMatch(/no PostgreSQL answers at 127\.0\.0\.1:1/)
+    expect(stdout).not.toContain('hunter2')
+  })
+
+  test('a Redis that is away', async () => {
+    const { code, of, stdout } = await diagnose({ ...env, REDIS_URL: 'redis://u:hunter2@127.0.0.1:1' })
+    expect([code, of('Redis')?.verdict]).toEqual([1, 'fail'])
+    expect(stdout).not.toContain('hunter2')
+  })
+
+  test('a port that another program has', async () => {
+    const squatter = createServer((socket) => void socket.end())
+    await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve))
+    const address = squatter.address()
+    const port = typeof address === 'object' ? String(address?.port) : ''
+    const { code, of } = await diagnose({ ...env, LIVE_PORT: port })
+    squatter.close()
+    expect([code, of('LIVE_PORT')?.verdict]).toEqual([1, 'fail'])
+    expect(of('LIVE_PORT')?.words).toMatch(/another program/)
+  })
+
+  test('a port that a running service has is none', async () => {
+    const service = startService(env, ['--json', '--role', 'api'])
+    const { port } = new URL(String((await service.ready()).sandbox_base_url))
+    const { code, of } = await diagnose({ ...env, SANDBOX_PORT: port })
+    expect([code, of('SANDBOX_PORT')?.words]).toEqual([
+      0,
+      `127.0.0.1:${port} is in use by a service that lives`,
+    ])
+  })
+
+  test('settings: every one of them', async () => {
+    const { code, findings } = await diagnose({
+      SANDBOX_PORT: 'x',
+      REDIS_URL: 'http://x',
+      SVC_MAX_QUEUE: '0',
+    })
+    expect(code).toBe(2)
+    expect(findings.map(({ words }) => words.split(':')[0]).toSorted()).toEqual([
+      'REDIS_URL',
+      'SANDBOX_PORT',
+      'SVC_MAX_QUEUE',
+    ])
+  })
+
+  test('a word that it does not know', async () => {
+    const { code, stdout, stderr } = await diagnose(env, '--fix')
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/--fix.*\n\nUsage/s)
+  })
+})
+
+describe('TLS', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+  const [cert, key, other] = ['cert.pem', 'key.pem', 'other.pem'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  beforeAll(() => {
+    const make = (into: string, certificate: string) =>
+      execFileSync(
+        'openssl',
+        [
+          'req',
+          '-x509',
+          '-newkey',
+          'ec',
+          '-pkeyopt',
+          'ec_paramgen_curve:P-256',
+          '-nodes',
+          '-days',
+          '5',
+          '-subj',
+          '/CN=x',
+          '-keyout',
+          into,
+          '-out',
+          certificate,
+        ],
+        { stdio: 'ignore' },
+      )
+    make(other, cert)
+    make(key, cert)
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  test.each([
+    ['a certificate that ends soon', cert, key, 'warn', /renew/],
+    ['the key of another', cert, other, 'fail', /is not the key/],
+    ['no certificate', other, key, 'fail', /./],
+  ])('%s', async (_, certificate, privateKey, verdict, words) => {
+    const { of } = await diagnose({ ...env, TLS_CERT: certificate, TLS_KEY: privateKey })
+    expect(of('TLS')).toMatchObject({ verdict, words: expect.stringMatching(words) })
+  })
+})
+
+describe('an embedded database', () => {
+  test('is neither made nor started', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+    const none = await diagnose({ DATA_DIR: join(folder, 'none') })
+    expect([none.code, none.of('database')?.words]).toEqual([
+      0,
+      expect.stringMatching(/the first start makes one/),
+    ])
+    writeFileSync(join(folder, 'x'), '')
+    rmSync(folder, { recursive: true })
+  })
+})

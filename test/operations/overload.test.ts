@@ -1,0 +1,260 @@
+/** Too much to do: turned away early, at hardly any cost, and taken in again. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { watchLoad } from '../../runtime/operations/load.ts'
+import { issuePass, makeTemplate } from '../api/fixtures.ts'
+import { until } from '../support/programs.ts'
+import {
+  makeKey,
+  makeTenant,
+  type Send,
+  speak,
+  startTestService,
+  type TestService,
+} from '../support/service.ts'
+
+const LIMITS = { requests: 10, delayMs: 100, queue: 10, heap: 0.85 }
+
+describe('a process is overloaded', () => {
+  const watch = (given: Partial<Parameters<typeof watchLoad>[0]> = {}) =>
+    watchLoad({ limits: LIMITS, queued: () => 0, heap: () => 0.1, ...given })
+
+  test('when its event loop is late twice in a row, until it is not', async () => {
+    let lost = 0
+    const load = watch({ monotonic: () => performance.now() + lost })
+    const reasons: (string | undefined)[] = []
+    for (const late of [500, 0, 500, 500, 500, 0]) {
+      const before = load.delayMs()
+      lost += late
+      await until('the next look', () => load.delayMs() !== before)
+      reasons.push(load.overloaded())
+    }
+    load.stop()
+    expect(reasons).toEqual([undefined, undefined, undefined, 'event_loop', 'event_loop', undefined])
+  })
+
+  test.each([
+    ['database', { queued: () => 11 }],
+    ['memory', { heap: () => 0.9 }],
+  ])('by its %s', async (reason, given) => {
+    const load = watch(given)
+    await until('a look', () => load.overloaded() === reason)
+    load.stop()
+  })
+
+  test.each([
+    ['as many wait as may', { queued: () => 10 }],
+    ['as much is used as may be', { heap: () => 0.85 }],
+  ])('not when %s', async (_, given) => {
+    let looks = 0
+    const count = () => {
+      looks += 1
+      return performance.now()
+    }
+    const load = watch({ ...given, monotonic: count })
+    await until('three looks', () => looks > 3)
+    expect(load.overloaded()).toBeUndefined()
+    load.stop()
+  })
+})
+
+describe('over HTTP', () => {
+  let service: TestService
+  let send: Send
+  let templateId: string
+
+  beforeAll(async () => {
+    service = await startTestService({
+      watched: true,
+      poolSize: 5,
+      env: {
+        SVC_MAX_REQUESTS: '20',
+        SVC_MAX_QUEUE: '3',
+        SVC_ANSWER_TIMEOUT_MS: '4000',
+        SVC_MAX_LOOP_DELAY_MS: '60000',
+      },
+    })
+    send = await speaker()
+    templateId = await makeTemplate(send)
+    await Promise.all([issue(), send('/v1/me')]) // the second opinion takes its time for the first of each kind
+  })
+  afterAll(() => service.stop())
+
+  const speaker = async () =>
+    speak(service.urls.sandbox, { secret: (await makeKey(service, await makeTenant(service))).secret })
+
+  /** Works while nobody can write a pass of the template. */
+  const whileHeld = <T>(work: () => Promise<T>) =>
+    service.database.control.transaction(async (db) => {
+      await db.query({ text: 'SELECT 1 FROM sandbox.pass_templates WHERE id = $1 FOR UPDATE' }, [templateId])
+      return work()
+    })
+
+  const issue = () => send('/v1/passes', { body: { template_id: templateId } })
+
+  test('the pool’s queue turns new requests away before it gives out, and takes them in again', async () => {
+    const { waiting, turnedAway } = await whileHeld(async () => {
+      const waiting = Array.from({ length: 8 }, issue)
+      await until('new ones to be turned away', async () => (await send('/v1/me')).status === 503)
+      const turnedAway = await send('/v1/passes', { body: { template_id: templateId } })
+      return { waiting, turnedAway }
+    })
+    expect([turnedAway.status, turnedAway.body.error]).toMatchObject([
+      503,
+      { type: 'unavailable', code: 'unavailable', retry_after_ms: 1000 },
+    ])
+    expect(turnedAway.headers.get('Retry-After')).toBe('1')
+    // What was let in is done.
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(8).fill(201))
+    await until('new ones to be taken', async () => (await send('/v1/me')).status === 200)
+    const { shed } = await metrics()
+    expect(shed('database')).toBeGreaterThanOrEqual(2)
+  })
+
+  test('requests under way are bounded, whoever sends them', async () => {
+    const sheds = async () => {
+      const { shed } = await metrics()
+      return shed('requests') + shed('database')
+    }
+    const before = await sheds()
+    const answers = await Promise.all(Array.from({ length: 200 }, () => send('/v1/passes')))
+    const statuses = new Set(answers.map(({ status }) => status))
+    expect([...statuses].filter((status) => status !== 200 && status !== 503 && status !== 429)).toEqual([])
+    const refused = answers.filter(({ status }) => status === 503).length
+    expect((await sheds()) - before).toBe(refused)
+    expect((await metrics()).shed('requests')).toBeGreaterThan(0)
+    expect((await send('/v1/passes')).status).toBe(200)
+    expect((await metrics()).value('svc_requests_under_way', 'environment="sandbox"')).toBe(0)
+  })
+
+  test('who is turned away pays nothing', async () => {
+    const by = await speaker()
+    const left = async () => Number((await by('/v1/me')).headers.get('X-RateLimit-Remaining'))
+    for (let count = 0; count < 1010; count += 10) await Promise.all(Array.from({ length: 10 }, left))
+    const before = await left()
+    await whileHeld(async () => {
+      const waiting = Array.from({ length: 8 }, issue)
+      await until('requests to be turned away', async () => (await send('/v1/me')).status === 503)
+      for (let count = 0; count < 20; count += 1) expect((await by('/v1/me')).status).toBe(503)
+      return { waiting }
+    }).then(({ waiting }) => Promise.all(waiting))
+    await until('new ones to be taken', async () => (await send('/v1/me')).status === 200)
+    expect(before - (await left())).toBeLessThanOrEqual(1)
+  })
+
+  test('a request that takes too long is answered, and its retry finds what it did', async () => {
+    const expired = async () => (await metrics()).value('svc_requests_expired_total', 'environment="sandbox"')
+    const before = await expired()
+    const key = crypto.randomUUID()
+    const call = { body: { template_id: templateId }, headers: { 'Idempotency-Key': key } }
+    const late = await whileHeld(() => send('/v1/passes', call))
+    expect([late.status, late.body.error.code]).toEqual([503, 'unavailable'])
+    expect(late.headers.get('Retry-After')).toBe('1')
+    const again = await until('the first to have ended', async () => {
+      const answer = await send('/v1/passes', call)
+      return answer.status === 409 ? undefined : answer
+    })
+    expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([201, 'true'])
+    expect((await expired()) - before).toBe(1)
+  })
+
+  test('clients that go away are counted and leave nothing behind', async () => {
+    const before = (await metrics()).value('svc_requests_aborted_total', 'environment="sandbox"')
+    const { hostname, port } = new URL(service.urls.sandbox)
+    const secret = (await makeKey(service, await makeTenant(service))).secret
+    for (let count = 0; count < 5; count += 1) {
+      const socket = connect(Number(port), hostname)
+      await once(socket, 'connect')
+      socket.write(
+        `POST /v1/passes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\n` +
+          `Idempotency-Key: ${crypto.randomUUID()}\r\nContent-Length: 100\r\n\r\n{`,
+      )
+      await until(
+        'it to be under way',
+        async () => (await metrics()).value('svc_requests_under_way', 'environment="sandbox"') === 1,
+      )
+      socket.destroy()
+      await until(
+        'it to be over',
+        async () => (await metrics()).value('svc_requests_under_way', 'environment="sandbox"') === 0,
+      )
+    }
+    const after = (await metrics()).value('svc_requests_aborted_total', 'environment="sandbox"')
+    expect(after - before).toBe(5)
+  })
+
+  test('what was done is counted: by operation, version, status and duration, and by nothing of the caller’s', async () => {
+    const tenantId = await makeTenant(service)
+    const { secret, id } = await makeKey(service, tenantId)
+    const by = speak(service.urls.sandbox, { secret })
+    const old = speak(service.urls.sandbox, { secret, version: '2025-06-01' })
+    const before = await metrics()
+    const own = await makeTemplate(by)
+    const pass = await issuePass(by, own)
+    for (let count = 0; count < 3; count += 1) await by(`/v1/passes/${pass.id}`)
+    await old(`/v1/passes/${pass.id}`)
+    await by('/v1/passes/pass_00000000000000000000000000')
+    await by('/v1/nothing/svc_sk_live_abcdefgh')
+    const { text, value } = await metrics()
+    const labels = (operation: string, version: string, status: number) =>
+      `environment="sandbox",operation="${operation}",version="${version}",status="${status}"`
+    const counted = (...given: Parameters<typeof labels>) =>
+      value('svc_requests_total', labels(...given)) - before.value('svc_requests_total', labels(...given))
+    expect(counted('getPass', '2026-05-19', 200)).toBe(3)
+    expect(counted('getPass', '2025-06-01', 200)).toBe(1)
+    expect(counted('getPass', '2026-05-19', 404)).toBe(1)
+    expect(counted('createPass', '2026-05-19', 201)).toBe(1)
+    expect(counted('', '', 404)).toBe(1)
+    const duration = 'environment="sandbox",operation="getPass"'
+    expect(value('svc_request_duration_seconds_count', duration)).toBe(5)
+    expect(value('svc_request_duration_seconds_bucket', `${duration},le="+Inf"`)).toBe(5)
+    expect(value('svc_request_duration_seconds_sum', duration)).toBeGreaterThan(0)
+    const buckets = [
+      ...text.matchAll(
+        /svc_request_duration_seconds_bucket\{environment="sandbox",operation="getPass",le="[^"]+"\} (\d+)/g,
+      ),
+    ]
+    expect(buckets).toHaveLength(13)
+    expect(buckets.map(([, count]) => Number(count))).toEqual(
+      buckets.map(([, count]) => Number(count)).toSorted((a, b) => a - b),
+    )
+    for (const secretive of [tenantId, id, secret, pass.id, own, 'svc_sk_', '/v1/nothing', '127.0.0.1']) {
+      expect(text).not.toContain(secretive)
+    }
+  })
+
+  test('refusals for want of tokens are counted by bucket', async () => {
+    const by = await speaker()
+    for (let count = 0; count < 125; count += 5) {
+      await Promise.all(Array.from({ length: 5 }, () => by('/v1/passes/count')))
+    }
+    const { value } = await metrics()
+    expect(value('svc_rate_limited_total', 'environment="sandbox",bucket="passes_count"')).toBe(5)
+  })
+
+  /** What `/metrics` says, through the page that serves it. */
+  async function metrics() {
+    const text = await page('/metrics')
+    const value = (name: string, labels: string) => {
+      const line = text.split('\n').find((each) => each.startsWith(`${name}{${labels}} `))
+      return Number(line?.split(' ').at(-1) ?? 0)
+    }
+    const shed = (reason: string) =>
+      value('svc_requests_shed_total', `environment="sandbox",reason="${reason}"`)
+    return { text, value, shed }
+  }
+
+  async function page(path: string): Promise<string> {
+    const { default: express } = await import('express')
+    const server = express().use(service.operations!.pages).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const response = await fetch(`http://127.0.0.1:${port}${path}`)
+    const text = await response.text()
+    server.close()
+    expect(response.status).toBe(200)
+    return text
+  }
+})

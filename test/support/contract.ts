@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+
+interface Document {
+  readonly paths: Record<string, Record<string, { responses?: Record<string, unknown> }>>
+}
+
+interface Contract {
+  readonly document: Document
+  readonly ajv: Ajv2020
+  readonly judges: Map<string, ValidateFunction>
+}
+
+const contracts = new Map<string, Contract>()
+
+function contractOf(version: string): Contract {
+  const known = contracts.get(version)
+  if (known) return known
+  const file = new URL(`../../generated/${version}/openapi.json`, import.meta.url)
+  const document = JSON.parse(readFileSync(file, 'utf8')) as Document
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema({ ...document, $id: `document:${version}` })
+  const contract = { document, ajv, judges: new Map() }
+  contracts.set(version, contract)
+  return contract
+}
+
+const escapeToken = (token: string) =>
+  token.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')
+
+/** What is no percent-encoding names no path either. */
+function decode(segment: string): string {
+  return /^(?:[^%]|%[0-7][0-9a-f])*$/i.test(segment) ? decodeURIComponent(segment) : segment
+}
+
+/** The path of the document that a request's path is an instance of; words win over parameters. */
+function pathOf(document: Document, path: string): string | undefined {
+  const fits = Object.keys(document.paths).filter((template) => {
+    const [a, b] = [template.split('/'), path.split('/').map(decode)]
+    return (
+      a.length === b.length && a.every((segment, index) => segment.startsWith('{') || segment === b[index])
+    )
+  })
+  return fits.sort((a, b) => a.split('{').length - b.split('{').length)[0]
+}
+
+/** Where the answer's schema stands: that of the operation's response, or of every error. */
+function pointerOf(document: Document, method: string, path: string, status: number): string {
+  const template = pathOf(document, path)
+  const responses = template && document.paths[template]?.[method.toLowerCase()]?.responses
+  const response = responses ? responses[String(status)] : undefined
+  if (!template || !response) return '/components/schemas/Error'
+  const ref = (response as { $ref?: string }).$ref
+  const base = ref
+    ? ref.slice(1)
+    : `/paths/${escapeToken(template)}/${method.toLowerCase()}/responses/${status}`
+  return `${base}/content/application~1json/schema`
+}
+
+/**
+ * What is wrong with an answer according to the version's document; empty when nothing is. A success with a status that the
+ * document does not have is wrong.
+ */
+export function judgeAnswer(
+  version: string,
+  request: { readonly method: string; readonly path: string },
+  status: number,
+  body: unknown,
+): string[] {
+  const { document, ajv, judges } = contractOf(version)
+  const pointer = pointerOf(document, request.method, request.path, status)
+  if (status < 400 && pointer.endsWith('/Error')) return [`${status} is not described`]
+  let judge = judges.get(pointer)
+  if (!judge) {
+    judge = ajv.compile({ $ref: `document:${version}#${pointer}` })
+    judges.set(pointer, judge)
+  }
+  if (judge(body)) return []
+  return (judge.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)
+}

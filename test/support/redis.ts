@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createClient } from 'redis'
+import { until } from './programs.ts'
+
+/** A real Redis of a test's own, that can be taken away and given back at one address. */
+export interface TestRedis {
+  readonly url: string
+  readonly pid: () => number
+  /** Ends it at once, with all that it knows. */
+  kill(): Promise<void>
+  /** Starts it again, empty. */
+  start(): Promise<void>
+  /** It holds still, with its connections open. */
+  pause(): void
+  resume(): void
+  /** Sends one command, on a connection of its own. */
+  command(...words: readonly string[]): Promise<unknown>
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof address !== 'object' || address === null) throw new Error('there is no free port')
+  return address.port
+}
+
+export async function startRedis(): Promise<TestRedis> {
+  const port = await freePort()
+  const url = `redis://127.0.0.1:${port}`
+  let child: ChildProcess | undefined
+
+  const command = async (...words: readonly string[]) => {
+    const client = createClient({ url, socket: { reconnectStrategy: false } })
+    client.on('error', () => {}) // the command fails with it
+    await client.connect()
+    try {
+      return await client.sendCommand(words)
+    } finally {
+      client.destroy()
+    }
+  }
+  const answers = () =>
+    command('PING').then(
+      (reply) => String(reply) === 'PONG',
+      () => false,
+    )
+  const start = async () => {
+    const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+    child = spawn('redis-server', words, { stdio: 'ignore', cwd: '/tmp' })
+    await until('Redis to answer', answers)
+  }
+  const kill = async () => {
+    const ending = child
+    child = undefined
+    if (!ending || ending.exitCode !== null || ending.signalCode !== null) return
+    ending.kill('SIGKILL')
+    await once(ending, 'exit')
+  }
+  await start()
+  return {
+    url,
+    pid: () => child?.pid ?? 0,
+    kill,
+    start,
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    command,
+  }
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+/** A way to a database that can be taken away and given back, at one address. */
+export interface Relay {
+  /** Of the database, through the relay. */
+  readonly url: string
+  /** Cuts all connections and refuses new ones. */
+  down(): Promise<void>
+  up(): Promise<void>
+}
+
+export async function openRelay(databaseUrl: string): Promise<Relay> {
+  const target = new URL(databaseUrl)
+  const { hostname, port } = target
+  const sockets = new Set<Socket>()
+  const relay = (near: Socket) => {
+    const far = connect(Number(port), hostname)
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {}) // the other end learns of it by `close`
+    }
+    near.pipe(far).pipe(near)
+    near.on('close', () => far.destroy())
+    far.on('close', () => near.destroy())
+  }
+  let server: Server
+  let at = 0
+  const up = async () => {
+    server = createServer(relay)
+    await once(server.listen(at, '127.0.0.1'), 'listening')
+    const address = server.address()
+    if (typeof address !== 'object' || address === null) throw new Error('the relay has no port')
+    at = address.port
+  }
+  await up()
+  target.hostname = '127.0.0.1'
+  target.port = String(at)
+  return {
+    url: target.href,
+    up,
+    down: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      sockets.clear()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { acquireServer, type EmbeddedServer } from '../../runtime/db/embedded/server.ts'
+import { migrate } from '../../runtime/db/migrate.ts'
+
+/** What the test files are told of the server: where it is and which database to copy. */
+export interface TestServer {
+  readonly url: string
+  readonly template: string
+  readonly pepper: string
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    testServer: TestServer
+  }
+}
+
+const PEPPER = 'pepper of the tests, the same for every run'
+
+/** Nothing here has to survive a power failure. */
+const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', autovacuum: 'off' }
+
+/** The same server, another database. */
+export function databaseUrl(server: string, name: string): string {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** Runs statements one by one as the owner. */
+export async function administer(url: string, ...statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Whether the server lets anybody in whatever the password (`trust`), so that nothing about passwords can be tested. */
+export async function trustsEverybody(url: string): Promise<boolean> {
+  const wrong = new URL(url)
+  wrong.password = 'wrong-guess'
+  const client = new pg.Client({ connectionString: wrong.href })
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Stops the server should this process die without a word: the watcher's input ends then. One line tells it that all
+ * went well. The server's process is named by its id.
+ */
+function watchOver(server: EmbeddedServer, directory: string): ChildProcess {
+  const script = `read -r line && exit 0
+    kill -QUIT "$1"; while kill -0 "$1" 2>/dev/null; do sleep 0.05; done; rm -rf "$2"`
+  const watcher = spawn('sh', ['-c', script, 'sh', String(server.pid()), directory], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  watcher.unref()
+  return watcher
+}
+
+async function startServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const given = process.env.TEST_DATABASE_URL ?? process.env.DATABASE_URL
+  if (given) return { url: given, stop: async () => {} }
+  const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  chmodSync(directory, 0o711) // for the server's user, when root runs the tests
+  const server = await acquireServer({ dataDir: directory, say: console.error, parameters: FAST })
+  const watcher = watchOver(server, directory)
+  const { user, password, host, port, database } = server.connection()
+  return {
+    url: `postgres://${user}:${password}@${host}:${port}/${database}`,
+    stop: async () => {
+      await server.release()
+      watcher.stdin?.end('done\n')
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Once per run: a server, and on it the database that every test file copies. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { url, stop } = await startServer()
+  const template = `svc_test_${randomBytes(4).toString('hex')}`
+  try {
+    await administer(url, `CREATE DATABASE ${template}`)
+    await migrate({ connectionString: databaseUrl(url, template) }, PEPPER)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  project.provide('testServer', { url, template, pepper: PEPPER })
+  return async () => {
+    await administer(url, `DROP DATABASE ${template} WITH (FORCE)`)
+    await stop()
+  }
+}

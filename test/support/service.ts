@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Logger, pino } from 'pino'
+import { expect } from 'vitest'
+import { current, versions } from '../../generated/versions.ts'
+import { createApi, type Deps } from '../../runtime/app.ts'
+import { createKeyring } from '../../runtime/auth/keyring.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Environment } from '../../runtime/contract.ts'
+import type { Operator } from '../../runtime/control/change.ts'
+import { createKey, type KeyInput } from '../../runtime/control/keys.ts'
+import { setPin } from '../../runtime/control/pins.ts'
+import { createTenant, type Plan } from '../../runtime/control/tenants.ts'
+import { createLimiter } from '../../runtime/http/limiter.ts'
+import { type Listener, listenOn } from '../../runtime/listeners.ts'
+import { createOperations, type Operations } from '../../runtime/operations/operations.ts'
+import { readSettings } from '../../runtime/settings.ts'
+import { createWallet, openGoogleSigner } from '../../runtime/wallet/google.ts'
+import { judgeAnswer } from './contract.ts'
+import { openTestDatabase, type TestDatabase } from './database.ts'
+import { expectAgreement, guard } from './guard.ts'
+
+/** Both clocks of a test: service time stands still until it is moved, machine time only refills buckets. */
+export interface TestClock extends Clock {
+  /** Service time of both environments, milliseconds since the epoch. */
+  now: number
+  /** Milliseconds that never run backwards, for buckets and caches. */
+  monotonic: number
+}
+
+/** The real app on ports of its own, over a database of its own. */
+export interface TestService {
+  readonly database: TestDatabase
+  readonly operator: Operator
+  readonly clock: TestClock
+  readonly urls: Readonly<Record<Environment, string>>
+  /** What a node does when the control revision moved. */
+  forget(): void
+  /** Undefined unless watched. */
+  readonly operations: Operations | undefined
+  stop(): Promise<void>
+}
+
+/** 1 June 2026: both deprecated versions are still answered. */
+export const START = Date.parse('2026-06-01T12:00:00.000Z')
+
+export interface ServiceOptions {
+  readonly poolSize?: number
+  readonly trustedProxies?: Deps['settings']['trustedProxies']
+  readonly database?: TestDatabase
+  /** Settings, as variables. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly log?: Logger
+  readonly limiter?: Deps['limiter']
+  /** Requests are counted, timed and shed, as in a process of its own. */
+  readonly watched?: boolean
+  /** False: nobody gives a second opinion, for tests that ask for everything. */
+  readonly guarded?: boolean
+}
+
+export async function startTestService(options: ServiceOptions = {}): Promise<TestService> {
+  const database = options.database ?? (await openTestDatabase({ poolSize: options.poolSize ?? 8 }))
+  const clock: TestClock = { now: START, monotonic: 0, machine: () => Date.now(), service: () => clock.now }
+  const keyring = createKeyring(database.control, database.pepper)
+  const directory = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
+  const settings = readSettings({
+    SANDBOX_PORT: '0',
+    LIVE_PORT: '0',
+    SVC_PEPPER: database.pepper,
+    ...options.env,
+  })
+  const log = options.log ?? pino({ level: process.env.LOG_LEVEL ?? 'silent' })
+  const watching = { settings, database, log, limiter: undefined, isLeaving: () => false }
+  const operations = options.watched ? createOperations(watching) : undefined
+  const listeners = {
+    sandbox: await listenOn(settings, { variable: 'SANDBOX_PORT', port: 0 }),
+    live: await listenOn(settings, { variable: 'LIVE_PORT', port: 0 }),
+  }
+  const urls = { sandbox: listeners.sandbox.url, live: listeners.live.url }
+  const deps: Deps = {
+    settings: { trustedProxies: options.trustedProxies ?? 0 },
+    database,
+    clock,
+    keyring,
+    limiter: options.limiter ?? createLimiter(() => clock.monotonic),
+    wallet: createWallet(openGoogleSigner({ dataDir: directory }), clock),
+    log,
+    baseUrls: { ...urls, console: 'http://127.0.0.1:4000' },
+    guard: options.guarded === false ? undefined : guard,
+    operations,
+  }
+  for (const environment of ['sandbox', 'live'] as const) {
+    listeners[environment].attach(createApi(deps, environment))
+  }
+  return {
+    database,
+    operator: { control: database.control, clock, pepper: database.pepper },
+    clock,
+    urls,
+    forget: keyring.forget,
+    operations,
+    stop: async () => {
+      operations?.stop()
+      await Promise.all(Object.values(listeners).map((listener: Listener) => listener.drain(0)))
+      await database.close()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+/** A tenant of the test's own, pinned to the current version. */
+export async function makeTenant(
+  service: TestService,
+  plan: Plan = 'enterprise',
+  version = current,
+): Promise<string> {
+  const { id } = await createTenant(service.operator, { name: 'Harbour Coffee', plan }, current)
+  if (version !== current) {
+    for (const environment of ['sandbox', 'live'] as const) {
+      await setPin(service.operator, { tenantId: id, environment, version }, versions)
+    }
+  }
+  return id
+}
+
+export async function makeKey(
+  service: TestService,
+  tenantId: string,
+  options: Partial<Omit<KeyInput, 'tenantId'>> = {},
+): Promise<{ readonly id: string; readonly secret: string }> {
+  return createKey(service.operator, { tenantId, environment: 'sandbox', ...options })
+}
+
+export interface Call {
+  readonly method?: string
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string | Uint8Array
+  /** Null takes a header away that would be sent. */
+  readonly headers?: Readonly<Record<string, string | null>>
+  readonly signal?: AbortSignal
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: what it is depends on the call, and tests assert it
+  readonly body: any
+}
+
+export type Send = (path: string, call?: Call) => Promise<Answer>
+
+/**
+ * Speaks to the API in one version: a POST carries a new Idempotency-Key unless told otherwise. Every answer under /v1 is
+ * held against the document of its version and must carry the headers that all answers carry.
+ */
+export function speak(
+  url: string,
+  { secret, version }: { readonly secret?: string | undefined; readonly version?: string | undefined },
+): Send {
+  return async (path, call = {}) => {
+    const method = call.method ?? (call.body === undefined && call.raw === undefined ? 'GET' : 'POST')
+    const headers = new Headers()
+    if (secret !== undefined) headers.set('Authorization', `Bearer ${secret}`)
+    if (version !== undefined) headers.set('Service-Version', version)
+    if (method === 'POST') headers.set('Idempotency-Key', randomUUID())
+    if (call.body !== undefined) headers.set('Content-Type', 'application/json')
+    for (const [name, value] of Object.entries(call.headers ?? {})) {
+      if (value === null) headers.delete(name)
+      else headers.set(name, value)
+    }
+    const body = call.raw ?? (call.body === undefined ? undefined : JSON.stringify(call.body))
+    const response = await fetch(url + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> }),
+      ...(call.signal ? { signal: call.signal } : {}),
+    })
+    const text = await response.text()
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === '' ? undefined : JSON.parse(text),
+    }
+    if (path.startsWith('/v1')) {
+      expectContract(answer, method, path)
+      await expectAgreement()
+    }
+    return answer
+  }
+}
+
+const ALWAYS = [
+  'Request-Id',
+  'Service-Version',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-RateLimit-Resource',
+]
+
+function expectContract(answer: Answer, method: string, path: string): void {
+  expect(ALWAYS.filter((name) => !answer.headers.has(name))).toEqual([])
+  if (answer.text === '') return
+  const request = { method, path: path.split('?')[0]! }
+  expect(judgeAnswer(answer.headers.get('Service-Version')!, request, answer.status, answer.body)).toEqual([])
+}

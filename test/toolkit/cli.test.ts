@@ -1,0 +1,315 @@
+/** The commands of `dateline` as people and programs meet them: what they print, write and exit with. */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { main } from '../../generators/cli.ts'
+import { openRun } from '../../generators/cli-run.ts'
+import { watch } from '../../generators/cli-watch.ts'
+import { formatAnnotation } from '../../generators/diagnostics-github.ts'
+
+let folder: string
+beforeEach(() => {
+  vi.stubEnv('GITHUB_ACTIONS', '')
+  folder = mkdtempSync(join('test/toolkit', '.cli-'))
+  cpSync('test/golden/gate-unclaimed/openapi', join(folder, 'openapi'), { recursive: true })
+  configure({ documents: './openapi', versions: './versions', out: './out', emit: ['types', 'documents'] })
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true })
+})
+
+const config = () => join(folder, 'dateline.config.json')
+const configure = (members: object) => writeFileSync(config(), JSON.stringify(members))
+const file = (name: string) => join(folder, name)
+const OLD = 'openapi/2030-01-01.yaml'
+const NEW = 'openapi/2030-06-01.yaml'
+
+async function run(...argv: string[]) {
+  const out: string[] = []
+  const error: string[] = []
+  const code = await main(['--config', config(), ...argv], {
+    out: (line) => void out.push(line),
+    error: (line) => void error.push(line),
+  })
+  return { code, out: out.join('\n'), error: error.join('\n') }
+}
+
+const accept = (...codes: string[]) => {
+  mkdirSync(file('versions/2030-06-01'), { recursive: true })
+  const lenses = codes.map((code) => ({ kind: 'accept', code, at: [] }))
+  const change = { id: 'accept-all', why: 'A test.', lenses }
+  writeFileSync(file('versions/2030-06-01/accept-all.ts'), `export default ${JSON.stringify(change)}\n`)
+}
+
+describe('the gate', () => {
+  test('generate writes types and nothing else, until a change accounts for what breaks', async () => {
+    const refused = await run('generate')
+    expect(refused.code).toBe(1)
+    expect(refused.error).toMatch(/break-unclaimed[\s\S]*types were written, nothing else/)
+    expect(readFileSync(file('out/2030-06-01/types.ts'), 'utf8')).toContain('weight_grams')
+    expect(existsSync(file('out/2030-06-01/openapi.json'))).toBe(false)
+  })
+
+  test('check writes nothing', async () => {
+    const refused = await run('check')
+    expect(refused.code).toBe(1)
+    expect(refused.error).toContain('2 problems; nothing was written')
+    expect(existsSync(file('out'))).toBe(false)
+  })
+
+  test('a change that was lost is missed at both lines', async () => {
+    configure({
+      documents: './openapi',
+      versions: './versions',
+      out: './out',
+      emit: ['documents', 'translations'],
+    })
+    accept('property-removed', 'enum-value-removed', 'enum-value-added')
+    const change = {
+      id: 'add-weight',
+      why: 'A test.',
+      lenses: [{ kind: 'accept', code: 'property-added', at: [] }],
+    }
+    writeFileSync(file('versions/2030-06-01/add-weight.ts'), `export default ${JSON.stringify(change)}\n`)
+    expect((await run('generate')).code).toBe(0)
+    rmSync(file('versions/2030-06-01/add-weight.ts'))
+    const { code, error } = await run('check')
+    expect(code).toBe(1)
+    expect(error).toMatch(
+      /2030-06-01\.yaml:28:9 error change-missing: the change add-weight [\s\S]*see .*2030-01-01\.yaml:23:5/,
+    )
+    expect((await run('generate')).code).toBe(0)
+    expect((await run('check')).code).toBe(0)
+  })
+
+  test('a change lets it through', async () => {
+    accept('property-removed', 'enum-value-removed', 'enum-value-added')
+    expect(await run('generate')).toMatchObject({ code: 0, error: '' })
+    expect((await run('check')).code).toBe(0)
+  })
+})
+
+describe('diff', () => {
+  test('by versions, with what accounts for each', async () => {
+    accept('property-removed')
+    const { code, out } = await run('diff', '2030-01-01', '2030-06-01')
+    expect(code).toBe(1)
+    expect(out).toContain('3 breaking (2 that no change accounts for)')
+    expect(out).toMatch(
+      /breaking property-removed Parcel\.weight: weight is gone\n.*:28:9 → .*:28:9\n.*\n.*rename to weight_grams.*\n.*accept-all\.ts/,
+    )
+    expect(out).toContain('accounted for by no change')
+  })
+
+  test('by files, in the other direction too', async () => {
+    const { code, out } = await run('diff', file(NEW), file(OLD))
+    expect(code).toBe(1)
+    expect(out).toContain('breaking property-removed Parcel.weight_grams')
+  })
+
+  test('nothing to say is fine', async () => {
+    expect(await run('diff', file(OLD), file(OLD))).toMatchObject({ code: 0, error: '' })
+  })
+
+  test('as JSON', async () => {
+    const { code, out } = await run('diff', '2030-01-01', '2030-06-01', '--json')
+    const told = JSON.parse(out)
+    expect(code).toBe(1)
+    expect(told).toMatchObject({ command: 'diff', exit: 1, old: { version: '2030-01-01' } })
+    expect(told.differences[0]).toMatchObject({
+      code: 'property-removed',
+      class: 'breaking',
+      location: 'Parcel.weight',
+      old: { line: 28 },
+      new: { line: 28 },
+      proposal: { kind: 'rename', to: ['weight_grams'] },
+      claimedBy: [],
+    })
+  })
+
+  test('as Markdown', async () => {
+    const { out } = await run('diff', '2030-01-01', '2030-06-01', '--markdown')
+    expect(out).toContain('# 2030-01-01 → 2030-06-01')
+    expect(out).toMatch(/\| `property-removed` weight is gone .* \| Parcel\.weight \| .* \| \*\*none\*\* \|/)
+  })
+
+  test('what is neither a version nor a file is a wrong call', async () => {
+    const { code, error } = await run('diff', '2030-01-01', '2031-01-01')
+    expect(code).toBe(2)
+    expect(error).toContain(
+      '2031-01-01 is neither a version of this family (2030-01-01, 2030-06-01) nor a file',
+    )
+  })
+})
+
+describe('findings', () => {
+  test('as JSON', async () => {
+    const { code, out, error } = await run('check', '--json')
+    const told = JSON.parse(out)
+    expect([code, error]).toEqual([1, ''])
+    expect(told).toMatchObject({ command: 'check', exit: 1 })
+    expect(told.findings[0]).toMatchObject({
+      code: 'break-unclaimed',
+      severity: 'error',
+      place: { line: 28 },
+      draft: { file: file('versions/2030-06-01/rename-weight.ts') },
+    })
+  })
+
+  test('as annotations', async () => {
+    const { out } = await run('check', '--format', 'github')
+    expect(out.split('\n')[0]).toMatch(
+      /^::error file=test\/toolkit\/\.cli-.*2030-06-01\.yaml,line=28,col=9,title=break-unclaimed::property-removed Parcel\.weight: .*%0Asee /,
+    )
+  })
+
+  test('as annotations beside the text, where GitHub runs it', async () => {
+    vi.stubEnv('GITHUB_ACTIONS', 'true')
+    const { out, error } = await run('check')
+    expect(out).toContain('::error file=')
+    expect(error).toContain('error break-unclaimed')
+  })
+
+  test('an annotation cannot be broken by what it says', () => {
+    const place = { file: 'a,b:c.yaml', line: 1, column: 2, pointer: '' }
+    expect(formatAnnotation({ code: 'x', severity: 'warning', message: '50%\n::error::', place })).toBe(
+      '::warning file=a%2Cb%3Ac.yaml,line=1,col=2,title=x::50%25%0A::error::',
+    )
+  })
+
+  test('as SARIF', async () => {
+    const { out } = await run('check', '--format', 'sarif')
+    const log = JSON.parse(out)
+    expect(log).toMatchObject({ version: '2.1.0', runs: [{ tool: { driver: { name: 'dateline' } } }] })
+    const [result] = log.runs[0].results
+    expect(log.runs[0].tool.driver.rules[result.ruleIndex].id).toBe(result.ruleId)
+    expect(result).toMatchObject({
+      level: 'error',
+      locations: [
+        {
+          physicalLocation: {
+            artifactLocation: { uri: file(NEW) },
+            region: { startLine: 28, startColumn: 9 },
+          },
+        },
+      ],
+      relatedLocations: [{ physicalLocation: { artifactLocation: { uri: file(OLD) } } }],
+    })
+  })
+
+  test('colours only where they are wanted', async () => {
+    const lines: string[] = []
+    const print = (line: string) => void lines.push(line)
+    await main(['--config', config(), 'check'], { out: print, error: print, colours: true })
+    expect(lines.join('\n')).toContain('\u001b[31merror')
+    expect((await run('check')).error).not.toContain('\u001b')
+  })
+})
+
+describe('exit codes', () => {
+  test.each([
+    [2, ['nothing-like-it']],
+    [2, ['check', '--unknown']],
+    [2, ['diff', '2030-01-01']],
+    [2, ['stub']],
+    [2, ['check', '--format', 'xml']],
+    [0, ['--help']],
+  ])('%i: %j', async (code, argv) => {
+    expect((await run(...argv)).code).toBe(code)
+  })
+
+  test('3: a document or a configuration that cannot be read', async () => {
+    writeFileSync(file(NEW), 'openapi: [')
+    expect((await run('check')).code).toBe(3)
+    writeFileSync(config(), '{')
+    expect((await run('check')).code).toBe(3)
+  })
+
+  test('1: a change that cannot be loaded', async () => {
+    mkdirSync(file('versions/2030-06-01'), { recursive: true })
+    writeFileSync(file('versions/2030-06-01/throw-up.ts'), "throw new Error('not a change')\n")
+    const { code, error } = await run('check')
+    expect(code).toBe(1)
+    expect(error).toMatch(/error change-invalid: .*throw-up\.ts cannot be loaded: not a change/)
+  })
+
+  test('70: a bug', async () => {
+    const error: string[] = []
+    const broken = () => {
+      throw new TypeError('no terminal')
+    }
+    const code = await main(['--config', config(), 'diff', file(OLD), file(OLD)], {
+      out: broken,
+      error: (line) => void error.push(line),
+    })
+    expect(code).toBe(70)
+    expect(error.join('\n')).toMatch(/a bug of its own: TypeError: no terminal\n +at /)
+  })
+})
+
+describe('new-version', () => {
+  test('makes the document and the folder, and takes the old one out of office', async () => {
+    const { code, out } = await run('new-version', '2030-09-01')
+    expect(code).toBe(0)
+    const next = readFileSync(file('openapi/2030-09-01.yaml'), 'utf8')
+    expect(next).toBe(
+      readFileSync('test/golden/gate-unclaimed/openapi/2030-06-01.yaml', 'utf8').replace(
+        '2030-06-01',
+        '2030-09-01',
+      ),
+    )
+    expect(readFileSync(file(NEW), 'utf8')).toContain('x-status: supported')
+    expect(existsSync(file('versions/2030-09-01'))).toBe(true)
+    expect(out).toMatch(/1\. say in .*2030-09-01\.yaml what is new[\s\S]*2\. run `dateline generate`/)
+    expect((await run('diff', '2030-06-01', '2030-09-01')).out).toContain('0 breaking, 0 additive')
+  })
+
+  test('the version in examples moves on, prose and lists of versions stay', async () => {
+    const more = `    Pin:
+      type: object
+      description: Pinned to 2030-06-01 for example.
+      properties:
+        version: { type: string, examples: ["2030-06-01"] }
+        page: { type: string, example: "https://parcels.test/docs/2030-06-01#top" }
+        known: { enum: ["2030-01-01", "2030-06-01"] }
+`
+    writeFileSync(file(NEW), readFileSync(file(NEW), 'utf8') + more)
+    const { out } = await run('new-version', '2030-09-01')
+    const next = readFileSync(file('openapi/2030-09-01.yaml'), 'utf8')
+    expect(next).toContain('Pinned to 2030-06-01 for example.')
+    expect(next).toContain('examples: ["2030-09-01"]')
+    expect(next).toContain('docs/2030-09-01#top')
+    expect(next).toContain('enum: ["2030-01-01", "2030-06-01"]')
+    expect(out).toMatch(/2030-09-01\.yaml:36: an enumeration of versions goes on/)
+  })
+
+  test('not twice, and not before the newest', async () => {
+    expect((await run('new-version', '2030-06-01')).code).toBe(2)
+    expect((await run('new-version', '2030-03-01')).code).toBe(2)
+  })
+})
+
+test('watch generates again for each edit, once for many events, and ends when told', async () => {
+  const quiet = { out: () => undefined, error: () => undefined }
+  const stop = new AbortController()
+  const seen: string[] = []
+  let ran = Promise.withResolvers<void>()
+  const generate = async () => {
+    seen.push(readFileSync(file(OLD), 'utf8').slice(-5).trim())
+    ran.resolve()
+    return 0
+  }
+  const edit = async (mark: string) => {
+    ran = Promise.withResolvers<void>()
+    writeFileSync(file(OLD), `${readFileSync(file(OLD), 'utf8')}# ${mark}\n`)
+    await ran.promise
+  }
+  const done = watch(await openRun(config(), quiet), stop.signal, generate)
+  await ran.promise
+  await edit('one')
+  await edit('two')
+  stop.abort()
+  expect(await done).toMatchObject({ exit: 0 })
+  expect(seen.slice(1).map((text) => text.replace('# ', ''))).toEqual(['one', 'two'])
+}, 20_000)

@@ -1,0 +1,95 @@
+/** One edit of a document reaches every output; one edit of an output is found and traced back to its line. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { main } from '../../generators/cli.ts'
+import { EMITTERS } from '../../generators/config.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join('test/toolkit', '.family-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const spec = () => join(folder, 'openapi/2030-01-01.yaml')
+const out = (path: string) => join(folder, 'out', path)
+
+async function run(command: string) {
+  const lines: string[] = []
+  const print = (line: string) => void lines.push(line)
+  const code = await main(['--config', join(folder, 'dateline.config.json'), command], {
+    out: print,
+    error: print,
+  })
+  return { code, lines }
+}
+
+beforeEach(async () => {
+  cpSync('test/golden/one-version/openapi', join(folder, 'openapi'), { recursive: true })
+  writeFileSync(
+    join(folder, 'dateline.config.json'),
+    JSON.stringify({ documents: './openapi', out: './out', emit: EMITTERS }),
+  )
+  await run('generate')
+})
+
+test('a property added to a schema is in every output, and nothing else changes', async () => {
+  const before = readFileSync(out('validators.js'), 'utf8')
+  writeFileSync(
+    spec(),
+    readFileSync(spec(), 'utf8').replace(
+      '        pages: {',
+      '        isbn: { type: string, maxLength: 13 }\n        pages: {',
+    ),
+  )
+  const { code, lines } = await run('generate')
+  expect(code).toBe(0)
+  const written = lines.filter((line) => line.startsWith('wrote ')).map((line) => line.slice('wrote '.length))
+  expect(written).toEqual(
+    expect.arrayContaining([
+      '2030-01-01/openapi.json',
+      '2030-01-01/types.ts',
+
+      'validators.js',
+    ]),
+  )
+  expect(written.filter((path) => /routes|handlers|versions|translations/.test(path))).toEqual([])
+  for (const path of written) expect(readFileSync(out(path), 'utf8'), path).toContain('isbn')
+  expect(before).not.toContain('isbn')
+  expect((await run('generate')).lines.at(-1)).toMatch(/ 0 changed$/)
+})
+
+test.each([
+  ['2030-01-01/types.ts', 'pages?: number | null', 'pages?: number', 'pages: { type: [integer'],
+  ['2030-01-01/routes.ts', "id: 'getBook'", "id: 'fetchBook'", '    get:'],
+  ['2030-01-01/openapi.json', '"maxLength": 200', '"maxLength": 300', 'title: { type: string, minLength: 1'],
+])('an edit of %s is found and traced to its line', async (path, from, to, source) => {
+  const text = readFileSync(out(path), 'utf8')
+  expect(text).toContain(from)
+  writeFileSync(out(path), text.replace(from, to))
+  const { code, lines } = await run('check')
+  expect(code).toBe(1)
+  const said = lines.join('\n')
+  expect(said).toContain(`generated ${path}:`)
+  const line = Number(/2030-01-01\.yaml:(\d+):/.exec(said)?.[1])
+  expect(readFileSync(spec(), 'utf8').split('\n')[line - 1]).toContain(source)
+})
+
+test('a missing file and a stale one are found, and generate mends both', async () => {
+  rmSync(out('explain.ts'))
+  writeFileSync(out('left-over.ts'), '')
+  const { code, lines } = await run('check')
+  expect(code).toBe(1)
+  expect(lines.join('\n')).toMatch(/explain\.ts is missing[\s\S]*left-over\.ts comes from no document/)
+  expect((await run('generate')).code).toBe(0)
+  expect((await run('check')).code).toBe(0)
+})
+
+test('a document that does not parse leaves the output as it was', async () => {
+  const before = readFileSync(out('versions.ts'), 'utf8')
+  writeFileSync(spec(), 'openapi: 3.1.0\n  bad: [')
+  const { code, lines } = await run('generate')
+  expect(code).toBe(3)
+  expect(lines.join('\n')).toContain('document-syntax')
+  expect(readFileSync(out('versions.ts'), 'utf8')).toBe(before)
+})

@@ -1,0 +1,298 @@
+/** Which lens claims which difference, what the gate drafts, and that a difference never passes unseen. */
+import { describe, expect, test } from 'vitest'
+import type { LoadedChange } from '../../generators/changes.ts'
+import { claimSteps, judge } from '../../generators/gate.ts'
+import { claims } from '../../generators/ir/claims.ts'
+import { diffApis } from '../../generators/ir/diff.ts'
+import type { Difference } from '../../generators/ir/difference.ts'
+import { proposeChanges } from '../../generators/ir/proposed-change.ts'
+import type { Lens } from '../../versions/change.ts'
+import { diffTexts, readPair, using } from './versions.ts'
+
+const schemas = ['X']
+const turn = (value: unknown) => value
+const object = (properties: string): string => `X: { type: object, properties: { ${properties} } }`
+const both = (text: string): string =>
+  `${using('request', text)}`.replace(
+    "'204': { description: ok }",
+    "'200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/X' } } } }",
+  )
+const header = (name: string, required: boolean): string =>
+  `paths:\n  /a:\n    post: { operationId: postA, responses: { '200': { description: ok } }, parameters: [{ name: ${name}, in: header, required: ${required}, schema: {} }, { name: q, in: query, schema: { type: string } }] }\n`
+const query = (schema: string): string => header('H', false).replace('{ type: string }', schema)
+const signed = (name: string): string =>
+  `paths: {}\nwebhooks:\n  a.done:\n    post: { responses: { '200': { description: ok } }, parameters: [{ name: ${name}, in: header, schema: {} }] }\n`
+const enumeration = (...values: string[]): string => `X: { enum: [${values}] }`
+
+/** [lens, old, new, codes that it claims, codes that it does not] */
+type Row = readonly [Lens, string, string, readonly string[], readonly string[]]
+
+const ROWS: readonly Row[] = [
+  [
+    { kind: 'values', schemas, rename: { a: 'b' }, merge: {} },
+    both(enumeration('a', 'k')),
+    both(enumeration('b', 'k')),
+    ['enum-value-removed', 'enum-value-added'],
+    [],
+  ],
+  [
+    { kind: 'values', schemas, rename: {}, merge: { c: 'a' }, loss: 'merge' },
+    both(enumeration('a')),
+    both(enumeration('a', 'c', 'd')),
+    ['enum-value-added'],
+    ['enum-value-added'],
+  ],
+  [
+    { kind: 'values', schemas, property: 'p', rename: { a: 'b' }, merge: {} },
+    both(object('p: { enum: [a] }, q: { enum: [a] }')),
+    both(object('p: { enum: [b] }, q: { enum: [b] }')),
+    ['enum-value-removed', 'enum-value-added'],
+    ['enum-value-removed', 'enum-value-added'],
+  ],
+  [
+    { kind: 'convert', schemas, property: 'p', up: turn, down: turn },
+    both(object('p: { type: array, items: { type: string } }, pp: { type: string }')),
+    both(object('p: { type: array, items: { type: integer } }, pp: { type: integer }')),
+    ['type-changed'],
+    ['type-changed'],
+  ],
+  [
+    { kind: 'convert', schemas, property: 'p', up: turn, down: turn },
+    both(object('p: { type: string }')),
+    both(object('p: { type: [integer, "null"] }')),
+    ['type-changed'],
+    ['null-added'],
+  ],
+  [
+    { kind: 'rename', schemas, from: 'p', to: 'q' },
+    both(object('p: {}, r: {}')),
+    both(object('q: {}')),
+    ['property-removed', 'property-added'],
+    ['property-removed'],
+  ],
+  [
+    { kind: 'replace', schemas, old: ['p', 'r'], new: ['q'], up: turn, down: turn },
+    both(object('p: {}, r: {}')),
+    both(object('q: {}')),
+    ['property-removed', 'property-removed', 'property-added'],
+    [],
+  ],
+  [
+    { kind: 'drop', schemas, property: 'p', loss: 'drop' },
+    both(object('p: {}, r: {}')),
+    both(object('')),
+    ['property-removed'],
+    ['property-removed'],
+  ],
+  [
+    { kind: 'default', schemas, property: 'p', value: 1 },
+    both(object('')),
+    both(`${object('p: {}').slice(0, -2)}, required: [p] }`),
+    ['property-added-required'],
+    [],
+  ],
+  [
+    { kind: 'leave-out', schemas: ['Y'], property: 'd', unless: 'X', loss: 'drop' },
+    both(enumeration('a')),
+    both(enumeration('a', 'b')),
+    ['enum-value-added'],
+    [],
+  ],
+  [
+    { kind: 'filter', operation: 'postA', parameter: 'q', up: turn },
+    query('{ type: string }'),
+    query('{ type: integer }'),
+    ['type-changed'],
+    [],
+  ],
+  [
+    { kind: 'filter', operation: 'postB', parameter: 'q', up: turn },
+    query('{ type: string }'),
+    query('{ type: integer }'),
+    [],
+    ['type-changed'],
+  ],
+  [
+    { kind: 'ignored-query', operation: 'postA', parameter: 'q' },
+    query('{}'),
+    query('{}').replace('name: q', 'name: z'),
+    ['parameter-removed'],
+    ['parameter-added'],
+  ],
+  [
+    { kind: 'required-header', header: 'h' },
+    header('H', false),
+    header('H', true),
+    ['parameter-required'],
+    [],
+  ],
+  [
+    { kind: 'renamed-header', from: 'X-Sign', to: 'Sign' },
+    signed('X-Sign'),
+    signed('Sign'),
+    ['header-removed', 'header-added'],
+    [],
+  ],
+  [
+    { kind: 'accept', code: 'enum-value-removed', at: ['X'] },
+    both(enumeration('a', 'b')),
+    both(enumeration('a')),
+    ['enum-value-removed'],
+    [],
+  ],
+  [
+    { kind: 'accept', code: 'enum-value-removed', at: ['Y'] },
+    both(enumeration('a', 'b')),
+    both(enumeration('a')),
+    [],
+    ['enum-value-removed'],
+  ],
+]
+
+describe('claims', () => {
+  test.each(ROWS)('$kind', (lens, old, next, want, not) => {
+    const { found } = diffTexts(old, next)
+    const codes = (mine: boolean) =>
+      found.filter((each) => claims(lens, each) === mine).map(({ code }) => code)
+    expect(codes(true)).toEqual(want)
+    expect(codes(false)).toEqual(not)
+  })
+})
+
+test('what renames a tag, or the property that holds it, renames it in the union', () => {
+  const union = (name: string, tag: string) =>
+    using(
+      'response',
+      `X: { oneOf: [{ $ref: "#/components/schemas/A" }], discriminator: { propertyName: ${name}, mapping: { ${tag}: "#/components/schemas/A" } } }, A: { type: object, properties: { ${name}: { enum: [${tag}] } }, required: [${name}] }`,
+    )
+  const property: Lens = { kind: 'rename', schemas: ['A'], from: 't', to: 'kind' }
+  const values: Lens = { kind: 'values', schemas: ['A'], property: 't', rename: { a: 'b' }, merge: {} }
+  const left = (next: string, lens: Lens) =>
+    diffTexts(union('t', 'a'), next).found.filter((each) => each.class === 'breaking' && !claims(lens, each))
+  expect(left(union('kind', 'a'), property)).toEqual([])
+  expect(left(union('t', 'b'), values)).toEqual([])
+  expect(left(union('t', 'b'), property)).not.toEqual([])
+})
+
+describe('drafts', () => {
+  const drafted = (old: string, next: string) => {
+    const open = diffTexts(old, next).found.filter((each) => each.class === 'breaking')
+    return proposeChanges(open).map(({ id, lens }) => `${id}: ${lens}`)
+  }
+  test.each([
+    [
+      'values',
+      both(enumeration('lineA', 'lineB')),
+      both(enumeration('line_a', 'line_b')),
+      ["rename-x-values: v.values('X', { rename: { lineA: 'line_a', lineB: 'line_b' } })"],
+    ],
+    [
+      'merged values',
+      both(enumeration('a')),
+      both(enumeration('a', 'b')),
+      ["rename-x-values: v.values('X', { merge: { b: '…' }, loss: 'merge' })"],
+    ],
+    [
+      'a rename, required too',
+      both(object('weight: {}')),
+      both(`${object('weight_grams: {}').slice(0, -2)}, required: [weight_grams] }`),
+      ["rename-weight: v.rename(['X'], 'weight', 'weight_grams')"],
+    ],
+    ['a loss', both(object('p: {}')), both(object('')), ["drop-p: v.drop(['X'], 'p', { loss: 'drop' })"]],
+    [
+      'a requirement',
+      both(object('')),
+      both(`${object('p: {}').slice(0, -2)}, required: [p] }`),
+      ["require-p: v.default(['X'], 'p', …)"],
+    ],
+    [
+      'a type',
+      both(object('p: { type: string }')),
+      both(object('p: { type: integer }')),
+      ["convert-p: v.convert(['X'], 'p', { up: (value) => …, down: (value) => … })"],
+    ],
+    [
+      'a header',
+      header('Some-Key', false),
+      header('Some-Key', true),
+      ["require-some-key: v.requiredHeader('Some-Key')"],
+    ],
+    [
+      'a header of events',
+      signed('X-Sign'),
+      signed('Sign'),
+      ["rename-x-sign: v.renamedHeader('X-Sign', 'Sign')"],
+    ],
+    [
+      'a filter',
+      query('{ type: string }'),
+      query('{ type: integer }'),
+      ["translate-post-a-q: v.filter('postA', 'q', (value) => […])"],
+    ],
+    [
+      'a parameter',
+      query('{}'),
+      query('{}').replace(', { name: q, in: query, schema: {} }', ''),
+      ["ignore-post-a-q: v.ignoredQuery('postA', 'q')"],
+    ],
+    [
+      'what no lens translates',
+      header('H', false),
+      'paths: {}',
+      ["accept-operation-removed: v.accept('operation-removed', 'postA')"],
+    ],
+  ])('%s', (_, old, next, want) => {
+    expect(drafted(old, next)).toEqual(want)
+  })
+})
+
+describe('judge', () => {
+  const [old, next] = readPair(both(object('p: {}')), both(object('')))
+  const change = (id: string, ...lenses: Lens[]): LoadedChange => ({
+    id,
+    why: 'because',
+    lenses,
+    version: next.version,
+    file: `versions/${next.version}/${id}.ts`,
+  })
+  const drop: Lens = { kind: 'drop', schemas, property: 'p', loss: 'drop' }
+  const codes = (changes: readonly LoadedChange[], versions: string | undefined = 'versions') =>
+    judge(claimSteps([old, next], changes), { out: 'generated', ...(versions && { versions }) }).map(
+      ({ code, severity }) => `${severity} ${code}`,
+    )
+  test.each<[string, LoadedChange[], string[]]>([
+    ['none', [], ['error break-unclaimed']],
+    ['one', [change('drop-p', drop)], []],
+    ['two', [change('drop-p', drop), change('lose-p', drop)], ['error break-claimed-twice']],
+    [
+      'one that claims nothing',
+      [change('drop-p', drop), change('drop-q', { ...drop, property: 'q' })],
+      ['error change-claims-nothing'],
+    ],
+    [
+      'one of behaviour',
+      [
+        change('drop-p', drop),
+        change('ignore-q', { kind: 'ignored-query', operation: 'useX', parameter: 'q' }),
+      ],
+      [],
+    ],
+    [
+      'one of another version',
+      [{ ...change('drop-p', drop), version: '2029-01-01' }],
+      ['error break-unclaimed'],
+    ],
+  ])('%s', (_, changes, want) => {
+    expect(codes(changes)).toEqual(want)
+  })
+
+  test('without a folder of changes it warns', () => {
+    expect(codes([], '')).toEqual(['warning break-unclaimed'])
+  })
+})
+
+test('each breaking difference can be claimed by a lens that some person can write', () => {
+  const all: Difference[] = ROWS.flatMap(([, old, next]) => [...diffApis(...readPair(old, next))])
+  for (const difference of all.filter((each) => each.class === 'breaking'))
+    expect(claims({ kind: 'accept', code: difference.code, at: [] }, difference)).toBe(true)
+})

@@ -1,0 +1,59 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { addStubs } from '../../generators/stub.ts'
+import { read } from '../ir/document.ts'
+
+const { api } = read(`
+paths:
+  /books:
+    get: { operationId: listBooks, tags: [books], responses: { '200': { description: ok } } }
+    post: { operationId: createBook, tags: [books], responses: { '201': { description: ok } } }
+  /loans:
+    get: { operationId: listLoans, tags: [book_loans], responses: { '200': { description: ok } } }
+`)
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join('test/toolkit', '.handlers-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const WRITTEN = `import type { BooksHandlers } from '../../../generated/head/handlers.ts'
+
+// a comment, odd   spacing and all
+export const booksHandlers = {
+  async listBooks() { return { status: 200,   body: undefined } },
+} satisfies BooksHandlers
+`
+
+test('adds what is missing and leaves what stands there as it is', () => {
+  writeFileSync(join(folder, 'books.ts'), WRITTEN)
+  expect(addStubs([api], folder, 'generated')).toEqual([
+    { file: `${folder}/books.ts`, operation: 'createBook' },
+    { file: `${folder}/book_loans.ts`, operation: 'listLoans' },
+  ])
+  const books = readFileSync(join(folder, 'books.ts'), 'utf8')
+  for (const line of WRITTEN.trimEnd().split('\n')) expect(books).toContain(line)
+  expect(books).toMatch(/async createBook\(\) \{\s+return notImplemented\(\)/)
+  const loans = readFileSync(join(folder, 'book_loans.ts'), 'utf8')
+  expect(loans).toContain('export const bookLoansHandlers = {')
+  expect(loans).toContain('satisfies Partial<BookLoansHandlers>')
+})
+
+test('lists what is missing without writing', () => {
+  writeFileSync(join(folder, 'books.ts'), WRITTEN)
+  expect(addStubs([api], folder, 'generated', true)).toEqual([
+    { file: `${folder}/books.ts`, operation: 'createBook' },
+    { file: `${folder}/book_loans.ts`, operation: 'listLoans' },
+  ])
+  expect(readFileSync(join(folder, 'books.ts'), 'utf8')).toBe(WRITTEN)
+  expect(existsSync(join(folder, 'book_loans.ts'))).toBe(false)
+})
+
+test('does nothing the second time', () => {
+  addStubs([api], folder, 'generated')
+  const before = readFileSync(join(folder, 'books.ts'), 'utf8')
+  expect(addStubs([api], folder, 'generated')).toEqual([])
+  expect(readFileSync(join(folder, 'books.ts'), 'utf8')).toBe(before)
+})

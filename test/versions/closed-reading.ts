@@ -1,0 +1,166 @@
+/**
+ * The strictest reader of a document: whatever a schema does not declare is a fault, in answers too. Beside it an
+ * untranslated value cannot pass for a translated one. Faults name the line of the document that they break.
+ */
+import ajvFormats from 'ajv-formats/dist/formats.js'
+import type { Api, ObjectSchema, Place, Property, Schema } from '../../generators/ir/model.ts'
+import { shapeOf } from '../../generators/ir/translation-shape.ts'
+
+export interface Misfit {
+  readonly place: Place
+  readonly field: string
+  readonly issue: string
+}
+
+/** @returns the first fault, or undefined when the value fits. */
+export function misfit(api: Api, schema: Schema, value: unknown, field = ''): Misfit | undefined {
+  if (value === null && schema.nullable) return undefined
+  const fault = (issue: string): Misfit => ({ place: schema.place, field, issue })
+  switch (schema.kind) {
+    case 'any':
+      return undefined
+    case 'never':
+      return fault('must not be there')
+    case 'null':
+      return value === null ? undefined : fault('must be null')
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : fault('must be true or false')
+    case 'number':
+      return typeof value === 'number' && fitsNumber(schema, value) ? undefined : fault('is no such number')
+    case 'string':
+      return typeof value === 'string' && fitsString(schema, value)
+        ? undefined
+        : fault(`is no such text: ${JSON.stringify(value)}`)
+    case 'enum':
+      return schema.values.includes(value as string)
+        ? undefined
+        : fault(`has no member ${JSON.stringify(value)}`)
+    case 'array':
+      return misfitOfList(api, schema, value, field)
+    case 'object':
+      return misfitOfObject(api, schema, schema.properties, value, field)
+    case 'union': {
+      const faults = schema.members.map((member) => misfit(api, member, value, field))
+      const deepest = faults.toSorted((a, b) => (b?.field.length ?? 0) - (a?.field.length ?? 0))[0]
+      return faults.includes(undefined) ? undefined : deepest
+    }
+    case 'intersection': {
+      const properties = [...(shapeOf(schema, api, new Set())?.properties.values() ?? [])]
+      return misfitOfObject(api, schema, properties, value, field)
+    }
+    case 'ref':
+      return misfit(api, api.schemas.get(schema.name)!, value, field)
+  }
+}
+
+function fitsNumber(schema: Extract<Schema, { kind: 'number' }>, value: number): boolean {
+  return (
+    (!schema.integer || Number.isInteger(value)) &&
+    value >= (schema.minimum ?? Number.NEGATIVE_INFINITY) &&
+    value <= (schema.maximum ?? Number.POSITIVE_INFINITY) &&
+    value > (schema.exclusiveMinimum ?? Number.NEGATIVE_INFINITY) &&
+    value < (schema.exclusiveMaximum ?? Number.POSITIVE_INFINITY)
+  )
+}
+
+const patterns = new Map<string, RegExp>()
+
+function patternOf(source: string): RegExp {
+  const known = patterns.get(source) ?? new RegExp(source, 'u')
+  patterns.set(source, known)
+  return known
+}
+
+function fitsString(schema: Extract<Schema, { kind: 'string' }>, value: string): boolean {
+  if (value.length < (schema.minLength ?? 0) || value.length > (schema.maxLength ?? Number.POSITIVE_INFINITY))
+    return false
+  if (schema.pattern !== undefined && !patternOf(schema.pattern).test(value)) return false
+  const formats = ajvFormats.fullFormats as Record<string, unknown>
+  return schema.format === undefined || fitsFormat(formats[schema.format], value)
+}
+
+function fitsFormat(format: unknown, value: string): boolean {
+  if (format instanceof RegExp) return format.test(value)
+  if (typeof format === 'function') return format(value) === true
+  if (typeof format === 'object' && format !== null && 'validate' in format)
+    return fitsFormat(format.validate, value)
+  return true
+}
+
+function misfitOfList(
+  api: Api,
+  schema: Extract<Schema, { kind: 'array' }>,
+  value: unknown,
+  field: string,
+): Misfit | undefined {
+  const fault = (issue: string): Misfit => ({ place: schema.place, field, issue })
+  if (!Array.isArray(value)) return fault('must be a list')
+  if (value.length < (schema.minItems ?? 0)) return fault('has too few members')
+  if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) return fault('has too many members')
+  for (const [index, item] of value.entries()) {
+    const found = misfit(api, schema.items, item, `${field}[${index}]`)
+    if (found) return found
+  }
+  return undefined
+}
+
+function misfitOfObject(
+  api: Api,
+  schema: Schema,
+  properties: readonly Property[],
+  value: unknown,
+  field: string,
+): Misfit | undefined {
+  const fault = (issue: string): Misfit => ({ place: schema.place, field, issue })
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fault('must be an object')
+  const given = value as Record<string, unknown>
+  const below = (name: string) => (field === '' ? name : `${field}.${name}`)
+  const declared = new Map(properties.map((property) => [property.name, property]))
+  for (const property of properties) {
+    if (!Object.hasOwn(given, property.name)) {
+      if (property.required)
+        return { place: property.place, field: below(property.name), issue: 'is missing' }
+      continue
+    }
+    const found = misfit(api, property.schema, given[property.name], below(property.name))
+    if (found) return found
+  }
+  const rest = (schema as Partial<ObjectSchema>).additional
+  // An object that declares nothing may hold anything.
+  if (properties.length === 0 && rest === 'open') return undefined
+  for (const name of Object.keys(given)) {
+    if (declared.has(name)) continue
+    if (typeof rest !== 'object') return { ...fault('is not declared'), field: below(name) }
+    const found = misfit(api, rest, given[name], below(name))
+    if (found) return found
+  }
+  return undefined
+}
+
+/** Whether a field of an error, `fields[0].key`, names something that the schema has. */
+export function hasField(api: Api, schema: Schema, field: string): boolean {
+  const tokens = [...field.matchAll(/\[\d+\]|[^.[\]]+/g)].map(([token]) => token)
+  return hasTokens(api, schema, tokens)
+}
+
+function hasTokens(api: Api, schema: Schema, tokens: readonly string[]): boolean {
+  const [first, ...rest] = tokens
+  if (first === undefined) return true
+  switch (schema.kind) {
+    case 'ref':
+      return hasTokens(api, api.schemas.get(schema.name)!, tokens)
+    case 'array':
+      return first.startsWith('[') && hasTokens(api, schema.items, rest)
+    case 'union':
+      return schema.members.some((member) => hasTokens(api, member, tokens))
+    case 'object':
+    case 'intersection': {
+      const shape = shapeOf(schema, api, new Set())
+      const property = shape?.properties.get(first)
+      if (property) return hasTokens(api, property.schema, rest)
+      return shape?.rest ? hasTokens(api, shape.rest, rest) : false
+    }
+    default:
+      return schema.kind === 'any'
+  }
+}

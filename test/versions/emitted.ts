@@ -1,0 +1,61 @@
+/**
+ * Translations as they are emitted, run from memory, each function watched: which are called, and what comes out when
+ * one of them is replaced by the identity.
+ */
+import { basename, dirname, join } from 'node:path'
+import ts from 'typescript'
+import type { LoadedChange } from '../../generators/changes.ts'
+import type { Bound, Translations } from '../../generators/emit/translations.ts'
+import type { Translate } from '../../runtime/contract.ts'
+
+export interface Watch {
+  /** `2026-02-01/Card_down`: replaced by the identity. */
+  replaced: string | undefined
+  readonly called: Set<string>
+}
+
+export interface Emitted {
+  readonly watch: Watch
+  /** Every function, as `2026-02-01/Card_down`. */
+  readonly functions: readonly string[]
+  find(bound: Bound | undefined): Translate | undefined
+}
+
+const FUNCTION = /^((?:export )?function (\w+)\((\w+): (?:Value|string)\): (?:Value|string) \{)$/gm
+
+/** @param translations as the emitter gives them. */
+export function runEmitted(translations: Translations, changes: readonly LoadedChange[]): Emitted {
+  const watch: Watch = { replaced: undefined, called: new Set() }
+  const functions: string[] = []
+  const modules = new Map<string, Record<string, Translate>>()
+  const sources = new Map(translations.files.map((file) => [basename(file.path), file.text]))
+  const call = (name: string): boolean => {
+    watch.called.add(name)
+    return watch.replaced === name
+  }
+  const load = (file: string): Record<string, Translate> => {
+    const known = modules.get(file)
+    if (known) return known
+    const version = basename(file, '.ts')
+    const watched = sources
+      .get(file)!
+      .replace(FUNCTION, (_, opening: string, name: string, value: string) => {
+        functions.push(`${version}/${name}`)
+        return `${opening}\n  if (replaced('${version}/${name}')) return ${value}`
+      })
+    const { outputText } = ts.transpileModule(watched, {
+      compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
+    })
+    const exports: Record<string, Translate> = {}
+    const required = (path: string): unknown => {
+      if (sources.has(basename(path)) && path.startsWith('./')) return load(basename(path))
+      const file = join(basename(dirname(path)), basename(path))
+      return { default: changes.find((change) => change.file.endsWith(file)) }
+    }
+    new Function('require', 'exports', 'replaced', outputText)(required, exports, call)
+    modules.set(file, exports)
+    return exports
+  }
+  for (const file of sources.keys()) load(file)
+  return { watch, functions, find: (bound) => bound && load(`${bound.version}.ts`)[bound.name] }
+}

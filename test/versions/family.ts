@@ -1,0 +1,70 @@
+/** The project's own documents, changes and generated tables, as the proof needs them. */
+import fc from 'fast-check'
+import { events } from '../../generated/events.ts'
+import { versions } from '../../generated/versions.ts'
+import { loadChanges } from '../../generators/changes.ts'
+import { readConfig } from '../../generators/config.ts'
+import { createReport } from '../../generators/diagnostics.ts'
+import { emitTranslations, type Translations } from '../../generators/emit/translations.ts'
+import { buildApi } from '../../generators/ir/build.ts'
+import { loadDocument } from '../../generators/load.ts'
+import catalogue from '../../versions/2026-05-19/merchant-category-codes.json' with { type: 'json' }
+import type { Domains } from './arbitrary.ts'
+import type { Emitted } from './emitted.ts'
+import type { Tables } from './proof.ts'
+
+/** Documents of all versions, oldest first, and the changes between them. */
+export async function loadFamily() {
+  const report = createReport()
+  const config = readConfig('dateline.config.json', report)!
+  // The documents are linted elsewhere.
+  const apis = config.documents
+    .flatMap((file) => loadDocument(file, report) ?? [])
+    .map((document) => buildApi(document, report))
+  const changes = await loadChanges(
+    config.versions,
+    apis.map((api) => api.version),
+    report,
+  )
+  report.finish()
+  return { apis, changes, translations: emitTranslations(apis, changes, report, config.out) }
+}
+
+/** Codes of the catalogue, the one for all others, and some that nobody knows. */
+export const domains: Domains = {
+  MerchantCategoryCode: fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...catalogue.map(({ code }) => code)) },
+    { weight: 1, arbitrary: fc.constant('0000') },
+    { weight: 1, arbitrary: fc.stringMatching(/^[0-9]{4}$/) },
+  ),
+}
+
+/** The tables that the service runs. */
+export function generatedTables(): Tables {
+  const find = (version: string, id: string) =>
+    versions.find((each) => each.name === version)?.operations.find((each) => each.id === id)
+  return {
+    up(version, kind, { id }) {
+      const operation = find(version, id)
+      if (kind === 'item') return operation?.body?.each?.up
+      return kind === 'body' ? operation?.upBody : operation?.upQuery
+    },
+    down: (version, { id }) => find(version, id)?.down,
+    downField: (version, { id }) => find(version, id)?.downField,
+    downEvent: (version, { name }) => events[version]?.[name]?.down,
+  }
+}
+
+/** The same from memory, each function watched. */
+export function emittedTables({ bindings }: Translations, emitted: Emitted): Tables {
+  const of = (version: string) => bindings.get(version)!
+  return {
+    up(version, kind, operation) {
+      if (kind === 'item') return emitted.find(of(version).upItem(operation))
+      return emitted.find(kind === 'body' ? of(version).upBody(operation) : of(version).upQuery(operation))
+    },
+    down: (version, operation) => emitted.find(of(version).down(operation)),
+    downField: (version, operation) => emitted.find(of(version).downField(operation)),
+    downEvent: (version, { name }) => emitted.find(of(version).downEvent(name)),
+  }
+}

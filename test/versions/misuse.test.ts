@@ -1,0 +1,143 @@
+/** What must not compile in a change: each line of misuse gives the compiler something to say, and right use nothing. */
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+
+const PREAMBLE = `
+import { between } from './change.ts'
+interface Old {
+  schemas: {
+    Colour: 'red' | 'blue'
+    Thing: { name: string; size: string; colour: 'red' | 'blue'; first: string; gone: number }
+    ThingCreate: { name: string; size?: string; first?: string }
+    List: { data: Thing[]; kinds: string[] }
+  }
+  operations: { listThings: { parameters: { query?: { colour?: 'red' | 'blue'; old?: boolean }; header?: { 'X-Old': string; Key?: string } } }; oldOnly: object }
+}
+type Thing = Old['schemas']['Thing']
+interface New {
+  schemas: {
+    Colour: 'crimson' | 'blue' | 'green'
+    Thing: { name: string; size: number; colour: 'crimson' | 'blue'; last: string; fresh: boolean }
+    ThingCreate: { name: string; size?: number; last?: string }
+    List: { data: { kind: 'a' | 'b' }[]; kinds: string[] }
+    Kind: 'a' | 'b'
+  }
+  operations: { listThings: { parameters: { query?: { colour?: 'crimson' | 'blue' }; header?: { New: string; Key: string } } }; newOnly: object }
+}
+const v = between<Old, New>()
+`
+
+/** One program of all snippets: checking them one by one would start the compiler as often. */
+function errorsOf(snippets: readonly string[]): number[][] {
+  const files = new Map(
+    snippets.map((snippet, index) => [`${process.cwd()}/versions/misuse-${index}.ts`, PREAMBLE + snippet]),
+  )
+  const options: ts.CompilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    target: ts.ScriptTarget.ES2024,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    types: [],
+    skipLibCheck: true,
+  }
+  const host = ts.createCompilerHost(options)
+  const { getSourceFile, fileExists, readFile } = host
+  host.fileExists = (file) => files.has(file) || fileExists(file)
+  host.readFile = (file) => files.get(file) ?? readFile(file)
+  host.getSourceFile = (file, language) => {
+    const text = files.get(file)
+    return text === undefined ? getSourceFile(file, language) : ts.createSourceFile(file, text, language)
+  }
+  const program = ts.createProgram([...files.keys()], options, host)
+  return [...files.keys()].map((file) =>
+    program.getSemanticDiagnostics(program.getSourceFile(file)).map((each) => each.code),
+  )
+}
+
+const RIGHT = [
+  "v.values('Colour', { rename: { red: 'crimson' } })",
+  "v.values('Colour', { rename: { red: 'crimson' }, merge: { green: 'blue' }, loss: 'merge' })",
+  "v.valuesOf(['Thing'], 'colour', { rename: { red: 'crimson' } })",
+  "v.convert(['Thing', 'ThingCreate'], 'size', { up: (size) => Number(size), down: (size) => String(size) })",
+  "v.rename(['Thing', 'ThingCreate'], 'first', 'last')",
+  "v.replace(['Thing', 'ThingCreate'], { old: ['first'], new: ['last'], up: ({ first }) => ({ last: first ?? '' }), down: ({ last }) => ({ first: last ?? '' }) })",
+  "v.drop(['Thing'], 'gone', { loss: 'drop', down: (thing) => thing.size })",
+  "v.default(['Thing'], 'fresh', true)",
+  "v.leaveOut(['List'], 'data', { unless: 'Colour', by: 'kind', loss: 'drop' })",
+  "v.filter('listThings', 'colour', (colour) => [colour === 'red' ? 'crimson' : colour])",
+  "v.ignoredQuery('listThings', 'old')",
+  "v.requiredHeader('Key')",
+  "v.renamedHeader('X-Old', 'New')",
+  "v.change({ id: 'a', why: 'b', lenses: [], examples: [{ schema: 'Colour', old: 'red', new: 'crimson' }] })",
+]
+
+const WRONG: readonly (readonly [string, string])[] = [
+  ['a schema that is not there', "v.values('Color', { rename: { red: 'crimson' } })"],
+  ['a schema of one version only', "v.values('Kind', { rename: {} })"],
+  ['an old member that is not there', "v.values('Colour', { rename: { reed: 'crimson' } })"],
+  ['a new member that is not there', "v.values('Colour', { rename: { red: 'crimsn' } })"],
+  ['a member that is in both', "v.values('Colour', { rename: { red: 'blue' } })"],
+  ['a member that is left out', "v.values('Colour', { rename: {} })"],
+  ['a merge without a loss', "v.values('Colour', { rename: { red: 'crimson' }, merge: { green: 'blue' } })"],
+  ['a loss without a merge', "v.values('Colour', { rename: { red: 'crimson' }, loss: 'merge' })"],
+  ['a property that is not there', "v.convert(['Thing'], 'sise', { up: Number, down: String })"],
+  ['a direction that is missing', "v.convert(['Thing'], 'size', { up: (size) => Number(size) })"],
+  ['the other direction missing', "v.convert(['Thing'], 'size', { down: (size) => String(size) })"],
+  [
+    'a direction of the wrong type',
+    "v.convert(['Thing'], 'size', { up: (size) => size, down: (size) => String(size) })",
+  ],
+  ['a loss that there is not', "v.convert(['Thing'], 'size', { up: Number, down: String, loss: 'maybe' })"],
+  ['a renamed property that is still there', "v.rename(['Thing'], 'name', 'last')"],
+  ['a new name that is not new', "v.rename(['Thing'], 'first', 'name')"],
+  ['a renamed property of another type, unconverted', "v.rename(['Thing'], 'gone', 'last')"],
+  [
+    'a group whose way up gives too little',
+    "v.replace(['Thing'], { old: ['first'], new: ['last'], up: () => ({ lst: '' }), down: () => ({ first: '' }) })",
+  ],
+  [
+    'a group without a way down',
+    "v.replace(['Thing'], { old: ['first'], new: ['last'], up: () => ({ last: '' }) })",
+  ],
+  ['a drop without a loss', "v.drop(['Thing'], 'gone', {})"],
+  ['a drop of what is still there', "v.drop(['Thing'], 'name', { loss: 'drop' })"],
+  ['a default of the wrong type', "v.default(['Thing'], 'fresh', 'yes')"],
+  [
+    'a kind that members do not have',
+    "v.leaveOut(['List'], 'data', { unless: 'Colour', by: 'sort', loss: 'drop' })",
+  ],
+  ['an operation that is not there', "v.ignoredQuery('listThing', 'old')"],
+  ['an operation of one version only', "v.filter('newOnly', 'colour', () => [])"],
+  ['a parameter that is not there', "v.ignoredQuery('listThings', 'older')"],
+  ['a filter that gives no list', "v.filter('listThings', 'colour', (colour) => 'blue')"],
+  ['a filter that gives old values', "v.filter('listThings', 'colour', (colour) => [colour])"],
+  ['a header that is not there', "v.renamedHeader('X-Older', 'New')"],
+  ['a required header that is not there', "v.requiredHeader('Kee')"],
+  [
+    'an example of the wrong side',
+    "v.change({ id: 'a', why: 'b', lenses: [], examples: [{ schema: 'Colour', old: 'crimson', new: 'red' }] })",
+  ],
+  [
+    'an example without its other side',
+    "v.change({ id: 'a', why: 'b', lenses: [], examples: [{ schema: 'Colour', old: 'red' }] })",
+  ],
+  ['a change without its words', "v.change({ id: 'a', lenses: [] })"],
+]
+
+const found = errorsOf([...RIGHT, ...WRONG.map(([, snippet]) => snippet)])
+
+test.each(RIGHT.map((snippet, index) => [snippet, index] as const))('compiles: %s', (_, index) => {
+  expect(found[index]).toEqual([])
+})
+
+test.each(WRONG.map(([name], index) => [name, RIGHT.length + index] as const))(
+  'does not compile: %s',
+  (_, index) => {
+    expect(found[index]!.length).toBeGreaterThan(0)
+    // Not for a slip of the fixture itself: a name that cannot be found, a module, a comma.
+    expect(found[index]!.filter((code) => code < 2000 || code === 2304 || code === 2307)).toEqual([])
+  },
+)

@@ -1,0 +1,19 @@
+import type * as Old from '../../generated/2025-11-01/types.ts'
+import type * as New from '../../generated/2026-02-01/types.ts'
+import { between } from '../change.ts'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+export default v.change({
+  id: 'add-decision-events',
+  why:
+    '`authorization_decision.timed_out` and `authorization_decision.errored` tell when an authorization endpoint did not ' +
+    'answer. Earlier versions leave these types out of endpoints and lists of events',
+  lenses: [
+    v.leaveOut(['WebhookEndpoint'], 'enabled_events', { unless: 'EnabledEvent', loss: 'drop' }),
+    v.leaveOut(['EventList'], 'data', { unless: 'EventType', by: 'type', loss: 'drop' }),
+  ],
+})

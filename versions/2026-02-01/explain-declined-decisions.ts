@@ -1,0 +1,29 @@
+import type * as Old from '../../generated/2025-11-01/types.ts'
+import type * as New from '../../generated/2026-02-01/types.ts'
+import { between } from '../change.ts'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+export default v.change({
+  id: 'explain-declined-decisions',
+  why:
+    'An authorization that your endpoint declined, or that it did not decide, says so: `decision_declined`, ' +
+    '`decision_timed_out`, `decision_errored`. Earlier versions, which know no decisions, show `transaction_not_allowed`.',
+  lenses: [
+    v.values('DeclineReasonCode', {
+      merge: {
+        decision_declined: 'transaction_not_allowed',
+        decision_timed_out: 'transaction_not_allowed',
+        decision_errored: 'transaction_not_allowed',
+      },
+      loss: 'merge',
+    }),
+  ],
+  examples: [
+    { schema: 'DeclineReasonCode', old: 'transaction_not_allowed', new: 'decision_timed_out', only: 'down' },
+    { schema: 'DeclineReasonCode', old: 'transaction_not_allowed', new: 'transaction_not_allowed' },
+  ],
+})

@@ -1,0 +1,16 @@
+import type * as Old from '../../generated/2025-11-01/types.ts'
+import type * as New from '../../generated/2026-02-01/types.ts'
+import { between } from '../change.ts'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+export default v.change({
+  id: 'require-idempotency-key',
+  why:
+    'Every POST must carry an `Idempotency-Key`, so that a retry after a lost answer can never act twice. ' +
+    'Earlier versions honour the header when it is there and go on without it.',
+  lenses: [v.requiredHeader('Idempotency-Key')],
+})

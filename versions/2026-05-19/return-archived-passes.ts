@@ -1,0 +1,19 @@
+import type * as Old from '../../generated/2026-02-01/types.ts'
+import type * as New from '../../generated/2026-05-19/types.ts'
+import { between } from '../change.ts'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+export default v.change({
+  id: 'return-archived-passes',
+  why:
+    '`include_archived=true` now returns archived passes. Earlier versions accept the parameter and leave archived ' +
+    'passes out whatever its value, so integrations that always sent it keep seeing the lists they know.',
+  lenses: [
+    v.ignoredQuery('listPasses', 'include_archived'),
+    v.ignoredQuery('countPasses', 'include_archived'),
+  ],
+})

@@ -1,0 +1,30 @@
+import type * as Old from '../../generated/2026-02-01/types.ts'
+import type * as New from '../../generated/2026-05-19/types.ts'
+import { between } from '../change.ts'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+export default v.change({
+  id: 'spell-line-types',
+  why:
+    'Types of settlement lines are spelt in snake_case like every other value: `card_transaction`, not ' +
+    '`cardTransaction`. Earlier versions show and filter by the old spelling, in lines and in rows of reports.',
+  lenses: [
+    v.values('SettlementLineType', {
+      rename: {
+        cardTransaction: 'card_transaction',
+        cardRefund: 'card_refund',
+        networkFee: 'network_fee',
+        disputeReversal: 'dispute_reversal',
+        programFunding: 'program_funding',
+      },
+    }),
+  ],
+  examples: [
+    { schema: 'SettlementLineType', old: 'cardTransaction', new: 'card_transaction' },
+    { schema: 'SettlementLineType', old: 'interchange', new: 'interchange' },
+  ],
+})
