@@ -120,10 +120,12 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
     fresh.on('error', (error: unknown) => {
       if (client === fresh) drop(messageOf(error))
     })
-    // The client's own timeout ends when the socket is open; who accepts and then says nothing would hold us for ever.
-    const late = setTimeout(() => fresh.isOpen && fresh.destroy(), CONNECT_TIMEOUT_MS)
+    // The client's own timeout ends when the socket is open, and destroying a client leaves its `connect` pending: who
+    // accepts and then says nothing would hold us for ever.
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => late.reject(new Error('it does not answer')), CONNECT_TIMEOUT_MS)
     try {
-      await fresh.connect()
+      await Promise.race([fresh.connect(), late.promise])
       if (closed) return fresh.destroy()
       client = fresh
       await beat(run)
@@ -134,7 +136,7 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
       else if (fresh.isOpen) fresh.destroy()
       return messageOf(error)
     } finally {
-      clearTimeout(late)
+      clearTimeout(timer)
     }
   }
 
