@@ -1,5 +1,13 @@
 import type { Networks } from '../auth/allowlist.ts'
 import type { Environment } from '../contract.ts'
+import { judgeAddress } from './address-ranges.ts'
+import { type Deadline, startDeadline } from './deadline.ts'
+import { type Destination, judgeUrl, NOT_PUBLIC } from './destination.ts'
+import { dial } from './dial.ts'
+import type { Ending, Message } from './exchange.ts'
+import type { Failure } from './failures.ts'
+import { createConnections } from './pools.ts'
+import { createResolver, Unresolved } from './resolver.ts'
 
 /** What is sent to one endpoint at one time. */
 export interface PostRequest {
@@ -63,4 +71,98 @@ export interface OutboundOptions {
   readonly deadlineMs?: number
 }
 
-export declare function createOutbound(options: OutboundOptions): Outbound
+/** From DNS to the last byte of the answer. */
+const DEADLINE_MS = 10_000
+
+/** How long a registration waits for name servers; the dial will judge what came later. */
+const JUDGE_MS = 1500
+
+const USER_AGENT = 'svc-webhooks/1'
+
+/** Headers as they go on the wire, the caller's last. */
+function compose({ authority }: Destination, { headers, body }: PostRequest): Message {
+  const list = ['Host', authority, 'User-Agent', USER_AGENT, 'Accept-Encoding', 'identity']
+  list.push('Content-Length', String(Buffer.byteLength(body)))
+  for (const name in headers) list.push(name, headers[name]!)
+  return { headers: list, body }
+}
+
+/** The promise's value; undefined when the deadline passes first. */
+function beforeDeadline<T>(promise: Promise<T>, deadline: Deadline): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    deadline.stopWith(() => resolve(undefined))
+    promise.then(resolve, reject)
+  })
+}
+
+/**
+ * Opens the way out. What a URL leads to is judged at its registration and, from nothing but the URL, again at each dial: every
+ * address that its name has then, one of which is dialled itself. So no answer of a name server, no redirect and no connection
+ * from earlier reaches what is not public.
+ */
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { environment, allow = [], dnsServers, ca, deadlineMs = DEADLINE_MS } = options
+  const policy = { environment, allow }
+  const resolver = createResolver(dnsServers)
+  const connections = createConnections(ca)
+
+  /** All addresses of the destination, or why none may be dialled. */
+  const locate = async (
+    { name, address }: Destination,
+    deadline: Deadline,
+  ): Promise<readonly string[] | Failure> => {
+    if (address) return [address]
+    try {
+      const addresses = await beforeDeadline(resolver.resolve(name), deadline)
+      if (!addresses) return { kind: 'timeout', error: 'the host name was not resolved in time' }
+      const closed = addresses.some((each) => judgeAddress(each, allow))
+      return closed ? { kind: 'blocked', error: NOT_PUBLIC } : addresses
+    } catch (error) {
+      if (error instanceof Unresolved) return { kind: 'dns', error: error.message }
+      throw error
+    }
+  }
+
+  const send = async (request: PostRequest, deadline: Deadline): Promise<Ending | Failure> => {
+    const destination = judgeUrl(request.url, policy)
+    if ('fault' in destination) return { kind: 'blocked', error: destination.fault }
+    const addresses = await locate(destination, deadline)
+    if ('error' in addresses) return addresses
+    return dial(connections, destination, addresses, compose(destination, request), deadline)
+  }
+
+  return {
+    judge: async (url) => {
+      const destination = judgeUrl(url, policy)
+      if ('fault' in destination) return destination.fault
+      const deadline = startDeadline(JUDGE_MS, undefined)
+      try {
+        const addresses = await locate(destination, deadline)
+        // A name without addresses yet, or with slow name servers, is judged when it is dialled.
+        return 'error' in addresses && addresses.kind === 'blocked' ? addresses.error : undefined
+      } finally {
+        deadline.end()
+      }
+    },
+    post: async (request) => {
+      const { signal } = request
+      signal?.throwIfAborted()
+      const began = performance.now()
+      const deadline = startDeadline(deadlineMs, signal)
+      try {
+        const ending = await send(request, deadline)
+        const durationMs = Math.round(performance.now() - began)
+        if ('status' in ending) return { status: ending.status, body: ending.body, durationMs }
+        signal?.throwIfAborted()
+        const { kind } = ending
+        return { error: kind === 'blocked' ? `the URL ${ending.error}` : ending.error, kind, durationMs }
+      } finally {
+        deadline.end()
+      }
+    },
+    close: () => {
+      connections.close()
+      resolver.close()
+    },
+  }
+}
