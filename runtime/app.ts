@@ -9,10 +9,17 @@ import type { Clock } from './clock.ts'
 import type { Environment, Wallet } from './contract.ts'
 import { createAccountDesk } from './control/account.ts'
 import type { OpenDatabase } from './db/open.ts'
+import type { Hints } from './events/hints.ts'
+import type { Notices } from './events/notices.ts'
+import { createEndpointSecrets } from './events/secrets.ts'
+import { createEventStreams } from './events/streams.ts'
 import { accountHandlers } from './handlers/account.ts'
 import { auditLogHandlers } from './handlers/audit_log.ts'
+import { deliveryAttemptsHandlers } from './handlers/delivery_attempts.ts'
+import { eventsHandlers } from './handlers/events.ts'
 import { passTemplatesHandlers } from './handlers/pass_templates.ts'
 import { passesHandlers } from './handlers/passes.ts'
+import { webhookEndpointsHandlers } from './handlers/webhook_endpoints.ts'
 import { readTrust } from './http/address.ts'
 import { refuse } from './http/answer.ts'
 import { type ContractGuard, createContractGuard } from './http/contract-guard.ts'
@@ -24,6 +31,7 @@ import { runPipeline } from './http/pipeline.ts'
 import { createVersions, type Handlers } from './http/versions.ts'
 import type { Operations } from './operations/operations.ts'
 import { databasesAnswer } from './operations/readiness.ts'
+import type { Outbound } from './outbound/outbound.ts'
 import type { BaseUrls } from './service.ts'
 import type { Settings } from './settings.ts'
 import type { UsageMeter } from './usage.ts'
@@ -38,6 +46,14 @@ export interface Deps {
   readonly wallet: Wallet
   readonly log: Logger
   readonly baseUrls: BaseUrls
+  /** The way out to tenants' addresses. */
+  readonly outbound: Readonly<Record<Environment, Outbound>>
+  /** Who waits for new events in this process. */
+  readonly hints: Hints
+  /** Deliveries are due. */
+  readonly notices: Notices
+  /** Streams are to end, because the process is. */
+  readonly isLeaving: () => boolean
   /** Judges everything a second time, where that is wanted. */
   readonly guard?: ContractGuard | undefined
   /** Counts requests, where that is wanted. */
@@ -58,8 +74,11 @@ export function createLoggedGuard(log: Logger): ContractGuard {
 export const handlers: Handlers = {
   ...accountHandlers,
   ...auditLogHandlers,
+  ...deliveryAttemptsHandlers,
+  ...eventsHandlers,
   ...passTemplatesHandlers,
   ...passesHandlers,
+  ...webhookEndpointsHandlers,
 }
 
 /** The API of one environment, to be given to a listener of its own. */
@@ -107,17 +126,24 @@ function isVersioned(target: string): boolean {
 function createService(deps: Deps, environment: Environment): Service {
   const { settings, database, clock, keyring, limiter, wallet, log, baseUrls, usage } = deps
   const { control, pepper } = database
+  const { hints, notices, isLeaving } = deps
+  const seals = createSeals(pepper)
   const service: Service = {
     environment,
     database: database[environment],
     account: createAccountDesk(control, pepper, environment),
-    seals: createSeals(pepper),
+    seals,
     factors: createFactors(control, pepper, clock),
     usage,
     clock,
     keyring,
     limiter,
     wallet,
+    outside: { destinations: deps.outbound[environment] },
+    endpointSecrets: createEndpointSecrets(seals, environment),
+    streams: createEventStreams({ database: database[environment], environment, hints, isLeaving }),
+    openStreams: new Map(),
+    deliveriesDue: () => notices.post(environment),
     versions: createVersions(versions, handlers, environment, baseUrls.console),
     cursorKey: deriveSecret(pepper, 'cursors'),
     proxies: readTrust(settings.trustedProxies),

@@ -7,9 +7,12 @@ import { deriveSecret } from './auth/secrets.ts'
 import { createChallenges } from './console/challenges.ts'
 import { createConsole } from './console/console.ts'
 import { readReferences } from './console/pages.ts'
+import { createHints } from './events/hints.ts'
+import { connectNotices } from './events/notices.ts'
 import { readTrust } from './http/address.ts'
 import { openLimiter } from './limits/open-limiter.ts'
 import { createOperations, type Operations } from './operations/operations.ts'
+import { openOutbound } from './outbound/open-outbound.ts'
 import type { Handlers, Parts } from './service.ts'
 import { keepSweeping } from './sweeper.ts'
 import { createUsageMeter, keepUsage } from './usage.ts'
@@ -43,6 +46,9 @@ export async function createApplications(parts: Parts): Promise<Handlers> {
   const { limiter, state, close } = await openLimiter(settings, database.pepper, log)
   const operations = createOperations({ ...parts, limiter: state })
   const usage = createUsageMeter(database, clock)
+  const hints = createHints()
+  const notices = connectNotices(database.control, hints)
+  const outbound = openOutbound(settings)
   const guard = settings.contractGuard ? createLoggedGuard(log) : undefined
   const deps: Deps = {
     settings,
@@ -53,6 +59,10 @@ export async function createApplications(parts: Parts): Promise<Handlers> {
     wallet,
     log,
     baseUrls,
+    outbound,
+    hints,
+    notices,
+    isLeaving: parts.isLeaving,
     guard,
     usage,
     operations,
@@ -74,6 +84,7 @@ export async function createApplications(parts: Parts): Promise<Handlers> {
           .catch((err) => log.error({ err }, 'the usage of the last seconds could not be added')),
         sweeping?.stop(),
       ])
+      for (const each of Object.values(outbound)) each.close()
     },
   }
 }

@@ -73,6 +73,8 @@ export interface Operation {
   readonly path: string
   /** Status of success. */
   readonly status: number
+  /** Success is a stream of server-sent events: the handler's body gives their text piece by piece. */
+  readonly stream?: true
   /** OAuth scopes of which a token needs all; empty when any token will do. */
   readonly oauth: readonly string[]
   readonly extensions: OperationExtensions
@@ -156,6 +158,8 @@ export interface Context {
   readonly caller: Caller
   readonly requestId: string
   readonly now: number
+  /** Machine time, by which leases are judged. */
+  readonly machineNow: number
   /** The environment's database: inside the request's transaction for writes, a pool for reads. */
   readonly db: Database
   /** Makes and reads pagination cursors bound to this request. */
@@ -166,7 +170,59 @@ export interface Context {
   docUrl(code: string): string
   readonly wallet: Wallet
   readonly account: Account
+  /** What the handler's `prepare` gave; undefined where it has none. */
+  readonly prepared: unknown
+  /** Event types that the caller's version knows. */
+  readonly eventTypes: ReadonlySet<string>
+  readonly endpointSecrets: EndpointSecrets
+  readonly streams: EventStreams
+  /** Whether the caller's key still stands: for answers that go on. */
+  readonly isWelcome: () => boolean | Promise<boolean>
+  /** A header that the operation declares, as it was sent. */
+  header(name: string): string | undefined
   note(note: AuditNote): void
+  /** Deliveries were put into the queue: they are looked for as soon as this is committed. */
+  deliverSoon(): void
+  /** Records an event, to be written with what the handler writes. Typed by `emit` of events/emit.ts: call that. */
+  emit(event: NewEvent): EmittedEvent | undefined
+}
+
+/** Something that happened, in the form of head. */
+export interface NewEvent {
+  readonly type: string
+  /** The object concerned, under the name of its type. */
+  readonly data: Readonly<Record<string, unknown>>
+  /** The same before the change, for events that tell of one. */
+  readonly before?: Readonly<Record<string, unknown>>
+  /** Absent: the endpoints that are subscribed to the type. */
+  readonly recipients?: { readonly only: string } | { readonly everyBut: string }
+}
+
+/** An event in the version that the tenant is pinned to, as it will be sent. */
+export interface EmittedEvent {
+  readonly id: string
+  readonly type: string
+  readonly version: string
+  /** The event as JSON. */
+  readonly body: string
+}
+
+/** Secrets of webhook endpoints: whoever has one can sign as the service. */
+export interface EndpointSecrets {
+  /** A new one: what the tenant sees once, and what is stored. */
+  make(tenantId: string, endpointId: string): { readonly secret: string; readonly sealed: Buffer }
+}
+
+/** Live streams of a tenant's events. */
+export interface EventStreams {
+  /** Server-sent events, one for each event after the given place in the tenant's sequence, until the client goes. */
+  open(options: {
+    readonly tenantId: string
+    readonly after: number
+    readonly types: ReadonlySet<string>
+    /** Whether the caller may still watch; asked again and again. */
+    readonly isWelcome: () => boolean | Promise<boolean>
+  }): AsyncIterable<string>
 }
 
 /** Signs what the holder's wallet app takes. */

@@ -37,6 +37,10 @@ export interface Settings {
   /** Paths of PEM files; both or none. */
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly redisUrl?: string
+  /** Networks into which webhooks of the sandbox are sent although they are private, for tests. */
+  readonly webhookAllow: readonly string[]
+  /** Servers that tenants' names are resolved with, `address` or `address:port`; empty: the system's. */
+  readonly dnsServers: readonly string[]
   /** Issuer and path of the service account's JSON file; absent: a key of our own, for development. */
   readonly googleWallet?: { readonly issuerId: string; readonly serviceAccount: string }
   /** Every response is also judged by a second validator. */
@@ -164,6 +168,27 @@ function instant(production: boolean): Reader<number | undefined> {
   }
 }
 
+function networks(production: boolean): Reader<readonly string[]> {
+  return (text) => {
+    if (text === undefined) return []
+    if (production)
+      throw new Error('is refused with NODE_ENV=production: it opens private networks to tenants')
+    const given = text.split(/[\s,]+/).filter((network) => network !== '')
+    const bad = given.filter((network) => !ipaddr.isValidCIDR(network))
+    if (bad.length === 0) return given
+    throw new Error(`no networks such as 127.0.0.0/8: ${bad.join(', ')}`)
+  }
+}
+
+function servers(text: string | undefined): readonly string[] {
+  const given = (text ?? '').split(/[\s,]+/).filter((server) => server !== '')
+  const bad = given.filter(
+    (server) => !ipaddr.isValid(server.replace(/^\[(.*)\]/, '$1').replace(/:\d{1,5}$/, '')),
+  )
+  if (bad.length === 0) return given
+  throw new Error(`no addresses of DNS servers: ${bad.join(', ')}`)
+}
+
 function proxies(text: string | undefined): number | readonly string[] {
   if (text === undefined) return 0
   if (/^\d{1,2}$/.test(text)) return Number(text)
@@ -275,6 +300,8 @@ export function readSettings(env: Environment, flags: Flags = {}): Settings {
     dataDir: resolve(env.DATA_DIR || '.data'),
     production,
     trustedProxies: read('TRUSTED_PROXIES', proxies) ?? 0,
+    webhookAllow: read('SVC_WEBHOOK_ALLOW', networks(production)) ?? [],
+    dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
     contractGuard: read('SVC_CONTRACT_GUARD', onOff(false)) ?? false,
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',

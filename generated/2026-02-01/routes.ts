@@ -487,6 +487,7 @@ const operations: readonly Operation[] = [
     method: 'GET',
     path: '/v1/events/stream',
     status: 200,
+    stream: true,
     oauth: ['read'],
     extensions: { scope: 'read', rateLimit: 'read', environment: 'sandbox' },
     pathParameters: [],

@@ -104,7 +104,7 @@ export interface EventsHandlers {
   /** GET /v1/events: List events */
   listEvents(context: Context, input: { query: NonNullable<operations['listEvents']['parameters']['query']> }): Promise<Reply<200, Schemas['EventList']>>
   /** GET /v1/events/stream: Watch events */
-  streamEvents(context: Context): Promise<Reply<200, undefined>>
+  streamEvents(context: Context): Promise<Reply<200, AsyncIterable<string>>>
   /** GET /v1/events/{event_id}: Retrieve an event */
   getEvent(context: Context, input: { path: operations['getEvent']['parameters']['path'] }): Promise<Reply<200, Schemas['Event']>>
 }

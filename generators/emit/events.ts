@@ -6,7 +6,7 @@ import { createFile } from '../print/file.ts'
 import { literal, propertyKey, stringLiteral } from '../print/literal.ts'
 import type { Bindings } from './translations.ts'
 
-/** @param apis oldest first. @returns a table of each version, and one of all of them; nothing without events. */
+/** @param apis oldest first. @returns a table of each version, one of all of them, and the payloads; nothing without events. */
 export function emitEvents(
   apis: readonly Api[],
   changes: readonly LoadedChange[],
@@ -20,7 +20,35 @@ export function emitEvents(
     path: `${api.version}/events.ts`,
     text: printTable(api, since, renamesAfter(apis.slice(index + 1), changes), bindings.get(api.version)),
   }))
-  return [...tables, { path: 'events.ts', text: printTables(apis) }]
+  return [
+    ...tables,
+    { path: 'events.ts', text: printTables(apis) },
+    { path: 'head/events.ts', text: printPayloads(apis) },
+  ]
+}
+
+/** What the runtime emits: the payload of every type that any version has, as the newest that has it describes it. */
+function printPayloads(apis: readonly Api[]): string {
+  const newest = apis.at(-1)!
+  const file = createFile(['EventPayloads'])
+  const rows = new Map<string, string>()
+  for (const api of apis.toReversed()) {
+    for (const { name, payload } of api.events) {
+      if (rows.has(name)) continue
+      const schema = payload?.schema
+      if (schema?.kind !== 'ref') {
+        rows.set(name, 'unknown')
+        continue
+      }
+      const as = api === newest ? 'components' : identifier(`components_${api.version}`)
+      const components = file.use('components', `../${api.version}/types.ts`, { type: true, as })
+      rows.set(name, `${components}['schemas'][${stringLiteral(schema.name)}]`)
+    }
+  }
+  file.print('/** By type, in the form of head. */', 'export interface EventPayloads {')
+  for (const [name, type] of rows) file.print(`  ${propertyKey(name)}: ${type}`)
+  file.print('}')
+  return file.text()
 }
 
 /** @returns what later versions call the headers of a version. */

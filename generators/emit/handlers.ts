@@ -4,7 +4,7 @@ import type { Api, Operation, OutputFile, Schema } from '../ir/model.ts'
 import { pascalCase } from '../ir/naming.ts'
 import { createFile } from '../print/file.ts'
 import { docComment, propertyKey, stringLiteral } from '../print/literal.ts'
-import { jsonBody } from './json-schema.ts'
+import { isStream, jsonBody } from './json-schema.ts'
 import { judgedArray } from './judge-names.ts'
 
 /** Name of the interface of a tag: `pass_templates` → `PassTemplatesHandlers`. */
@@ -43,7 +43,8 @@ function printMethod(operation: Operation, api: Api, file: ReturnType<typeof cre
   const input = inputOf(operation, api, file)
   const success = operation.responses.find((response) => /^2\d\d$/.test(response.status))
   const body = success?.contents.find((content) => content.mediaType === 'application/json')
-  const answer = `${reply}<${success?.status ?? 200}, ${body ? typeOf(body.schema) : 'undefined'}>`
+  const payload = body ? typeOf(body.schema) : isStream(operation) ? 'AsyncIterable<string>' : 'undefined'
+  const answer = `${reply}<${success?.status ?? 200}, ${payload}>`
   const comment = docComment(
     `${operation.method} ${operation.path}${operation.summary ? `: ${operation.summary}` : ''}`,
     '  ',

@@ -130,3 +130,11 @@ export function jsonBody(operation: Operation) {
     /^application\/(?:[\w.-]+\+)?json\b/.test(content.mediaType),
   )
 }
+
+/** Whether success is answered with server-sent events rather than with a whole body. */
+export function isStream(operation: Operation): boolean {
+  return operation.responses.some(
+    ({ status, contents }) =>
+      /^2\d\d$/.test(status) && contents.some(({ mediaType }) => mediaType === 'text/event-stream'),
+  )
+}

@@ -5,7 +5,7 @@ import type { Api, Operation, OutputFile, Parameter, Schema } from '../ir/model.
 import { camelCase, identifier } from '../ir/naming.ts'
 import { createFile, type TypeScriptFile } from '../print/file.ts'
 import { literal, propertyKey, stringLiteral } from '../print/literal.ts'
-import { jsonBody } from './json-schema.ts'
+import { isStream, jsonBody } from './json-schema.ts'
 import { judgedArray, judgedOf } from './judge-names.ts'
 import type { Bindings, Bound } from './translations.ts'
 
@@ -72,6 +72,7 @@ function printOperation(table: Table, operation: Operation): string {
     ['method', stringLiteral(operation.method)],
     ['path', stringLiteral(operation.path)],
     ['status', String(successOf(operation, table))],
+    ['stream', isStream(operation) ? 'true' : undefined],
     ['oauth', literal(operation.security.flatMap((each) => each.oauth ?? []))],
     ['extensions', printExtensions(operation)],
     ['pathParameters', printParameters(table, operation, 'path')],

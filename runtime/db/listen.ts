@@ -15,14 +15,14 @@ async function listenOnce(
   config: pg.ClientConfig,
   socket: Socket,
   channel: string,
-  heard: () => void,
+  heard: (payload?: string) => void,
 ): Promise<void> {
   const client = new pg.Client({ ...config, stream: () => socket })
   const ended = new Promise<void>((resolve) => {
     client.once('end', resolve)
   })
   client.on('error', () => {}) // `end` follows
-  client.on('notification', heard)
+  client.on('notification', ({ payload }) => heard(payload))
   const listening = async () => {
     await client.connect()
     await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
@@ -34,10 +34,14 @@ async function listenOnce(
 }
 
 /**
- * Calls `heard` for every NOTIFY on the channel and after every (re)connection. Only a hint: it comes late or never
+ * Calls `heard` for every NOTIFY on the channel, with what it says, and without anything after every (re)connection. Only a hint: it comes late or never
  * behind a pooler in transaction mode, so whoever needs the truth polls as well.
  */
-export function listen(connection: () => pg.ClientConfig, channel: string, heard: () => void): Listening {
+export function listen(
+  connection: () => pg.ClientConfig,
+  channel: string,
+  heard: (payload?: string) => void,
+): Listening {
   const stopping = new AbortController()
   let socket = new Socket()
   const run = async () => {

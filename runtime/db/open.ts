@@ -12,7 +12,7 @@ import { asRole, type Roles } from './roles.ts'
 /** The owner's pool, which also hears notifications. */
 export interface ControlPool extends MeasuredPool {
   /** Calls back for every NOTIFY on the channel, as a hint: some are lost. */
-  listen(channel: string, heard: () => void): Listening
+  listen(channel: string, heard: (payload?: string) => void): Listening
 }
 
 /** The database of a process: one pool for the control schema, one for each environment under its own role. */

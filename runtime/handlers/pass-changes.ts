@@ -5,12 +5,15 @@ import { mergePatch } from '../domain/merge-patch.ts'
 import { unknownKeys, type Values } from '../domain/pass-fields.ts'
 import { isLive, statusAt } from '../domain/pass-status.ts'
 import { judgeMetadata } from '../domain/templates.ts'
+import { emit } from '../events/emit.ts'
 import { ApiError, invalidState, notFound, validationFailed } from '../http/errors.ts'
 import { readExpiry } from './pass-expiry.ts'
+import { showPass } from './pass-view.ts'
 
 /** What to do with one pass. `change` gives it as it shall be, and throws an `ApiError` when it may not be so. */
 export interface PassRequest {
   readonly id: string
+  readonly type: 'pass.updated' | 'pass.revoked' | 'pass.archived'
   readonly change: (pass: PassRow) => PassRow
 }
 
@@ -21,15 +24,17 @@ export interface PassRequest {
  * @param requests an error stands for a request that was refused before.
  */
 export async function changePasses(
-  { caller, db }: Context,
+  context: Context,
   requests: readonly (PassRequest | ApiError)[],
 ): Promise<(PassRow | ApiError)[]> {
+  const { caller, db } = context
   const ids = new Set(requests.flatMap((request) => (request instanceof ApiError ? [] : [request.id])))
   const passes = await lockPasses(db, caller.tenant.id, [...ids])
   const changed = new Map<string, PassRow>()
   const outcomes = requests.map((request) => {
     const outcome = request instanceof ApiError ? request : attempt(request, passes.get(request.id))
     if (!(outcome instanceof ApiError)) {
+      tell(context, request as PassRequest, passes.get(outcome.id)!, outcome)
       passes.set(outcome.id, outcome)
       changed.set(outcome.id, outcome)
     }
@@ -37,6 +42,16 @@ export async function changePasses(
   })
   if (changed.size > 0) updatePasses(db, caller.tenant.id, [...changed.values()])
   return outcomes
+}
+
+function tell(context: Context, { type }: PassRequest, before: PassRow, after: PassRow): void {
+  const show = (pass: PassRow) => ({ pass: showPass(pass, context.baseUrl, context.now) })
+  // Archived before anybody had noted that its time was over.
+  if (after.status === 'expired' && before.status !== 'expired') {
+    emit(context, { type: 'pass.expired', data: show({ ...before, status: 'expired' }) })
+  }
+  if (type === 'pass.updated') emit(context, { type, data: show(after), before: show(before) })
+  else emit(context, { type, data: show(after) })
 }
 
 function attempt(request: PassRequest, pass: PassRow | undefined): PassRow | ApiError {

@@ -6,9 +6,11 @@ import { insertPasses, type PassRow } from '../db/passes.ts'
 import { addTrialUsage, lockTrialUsage } from '../db/trial_usage.ts'
 import { unknownKeys } from '../domain/pass-fields.ts'
 import { isOnTrial, TRIAL_PASSES, trialIsOver } from '../domain/trial.ts'
+import { emit } from '../events/emit.ts'
 import { ApiError, invalidState, validationFailed } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { readExpiry } from './pass-expiry.ts'
+import { showPass } from './pass-view.ts'
 
 export type PassOrder = components['schemas']['PassCreate']
 
@@ -45,6 +47,9 @@ export async function issuePasses(
   )
   const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
   if (rows.length > 0) insertPasses(db, caller.tenant.id, rows)
+  for (const row of rows) {
+    emit(context, { type: 'pass.created', data: { pass: showPass(row, context.baseUrl, now) } })
+  }
   if (trial && rows.length > 0) addTrialUsage(db, caller.tenant.id, rows.length)
   return outcomes
 }

@@ -13,6 +13,7 @@ import {
 import { writeInstant } from '../domain/instants.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
 import { judgeTemplate } from '../domain/templates.ts'
+import { emit } from '../events/emit.ts'
 import { invalidState, notFound, validationFailed } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { readCreated, readPage, showList } from './list-query.ts'
@@ -20,7 +21,8 @@ import { readCreated, readPage, showList } from './list-query.ts'
 type PassTemplate = components['schemas']['PassTemplate']
 
 export const passTemplatesHandlers = {
-  async createPassTemplate({ caller, db, now }, { body }) {
+  async createPassTemplate(context, { body }) {
+    const { caller, db, now } = context
     const { kind, name, brand, fields = [], barcode, relevant_locations = [], metadata = {} } = body
     requireGood(judgeTemplate({ fields, brand, metadata }))
     const row: TemplateRow = {
@@ -37,7 +39,9 @@ export const passTemplatesHandlers = {
       updated: now,
     }
     await insertTemplate(db, caller.tenant.id, row)
-    return { status: 201, body: showTemplate(row) }
+    const shown = showTemplate(row)
+    emit(context, { type: 'pass_template.created', data: { pass_template: shown } })
+    return { status: 201, body: shown }
   },
 
   async listPassTemplates({ caller, db, cursors }, { query }) {
@@ -57,22 +61,29 @@ export const passTemplatesHandlers = {
     return { status: 200, body: showTemplate(row) }
   },
 
-  async updatePassTemplate({ caller, db, now }, { path, body }) {
+  async updatePassTemplate(context, { path, body }) {
+    const { caller, db, now } = context
     const row = await lockTemplate(db, caller.tenant.id, path.template_id)
     if (!row) throw notFound()
     const changed: TemplateRow = { ...row, ...patchContent(row, body), updated: now }
     requireGood(judgeTemplate(changed))
     await updateTemplate(db, caller.tenant.id, changed)
-    return { status: 200, body: showTemplate(changed) }
+    const shown = showTemplate(changed)
+    const before = { pass_template: showTemplate(row) }
+    emit(context, { type: 'pass_template.updated', data: { pass_template: shown }, before })
+    return { status: 200, body: shown }
   },
 
-  async archivePassTemplate({ caller, db, now }, { path }) {
+  async archivePassTemplate(context, { path }) {
+    const { caller, db, now } = context
     const row = await lockTemplate(db, caller.tenant.id, path.template_id)
     if (!row) throw notFound()
     if (row.status === 'archived') throw invalidState('The template is archived already.')
     const archived: TemplateRow = { ...row, status: 'archived', updated: now }
     await updateTemplate(db, caller.tenant.id, archived)
-    return { status: 200, body: showTemplate(archived) }
+    const shown = showTemplate(archived)
+    emit(context, { type: 'pass_template.archived', data: { pass_template: shown } })
+    return { status: 200, body: shown }
   },
 } satisfies PassTemplatesHandlers
 

@@ -34,15 +34,15 @@ export const passesHandlers = {
   },
 
   async updatePass(context, { path, body }) {
-    return changeOne(context, path.pass_id, (pass) => patch(pass, body, context.now))
+    return changeOne(context, path.pass_id, 'pass.updated', (pass) => patch(pass, body, context.now))
   },
 
   async revokePass(context, { path }) {
-    return changeOne(context, path.pass_id, (pass) => revoke(pass, context.now))
+    return changeOne(context, path.pass_id, 'pass.revoked', (pass) => revoke(pass, context.now))
   },
 
   async archivePass(context, { path }) {
-    return changeOne(context, path.pass_id, (pass) => archive(pass, context.now))
+    return changeOne(context, path.pass_id, 'pass.archived', (pass) => archive(pass, context.now))
   },
 
   async createPassBatch(context, { items }) {
@@ -54,7 +54,11 @@ export const passesHandlers = {
     const requests = items.map((item) => {
       if (!item.valid) return validationFailed(item.details)
       const { id, ...change } = item.value
-      return { id, change: (pass: PassRow) => patch(pass, change, context.now) }
+      return {
+        id,
+        type: 'pass.updated' as const,
+        change: (pass: PassRow) => patch(pass, change, context.now),
+      }
     })
     return showBatch(context, await changePasses(context, requests))
   },
@@ -62,7 +66,7 @@ export const passesHandlers = {
   async revokePassBatch(context, { items }) {
     const change = (pass: PassRow) => revoke(pass, context.now)
     const requests = items.map((item) =>
-      item.valid ? { id: item.value, change } : validationFailed(item.details),
+      item.valid ? { id: item.value, type: 'pass.revoked' as const, change } : validationFailed(item.details),
     )
     return showBatch(context, await changePasses(context, requests))
   },
@@ -71,9 +75,10 @@ export const passesHandlers = {
 async function changeOne(
   context: Context,
   id: string,
+  type: PassRequest['type'],
   change: PassRequest['change'],
 ): Promise<{ status: 200; body: Schemas['Pass'] }> {
-  const [outcome] = await changePasses(context, [{ id, change }])
+  const [outcome] = await changePasses(context, [{ id, type, change }])
   return { status: 200, body: show(context, outcome) }
 }
 

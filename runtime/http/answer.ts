@@ -1,4 +1,5 @@
-import { isUnavailable } from '../db/errors.ts'
+import { pipeline } from 'node:stream/promises'
+import { codeOf, isUnavailable } from '../db/errors.ts'
 import { corsHeaders } from './cors.ts'
 import { ApiError, describeError, type ErrorBody, internalError, unavailable } from './errors.ts'
 import type { Exchange, Service, WrittenReply } from './exchange.ts'
@@ -12,8 +13,9 @@ const WORTH_READING = 64 * 1024
 const REPLAYED = ['Idempotency-Replayed', 'true']
 
 /** The last step: the reply in the caller's version, written in one go. */
-export function answer(exchange: Exchange, service: Service): void {
+export function answer(exchange: Exchange, service: Service): void | Promise<void> {
   const reply = exchange.reply!
+  if (exchange.route!.operation.stream) return stream(exchange, service, reply)
   const headers = reply.replayed ? REPLAYED : NONE
   const text = reply.status < 400 ? writeSuccess(exchange, reply) : writeRefusal(exchange, reply)
   send(exchange, service, reply.status, text, headers)
@@ -37,6 +39,20 @@ function showError({ route, version, reached }: Exchange, error: ErrorBody): str
   return JSON.stringify({
     error: { ...error, ...(details && { details }), doc_url: version.docUrl(error.code) },
   })
+}
+
+/** An answer that goes on until either side ends it. */
+async function stream(exchange: Exchange, service: Service, { status, body }: WrittenReply): Promise<void> {
+  const { response } = exchange
+  const headers = [...commonHeaders(exchange, service), 'Content-Type', 'text/event-stream']
+  service.traffic?.answered(exchange, status)
+  response.writeHead(status, headers).flushHeaders()
+  try {
+    await pipeline(body as AsyncIterable<string>, response)
+  } catch (error) {
+    // Who watches goes when it likes.
+    if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+  }
 }
 
 /** Ends a request with an error. Whatever was thrown, the caller sees an error of the contract and nothing else. */
@@ -85,9 +101,23 @@ export function send(
   text: string | undefined,
   extra: readonly string[],
 ): void {
-  const { response, requestId, version } = exchange
+  const { response } = exchange
+  const headers = [...commonHeaders(exchange, service), ...extra]
+  if (leavesBodyUnread(exchange)) response.shouldKeepAlive = false
+  service.traffic?.answered(exchange, status)
+  if (text === undefined) {
+    response.writeHead(status, headers).end()
+    return
+  }
+  headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(text)))
+  response.writeHead(status, headers)
+  response.end(text)
+}
+
+function commonHeaders(exchange: Exchange, service: Service): string[] {
+  const { requestId, version } = exchange
   const allowance = exchange.allowance!
-  const headers = [
+  return [
     ...version.headers,
     'Request-Id',
     requestId,
@@ -99,18 +129,8 @@ export function send(
     String(allowance.reset),
     'X-RateLimit-Resource',
     allowance.resource,
-    ...extra,
     ...corsHeaders(exchange, service),
   ]
-  if (leavesBodyUnread(exchange)) response.shouldKeepAlive = false
-  service.traffic?.answered(exchange, status)
-  if (text === undefined) {
-    response.writeHead(status, headers).end()
-    return
-  }
-  headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(text)))
-  response.writeHead(status, headers)
-  response.end(text)
 }
 
 /** What is left of a body is read to its end before the next request: of a long one the connection is not worth it. */

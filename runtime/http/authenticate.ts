@@ -1,5 +1,5 @@
 import type { Credential } from '../auth/keyring.ts'
-import { unauthenticated } from './errors.ts'
+import { ApiError, unauthenticated } from './errors.ts'
 import type { Exchange, Service } from './exchange.ts'
 
 /** How long a key works after it was marked pending revocation, in milliseconds. */
@@ -43,6 +43,18 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
     if (name.length === 13 && name.toLowerCase() === 'authorization') count += 1
   }
   return count
+}
+
+/** Whether the key of a request that goes on would still be let in. */
+export async function isStillWelcome(exchange: Exchange, service: Service): Promise<boolean> {
+  const credential = await service.keyring.find(readKey(exchange))
+  try {
+    accept({ ...exchange, now: service.clock.service(service.environment) }, service, credential)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError) return false
+    throw error
+  }
 }
 
 function accept(exchange: Exchange, service: Service, credential: Credential | undefined): void {

@@ -1,5 +1,9 @@
+import { events as views } from '../../generated/events.ts'
 import type { Account, Context, Cursors } from '../contract.ts'
 import type { Database } from '../db/database.ts'
+import { renderingVersion } from '../events/emission.ts'
+import { renderEvent } from '../events/render.ts'
+import { isStillWelcome } from './authenticate.ts'
 import { bindCursors } from './cursors.ts'
 import { callerOf, type Exchange, type Service } from './exchange.ts'
 
@@ -9,11 +13,13 @@ export function createContext(
   service: Service,
   db: Database,
   query: Readonly<Record<string, unknown>>,
+  ready?: unknown,
 ): Context {
   return {
     caller: callerOf(exchange),
     requestId: exchange.requestId,
     now: exchange.now,
+    machineNow: service.clock.machine(),
     db,
     cursors: exchange.route!.operation.extensions.pagination
       ? cursorsOf(exchange, service, query)
@@ -24,8 +30,28 @@ export function createContext(
     account: exchange.route!.changesAccount
       ? service.account.bind(db, exchange.credential!.tenant.id, exchange.now)
       : NO_ACCOUNT,
+    prepared: ready,
+    eventTypes: exchange.version.eventTypes,
+    endpointSecrets: service.endpointSecrets,
+    streams: service.streams,
+    isWelcome: () => isStillWelcome(exchange, service),
+    header: (name) => headerOf(exchange, name),
     note: (note) => void exchange.notes.push(note),
+    deliverSoon: () => {
+      exchange.deliveriesDue = true
+    },
+    emit(event) {
+      const version = renderingVersion(exchange.credential!.pin, exchange.now)
+      const rendered = renderEvent(views, version, event, exchange.now)
+      if (rendered) exchange.events.push(rendered)
+      return rendered
+    },
   }
+}
+
+function headerOf({ request }: Exchange, name: string): string | undefined {
+  const value = request.headers[name.toLowerCase()]
+  return Array.isArray(value) ? value.join(', ') : value
 }
 
 function cursorsOf(exchange: Exchange, service: Service, query: Readonly<Record<string, unknown>>): Cursors {

@@ -4,14 +4,24 @@ import type { Factors } from '../auth/factors.ts'
 import type { Credential, Keyring } from '../auth/keyring.ts'
 import type { Seals } from '../auth/secrets.ts'
 import type { Clock } from '../clock.ts'
-import type { AuditNote, Caller, Environment, Judged, Wallet } from '../contract.ts'
+import type {
+  AuditNote,
+  Caller,
+  EndpointSecrets,
+  Environment,
+  EventStreams,
+  Judged,
+  Wallet,
+} from '../contract.ts'
 import type { AccountDesk } from '../control/account.ts'
 import type { Pool } from '../db/pool.ts'
+import type { RenderedEvent } from '../events/render.ts'
 import type { Traffic } from '../operations/traffic.ts'
 import type { UsageMeter } from '../usage.ts'
 import type { ProxyTrust } from './address.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Allowance, RequestLimiter } from './limiter.ts'
+import type { Outside } from './prepared.ts'
 import type { Route } from './routes.ts'
 import type { Versions, VersionTable } from './versions.ts'
 
@@ -28,6 +38,13 @@ export interface Service {
   readonly keyring: Keyring
   readonly limiter: RequestLimiter
   readonly wallet: Wallet
+  readonly outside: Outside
+  readonly endpointSecrets: EndpointSecrets
+  readonly streams: EventStreams
+  /** How many streams each tenant has open on this node. */
+  readonly openStreams: Map<string, number>
+  /** Deliveries are due: whoever makes them had better look. */
+  readonly deliveriesDue: () => void
   readonly versions: Versions
   /** Key of the cursors' MAC. */
   readonly cursorKey: string
@@ -74,6 +91,10 @@ export interface Exchange {
   refusal: ErrorCode | undefined
   /** What the handler did beside what its operation is called. */
   notes: AuditNote[]
+  /** What happened by it, in the version that the tenant is pinned to. */
+  events: RenderedEvent[]
+  /** It put deliveries into the queue beside those of its events. */
+  deliveriesDue: boolean
 }
 
 /** An answer of success, or a stored one, in the form of head. */

@@ -8,6 +8,7 @@ import {
   SERIALIZATION_FAILURE,
   UNIQUE_VIOLATION,
 } from '../db/errors.ts'
+import { appendEvents } from '../db/events.ts'
 import { ANSWERED_ALREADY } from '../db/idempotency.ts'
 import { ENVIRONMENTS } from '../db/roles.ts'
 import type { AuditEntry } from '../domain/audit-entry.ts'
@@ -39,21 +40,30 @@ async function read(exchange: Exchange, service: Service, handler: Handler): Pro
 async function write(exchange: Exchange, service: Service, handler: Handler): Promise<WrittenReply> {
   const claimed = claimOf(exchange)
   const input = createInput(exchange)
+  let ready: unknown
+  let due: Promise<number> | undefined
   const work = async (db: Database): Promise<WrittenReply> => {
     const standing = claimed && (await claim(db, service, exchange, claimed))
     if (standing) return standing
     exchange.notes = []
-    const { status, body } = await handler(createContext(exchange, service, db, input.query), input as never)
+    exchange.events = []
+    exchange.deliveriesDue = false
+    const context = createContext(exchange, service, db, input.query, ready)
+    const { status, body } = await handler(context, input as never)
     const text = JSON.stringify(body)
     // Not waited for: they travel with the COMMIT, which fails with them.
+    due = keepEvents(db, exchange)
     keepNotes(db, service, exchange)
     if (exchange.route!.concernsAccount) keepInBoth(db, service, exchange)
     else keep(db, service, exchange, claimed, { status, text, targetId: idOf(body), outcome: 'succeeded' })
     return { status, body, text, replayed: false }
   }
   try {
+    ready = await handler.prepare?.(service.outside, input as never)
     const { transaction } = exchange.route!.changesAccount ? service.account : service.database
-    return await withRetries(() => transaction(work))
+    const reply = await withRetries(() => transaction(work))
+    if ((await due) || exchange.deliveriesDue) service.deliveriesDue()
+    return reply
   } catch (error) {
     if (claimed && isAnsweredAlready(error)) return replayStanding(service, exchange, claimed)
     if (!(error instanceof ApiError) || error.type === 'idempotency_error') throw error
@@ -154,6 +164,13 @@ function entryOf(exchange: Exchange, environment: Environment) {
     version: version.name,
     created: now,
   } as const
+}
+
+/** Events, and the first attempts to deliver them. Gives how many attempts are due. */
+function keepEvents(db: Database, { credential, events }: Exchange): Promise<number> {
+  const due = appendEvents(db, credential!.tenant.id, events)
+  due.catch(() => {}) // the COMMIT fails with it
+  return due
 }
 
 /** One entry for each thing that the handler noted. */

@@ -93,6 +93,8 @@ function beginExchange(request: IncomingMessage, response: ServerResponse, servi
     reply: undefined,
     refusal: undefined,
     notes: [],
+    events: [],
+    deliveriesDue: false,
   }
 }
 

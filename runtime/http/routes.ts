@@ -1,6 +1,7 @@
 import type { Context, Method, Operation, Parameter, Reply } from '../contract.ts'
 import { actionOf } from '../domain/audit-actions.ts'
 import { type Bucket, LIMITS } from './limiter.ts'
+import type { Outside } from './prepared.ts'
 
 /** Operations that write to the control schema, which the roles of the environments cannot. */
 const CHANGE_ACCOUNT = new Set(['updateBilling', 'rotateCredentials'])
@@ -9,7 +10,11 @@ const CHANGE_ACCOUNT = new Set(['updateBilling', 'rotateCredentials'])
 const CONCERN_ACCOUNT = new Set(['updateBilling'])
 
 /** Any handler, as the pipeline calls it: the generated interfaces say what each really takes. */
-export type Handler = (context: Context, input: never) => Promise<Reply>
+export interface Handler {
+  (context: Context, input: never): Promise<Reply>
+  /** What it asks outside before its transaction begins. */
+  readonly prepare?: (outside: Outside, input: never) => Promise<unknown>
+}
 
 /** An operation with what the pipeline would otherwise look up for every request. */
 export interface Route {

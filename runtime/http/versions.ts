@@ -1,3 +1,4 @@
+import { events } from '../../generated/events.ts'
 import type { Environment, Version } from '../contract.ts'
 import { type ApiDocument, readDocument } from './documents.ts'
 import { createMatcher, createRoute, type Handler, type Match, type Matcher, type Route } from './routes.ts'
@@ -13,6 +14,7 @@ export interface VersionTable {
   readonly referenceUrl: string
   readonly document: ApiDocument
   readonly matcher: Matcher
+  readonly eventTypes: ReadonlySet<string>
   /** Where to read about an error code. */
   docUrl(code: string): string
 }
@@ -82,6 +84,7 @@ function createTable(
     referenceUrl,
     document: readDocument(name),
     matcher: createMatcher(routes),
+    eventTypes: new Set(Object.keys(events[name] ?? {})),
     docUrl: (code) => `${referenceUrl}#error-${code}`,
   }
 }

@@ -10,6 +10,7 @@ import { createAccountDesk } from '../../runtime/control/account.ts'
 import type { Database } from '../../runtime/db/database.ts'
 import { DatabaseUnavailable } from '../../runtime/db/errors.ts'
 import type { Pool } from '../../runtime/db/pool.ts'
+import { createEndpointSecrets } from '../../runtime/events/secrets.ts'
 import { validationFailed } from '../../runtime/http/errors.ts'
 import { createLimiter } from '../../runtime/http/limiter.ts'
 import { runPipeline } from '../../runtime/http/pipeline.ts'
@@ -67,6 +68,8 @@ afterEach(() => {
   server?.close()
 })
 
+async function* NO_STREAM(): AsyncGenerator<string> {}
+
 interface Setting {
   readonly operation: Operation
   readonly handlers?: Handlers
@@ -91,6 +94,11 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
     limiter: createLimiter(),
     wallet: { googleSaveUrl: async () => '' },
+    outside: { destinations: { judge: async () => undefined } },
+    endpointSecrets: createEndpointSecrets(createSeals('pepper'), environment),
+    streams: { open: NO_STREAM },
+    openStreams: new Map<string, number>(),
+    deliveriesDue: () => {},
     versions: createVersions(
       [{ ...VERSION, operations: [setting.operation] }],
       handlers,

@@ -13,9 +13,12 @@ import type { Operator } from '../../runtime/control/change.ts'
 import { createKey, type KeyInput } from '../../runtime/control/keys.ts'
 import { setPin } from '../../runtime/control/pins.ts'
 import { createTenant, type Plan } from '../../runtime/control/tenants.ts'
+import { createHints, type Hints } from '../../runtime/events/hints.ts'
 import { createLimiter } from '../../runtime/http/limiter.ts'
 import { type Listener, listenOn } from '../../runtime/listeners.ts'
 import { createOperations, type Operations } from '../../runtime/operations/operations.ts'
+import { openOutbound } from '../../runtime/outbound/open-outbound.ts'
+import type { Outbound } from '../../runtime/outbound/outbound.ts'
 import { readSettings } from '../../runtime/settings.ts'
 import { createWallet, openGoogleSigner } from '../../runtime/wallet/google.ts'
 import { judgeAnswer } from './contract.ts'
@@ -40,6 +43,9 @@ export interface TestService {
   forget(): void
   /** Undefined unless watched. */
   readonly operations: Operations | undefined
+  readonly outbound: Readonly<Record<Environment, Outbound>>
+  /** Told of deliveries that are due, and of nothing else. */
+  readonly hints: Hints
   stop(): Promise<void>
 }
 
@@ -74,6 +80,9 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
   const log = options.log ?? pino({ level: process.env.LOG_LEVEL ?? 'silent' })
   const watching = { settings, database, log, limiter: undefined, isLeaving: () => false }
   const operations = options.watched ? createOperations(watching) : undefined
+  const hints = createHints()
+  const outbound = openOutbound(settings)
+  let leaving = false
   const listeners = {
     sandbox: await listenOn(settings, { variable: 'SANDBOX_PORT', port: 0 }),
     live: await listenOn(settings, { variable: 'LIVE_PORT', port: 0 }),
@@ -88,6 +97,10 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     wallet: createWallet(openGoogleSigner({ dataDir: directory }), clock),
     log,
     baseUrls: { ...urls, console: 'http://127.0.0.1:4000' },
+    outbound,
+    hints,
+    notices: { post: hints.tell },
+    isLeaving: () => leaving,
     guard: options.guarded === false ? undefined : guard,
     operations,
   }
@@ -101,9 +114,13 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     urls,
     forget: keyring.forget,
     operations,
+    outbound,
+    hints,
     stop: async () => {
+      leaving = true
       operations?.stop()
       await Promise.all(Object.values(listeners).map((listener: Listener) => listener.drain(0)))
+      for (const each of Object.values(outbound)) each.close()
       await database.close()
       rmSync(directory, { recursive: true })
     },

@@ -1,0 +1,146 @@
+import type { RenderedEvent } from '../events/render.ts'
+import type { Database, Statement } from './database.ts'
+import {
+  addCreatedRange,
+  bind,
+  type Conditions,
+  type CreatedRange,
+  cutPage,
+  type Page,
+  pageStatement,
+  type Records,
+} from './page.ts'
+import { toTimestamp } from './types.ts'
+
+// An attempt's identifier begins with the event's own time and counter and ends with a digest of event and endpoint, so
+// that it is as unique as a random one and can be made where the endpoints are known.
+const APPEND: Statement = {
+  name: 'events_append',
+  text: `WITH head AS (
+           INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, $2)
+           ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + excluded.sequence
+           RETURNING sequence
+         ), given AS (
+           SELECT * FROM json_to_recordset($3) AS n (position bigint, id text, type text, version text, body text,
+                                                     source json, created timestamptz, only_id text, but_id text)
+         ), kept AS (
+           INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created)
+           SELECT $1, n.id, head.sequence - $2 + n.position, n.type, n.version, n.body, n.source, n.created
+             FROM given n, head
+         ), planned AS (
+           SELECT 'wdla_' || substr(n.id, 5, 14) || substr(md5(n.id || w.id), 1, 12) AS attempt_id,
+                  w.id AS endpoint_id, w.status, n.id AS event_id, n.created
+             FROM given n
+             JOIN webhook_endpoints w ON w.tenant_id = $1
+              AND CASE WHEN n.only_id IS NOT NULL THEN w.id = n.only_id
+                       WHEN n.but_id IS NOT NULL THEN w.id <> n.but_id AND w.status = 'enabled'
+                       ELSE w.enabled_events && ARRAY[n.type, '*'] END
+         ), attempts AS (
+           INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
+                                         created, updated)
+           SELECT $1, attempt_id, endpoint_id, event_id, 1,
+                  CASE status WHEN 'enabled' THEN 'pending' ELSE 'canceled' END, 'schedule', created, created, created
+             FROM planned
+         )
+         INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at)
+         SELECT $1, attempt_id, endpoint_id, event_id, 1, 'schedule', created FROM planned WHERE status = 'enabled'`,
+}
+
+/**
+ * Writes events under the next numbers of the tenant's sequence, and the first attempt at each endpoint that is to be
+ * told: due at once, or cancelled where the endpoint is disabled. Belongs near the end of its transaction, because the
+ * end of the sequence stays locked. Gives how many attempts are due.
+ */
+export async function appendEvents(
+  db: Database,
+  tenantId: string,
+  rendered: readonly RenderedEvent[],
+): Promise<number> {
+  if (rendered.length === 0) return 0
+  const rows = rendered.map(({ recipients = {}, created, ...event }, index) => ({
+    ...event,
+    position: index + 1,
+    created: toTimestamp(created),
+    ...('only' in recipients && { only_id: recipients.only }),
+    ...('everyBut' in recipients && { but_id: recipients.everyBut }),
+  }))
+  const { count } = await db.query(APPEND, [tenantId, rows.length, JSON.stringify(rows)])
+  return count
+}
+
+/** An event as it was rendered. `created` in milliseconds since the epoch. */
+export interface EventRow {
+  readonly id: string
+  readonly type: string
+  readonly body: string
+  readonly created: number
+}
+
+const LISTED = { table: 'events e', alias: 'e', columns: 'e.id, e.type, e.body, e.created' }
+
+export interface EventFilter {
+  readonly created: CreatedRange
+  /** Any of them. */
+  readonly types: readonly string[]
+}
+
+export async function listEvents(
+  db: Database,
+  tenantId: string,
+  { created, types }: EventFilter,
+  page: Page,
+): Promise<Records<EventRow>> {
+  const conditions: Conditions = { clauses: ['e.tenant_id = $1'], values: [tenantId] }
+  conditions.clauses.push(`e.type = ANY (${bind(conditions, types)})`)
+  addCreatedRange(conditions, 'e.created', created)
+  const { rows } = await db.query<EventRow>(pageStatement(LISTED, conditions, page), conditions.values)
+  return cutPage(rows, page)
+}
+
+const READ: Statement = {
+  name: 'events_read',
+  text: 'SELECT e.id, e.type, e.body, e.created, e.sequence FROM events e WHERE e.tenant_id = $1 AND e.id = $2',
+}
+
+export async function readEvent(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<(EventRow & { readonly sequence: number }) | undefined> {
+  const { rows } = await db.query<EventRow & { readonly sequence: number }>(READ, [tenantId, id])
+  return rows[0]
+}
+
+const READ_HEAD: Statement = {
+  name: 'events_head',
+  text: 'SELECT sequence FROM event_heads WHERE tenant_id = $1',
+}
+
+/** The number of the tenant's newest event; 0 before the first. */
+export async function readEventHead(db: Database, tenantId: string): Promise<number> {
+  const { rows } = await db.query<{ sequence: number }>(READ_HEAD, [tenantId])
+  return rows[0]?.sequence ?? 0
+}
+
+const READ_AFTER: Statement = {
+  name: 'events_after',
+  text: `SELECT sequence, id, type, body FROM events WHERE tenant_id = $1 AND sequence > $2
+         ORDER BY sequence LIMIT $3`,
+}
+
+export interface SequencedEvent {
+  readonly sequence: number
+  readonly id: string
+  readonly type: string
+  readonly body: string
+}
+
+/** Events with a number above `after`, in the order of their commits. */
+export async function readEventsAfter(
+  db: Database,
+  tenantId: string,
+  after: number,
+  limit: number,
+): Promise<readonly SequencedEvent[]> {
+  return (await db.query<SequencedEvent>(READ_AFTER, [tenantId, after, limit])).rows
+}

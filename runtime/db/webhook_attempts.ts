@@ -1,0 +1,146 @@
+import type { Database, Statement } from './database.ts'
+import {
+  addCreatedRange,
+  bind,
+  type Conditions,
+  type CreatedRange,
+  cutPage,
+  type Page,
+  pageStatement,
+  type Records,
+} from './page.ts'
+import { toTimestamp } from './types.ts'
+
+/** One attempt to deliver an event to an endpoint. Instants in milliseconds since the epoch, service time. */
+export interface AttemptRow {
+  readonly id: string
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly attempt: number
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'canceled'
+  readonly trigger: 'schedule' | 'manual'
+  readonly response_status: number | null
+  readonly response_body: string | null
+  readonly error: string | null
+  readonly duration_ms: number | null
+  readonly scheduled_at: number
+  readonly attempted_at: number | null
+  readonly next_attempt_at: number | null
+  readonly created: number
+  readonly updated: number
+}
+
+const COLUMNS = `a.id, a.endpoint_id, a.event_id, a.attempt, a.status, a.trigger, a.response_status, a.response_body,
+  a.error, a.duration_ms, a.scheduled_at, a.attempted_at, a.next_attempt_at, a.created, a.updated`
+
+const LISTED = { table: 'webhook_attempts a', alias: 'a', columns: COLUMNS }
+
+/** Alternatives for each; absent: whatever. */
+export interface AttemptFilter {
+  readonly created: CreatedRange
+  readonly statuses?: readonly string[]
+  readonly eventIds?: readonly string[]
+}
+
+export async function listAttempts(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  filter: AttemptFilter,
+  page: Page,
+): Promise<Records<AttemptRow>> {
+  const conditions: Conditions = {
+    clauses: ['a.tenant_id = $1', 'a.endpoint_id = $2'],
+    values: [tenantId, endpointId],
+  }
+  if (filter.statuses) conditions.clauses.push(`a.status = ANY (${bind(conditions, filter.statuses)})`)
+  if (filter.eventIds) conditions.clauses.push(`a.event_id = ANY (${bind(conditions, filter.eventIds)})`)
+  addCreatedRange(conditions, 'a.created', filter.created)
+  const { rows } = await db.query<AttemptRow>(pageStatement(LISTED, conditions, page), conditions.values)
+  return cutPage(rows, page)
+}
+
+const READ: Statement = {
+  name: 'webhook_attempts_read',
+  text: `SELECT ${COLUMNS} FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.id = $2 AND a.endpoint_id = $3`,
+}
+
+export async function readAttempt(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  id: string,
+): Promise<AttemptRow | undefined> {
+  return (await db.query<AttemptRow>(READ, [tenantId, id, endpointId])).rows[0]
+}
+
+const LOCK: Statement = { name: 'webhook_attempts_lock', text: `${READ.text} FOR NO KEY UPDATE` }
+
+/** Reads an attempt and keeps others from changing it until the transaction ends. */
+export async function lockAttempt(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  id: string,
+): Promise<AttemptRow | undefined> {
+  return (await db.query<AttemptRow>(LOCK, [tenantId, id, endpointId])).rows[0]
+}
+
+const RETRY: Statement = {
+  name: 'webhook_attempts_retry',
+  text: `WITH reset AS (
+           UPDATE webhook_attempts a
+           SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
+               duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
+           WHERE a.tenant_id = $1 AND a.id = $2
+           RETURNING ${COLUMNS}
+         ), queued AS (
+           INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at)
+           SELECT $1, id, endpoint_id, event_id, attempt, 'manual', scheduled_at FROM reset
+         )
+         SELECT * FROM reset`,
+}
+
+/** Resets an attempt that `lockAttempt` holds and puts it into the queue, due now (service time). */
+export async function retryAttempt(
+  db: Database,
+  tenantId: string,
+  id: string,
+  now: number,
+): Promise<AttemptRow> {
+  const { rows } = await db.query<AttemptRow>(RETRY, [tenantId, id, toTimestamp(now)])
+  return rows[0]!
+}
+
+// Leased ones are being sent: they end as they end.
+const CANCEL: Statement = {
+  name: 'webhook_attempts_cancel',
+  text: `WITH unclaimed AS (
+           SELECT attempt_id FROM webhook_ready
+           WHERE tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4
+           FOR UPDATE
+         ), ready AS (
+           DELETE FROM webhook_ready r USING unclaimed u
+           WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id RETURNING r.attempt_id
+         ), waiting AS (
+           DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2 RETURNING attempt_id
+         )
+         UPDATE webhook_attempts a SET status = 'canceled', updated = $3
+         FROM (SELECT attempt_id FROM ready UNION ALL SELECT attempt_id FROM waiting) AS gone
+         WHERE a.tenant_id = $1 AND a.id = gone.attempt_id`,
+}
+
+/**
+ * Cancels what is pending at an endpoint that is being disabled, but for what is being sent or was asked for by hand.
+ *
+ * @param now service time. @param machine machine time, by which leases are judged.
+ */
+export function cancelAttempts(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  now: number,
+  machine: number,
+): Promise<unknown> {
+  return db.query(CANCEL, [tenantId, endpointId, toTimestamp(now), toTimestamp(machine)])
+}

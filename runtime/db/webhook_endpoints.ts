@@ -1,0 +1,142 @@
+import type { RetiredSecret } from '../events/secrets.ts'
+import type { Database, Statement } from './database.ts'
+import {
+  addCreatedRange,
+  bind,
+  type Conditions,
+  type CreatedRange,
+  cutPage,
+  type Page,
+  pageStatement,
+  type Records,
+} from './page.ts'
+import { toTimestamp } from './types.ts'
+
+/** An endpoint as it is stored, its secrets sealed. Instants in milliseconds since the epoch. */
+export interface EndpointRow {
+  readonly id: string
+  readonly url: string
+  readonly description: string | null
+  readonly enabled_events: readonly string[]
+  readonly status: 'enabled' | 'disabled'
+  readonly disabled_reason: 'retry_exhausted' | 'manual' | null
+  readonly secret: Buffer
+  readonly retired_secrets: readonly RetiredSecret[]
+  readonly metadata: Readonly<Record<string, string>>
+  readonly generation: number
+  readonly timeouts: number
+  readonly created: number
+  readonly updated: number
+}
+
+const COLUMNS = `w.id, w.url, w.description, w.enabled_events, w.status, w.disabled_reason, w.secret, w.retired_secrets,
+  w.metadata, w.generation, w.timeouts, w.created, w.updated`
+
+const INSERT: Statement = {
+  name: 'webhook_endpoints_insert',
+  text: `WITH sender AS (
+           INSERT INTO webhook_senders (tenant_id, tokens, refilled_at) VALUES ($1, 0, 'epoch')
+           ON CONFLICT (tenant_id) DO NOTHING
+         )
+         INSERT INTO webhook_endpoints (tenant_id, id, url, description, enabled_events, status, disabled_reason, secret,
+                                        retired_secrets, metadata, created, updated)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+}
+
+/** Writes a new endpoint; the tenant's first one also opens its bucket, full. */
+export function insertEndpoint(db: Database, tenantId: string, row: EndpointRow): Promise<unknown> {
+  const { id, url, description, enabled_events, status, disabled_reason, secret, metadata } = row
+  return db.query(INSERT, [
+    tenantId,
+    id,
+    url,
+    description,
+    enabled_events,
+    status,
+    disabled_reason,
+    secret,
+    JSON.stringify(row.retired_secrets),
+    JSON.stringify(metadata),
+    toTimestamp(row.created),
+    toTimestamp(row.updated),
+  ])
+}
+
+const READ: Statement = {
+  name: 'webhook_endpoints_read',
+  text: `SELECT ${COLUMNS} FROM webhook_endpoints w WHERE w.tenant_id = $1 AND w.id = $2`,
+}
+
+export async function readEndpoint(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<EndpointRow | undefined> {
+  return (await db.query<EndpointRow>(READ, [tenantId, id])).rows[0]
+}
+
+const LOCK: Statement = { name: 'webhook_endpoints_lock', text: `${READ.text} FOR NO KEY UPDATE` }
+
+/** Reads an endpoint and keeps others from changing it until the transaction ends. */
+export async function lockEndpoint(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<EndpointRow | undefined> {
+  return (await db.query<EndpointRow>(LOCK, [tenantId, id])).rows[0]
+}
+
+const UPDATE: Statement = {
+  name: 'webhook_endpoints_update',
+  text: `UPDATE webhook_endpoints
+         SET url = $3, description = $4, enabled_events = $5, status = $6, disabled_reason = $7, secret = $8,
+             retired_secrets = $9, metadata = $10, generation = $11, timeouts = $12, updated = $13
+         WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Writes what may change of an endpoint that `lockEndpoint` holds. */
+export function updateEndpoint(db: Database, tenantId: string, row: EndpointRow): Promise<unknown> {
+  return db.query(UPDATE, [
+    tenantId,
+    row.id,
+    row.url,
+    row.description,
+    row.enabled_events,
+    row.status,
+    row.disabled_reason,
+    row.secret,
+    JSON.stringify(row.retired_secrets),
+    JSON.stringify(row.metadata),
+    row.generation,
+    row.timeouts,
+    toTimestamp(row.updated),
+  ])
+}
+
+// What is being sent at the moment goes on. Attempts that were made stay until their time is over, seen by nobody.
+const DELETE: Statement = {
+  name: 'webhook_endpoints_delete',
+  text: `WITH waiting AS (DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2),
+              ready AS (DELETE FROM webhook_ready WHERE tenant_id = $1 AND endpoint_id = $2)
+         DELETE FROM webhook_endpoints WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Deletes an endpoint and what was still to be sent to it; false when there is none. */
+export async function deleteEndpoint(db: Database, tenantId: string, id: string): Promise<boolean> {
+  return (await db.query(DELETE, [tenantId, id])).count === 1
+}
+
+const LISTED = { table: 'webhook_endpoints w', alias: 'w', columns: COLUMNS }
+
+export async function listEndpoints(
+  db: Database,
+  tenantId: string,
+  filter: { readonly created: CreatedRange; readonly statuses?: readonly string[] },
+  page: Page,
+): Promise<Records<EndpointRow>> {
+  const conditions: Conditions = { clauses: ['w.tenant_id = $1'], values: [tenantId] }
+  if (filter.statuses) conditions.clauses.push(`w.status = ANY (${bind(conditions, filter.statuses)})`)
+  addCreatedRange(conditions, 'w.created', filter.created)
+  const { rows } = await db.query<EndpointRow>(pageStatement(LISTED, conditions, page), conditions.values)
+  return cutPage(rows, page)
+}

@@ -1,0 +1,46 @@
+/** Secrets of webhook endpoints, sealed where they are stored. */
+import { randomBytes } from 'node:crypto'
+import type { Seals } from '../auth/secrets.ts'
+import type { EndpointSecrets, Environment } from '../contract.ts'
+
+/** How long a secret signs after its rotation, in milliseconds of service time. */
+export const RETIRED_FOR = 24 * 3_600_000
+
+/** A secret from before a rotation. */
+export interface RetiredSecret {
+  /** Base64. */
+  readonly sealed: string
+  /** Until when it signs: service time, milliseconds since the epoch. */
+  readonly until: number
+}
+
+/** Sealed for one endpoint, it opens for no other. */
+export function secretContext(environment: Environment, tenantId: string, endpointId: string): string {
+  return `webhook_endpoints.secret ${environment} ${tenantId} ${endpointId}`
+}
+
+export function createEndpointSecrets(seals: Seals, environment: Environment): EndpointSecrets {
+  return {
+    make(tenantId, endpointId) {
+      const secret = `whsec_${randomBytes(32).toString('base64url')}`
+      return { secret, sealed: seals.seal(secret, secretContext(environment, tenantId, endpointId)) }
+    },
+  }
+}
+
+/**
+ * Every secret that signs now, the newest first.
+ *
+ * @param context of `secretContext`. @param now service time.
+ */
+export function openSecrets(
+  seals: Seals,
+  context: string,
+  stored: { readonly secret: Buffer; readonly retired_secrets: readonly RetiredSecret[] },
+  now: number,
+): string[] {
+  const retired = stored.retired_secrets.filter(({ until }) => until > now)
+  return [stored.secret, ...retired.map(({ sealed }) => Buffer.from(sealed, 'base64'))].map((sealed) =>
+    seals.unseal(sealed, context),
+  )
+}

@@ -1,0 +1,82 @@
+/** Live streams of events, as server-sent events (WHATWG HTML, 9.2). */
+import type { Environment, EventStreams } from '../contract.ts'
+import type { Database } from '../db/database.ts'
+import { readEventsAfter, type SequencedEvent } from '../db/events.ts'
+import type { Hints } from './hints.ts'
+
+/** How late an event may come where the hint got lost. */
+const POLL_MS = 500
+
+/** A line now and then, so that nobody on the way takes the connection for dead. */
+const COMMENT_MS = 15_000
+
+const AT_ONCE = 100
+
+const COMMENT = ':\n\n'
+
+export interface StreamsOptions {
+  readonly database: Database
+  readonly environment: Environment
+  readonly hints: Hints
+  /** Whether streams are to end, because the process is. */
+  readonly isLeaving: () => boolean
+  readonly pollMs?: number
+  readonly commentMs?: number
+}
+
+/**
+ * Each stream reads on in the tenant's gapless sequence from where it is, as fast as its client takes it: nothing is lost
+ * or said twice, whatever happens in between. It ends by itself when the process stops or its key is revoked; a client
+ * then comes back with `Last-Event-ID`.
+ */
+export function createEventStreams(options: StreamsOptions): EventStreams {
+  const { database, environment, hints, isLeaving, pollMs = POLL_MS, commentMs = COMMENT_MS } = options
+
+  async function* open({
+    tenantId,
+    after,
+    types,
+    isWelcome,
+  }: Parameters<EventStreams['open']>[0]): AsyncGenerator<string> {
+    let wake = () => {}
+    let heard = false
+    const forget = hints.hear(environment, () => {
+      heard = true
+      wake()
+    })
+    const pause = () =>
+      new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pollMs)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        if (heard) wake()
+      })
+    let last = after
+    let spokeAt = performance.now()
+    try {
+      yield COMMENT // the client knows now that it misses nothing from here on
+      while (!isLeaving() && (await isWelcome())) {
+        heard = false
+        const events = await readEventsAfter(database, tenantId, last, AT_ONCE)
+        last = events.at(-1)?.sequence ?? last
+        const text = events.map((event) => (types.has(event.type) ? writeEvent(event) : '')).join('')
+        if (text !== '' || performance.now() - spokeAt >= commentMs) {
+          spokeAt = performance.now()
+          yield text || COMMENT
+        }
+        if (events.length < AT_ONCE) await pause()
+      }
+    } finally {
+      forget()
+    }
+  }
+
+  return { open }
+}
+
+/** The body is JSON, in which no line ends. */
+function writeEvent({ id, type, body }: SequencedEvent): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${body}\n\n`
+}

@@ -1,0 +1,44 @@
+import type { EventsHandlers } from '../../generated/head/handlers.ts'
+import type { components } from '../../generated/head/types.ts'
+import type { Context } from '../contract.ts'
+import { listEvents, readEvent, readEventHead } from '../db/events.ts'
+import { invalidParameter, notFound } from '../http/errors.ts'
+import { readCreated, readPage, showList } from './list-query.ts'
+
+type Event = components['schemas']['Event']
+
+export const eventsHandlers = {
+  async listEvents({ caller, db, cursors, eventTypes }, { query }) {
+    const page = readPage(query, cursors)
+    // Events of types that the caller's version lacks are left out before the page is cut.
+    const types = query.type ?? [...eventTypes]
+    const records = await listEvents(db, caller.tenant.id, { created: readCreated(query), types }, page)
+    return { status: 200, body: showList(records, page, cursors, ({ body }) => JSON.parse(body) as Event) }
+  },
+
+  async getEvent({ caller, db, eventTypes }, { path }) {
+    const row = await readEvent(db, caller.tenant.id, path.event_id)
+    if (!row || !eventTypes.has(row.type)) throw notFound()
+    return { status: 200, body: JSON.parse(row.body) as Event }
+  },
+
+  async streamEvents(context) {
+    const { caller, streams, eventTypes, isWelcome } = context
+    const after = await startOf(context)
+    return {
+      status: 200,
+      body: streams.open({ tenantId: caller.tenant.id, after, types: eventTypes, isWelcome }),
+    }
+  },
+} satisfies EventsHandlers
+
+const LAST_SEEN = 'Last-Event-ID'
+
+/** Where a stream starts: after the event last seen, or with what is yet to happen. */
+async function startOf({ caller, db, header }: Context): Promise<number> {
+  const last = header(LAST_SEEN)
+  if (last === undefined) return readEventHead(db, caller.tenant.id)
+  const event = await readEvent(db, caller.tenant.id, last)
+  if (event) return event.sequence
+  throw invalidParameter('invalid_format', LAST_SEEN, `${LAST_SEEN} names no event that is kept here.`)
+}

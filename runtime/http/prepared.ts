@@ -1,0 +1,28 @@
+import type { Context, Reply } from '../contract.ts'
+
+/** What a handler may ask for before its transaction begins. */
+export interface Outside {
+  readonly destinations: Destinations
+}
+
+/** Judges where tenants want something sent to. */
+export interface Destinations {
+  /** What is wrong with the address, as prose after its name; undefined when nothing is. Bounded in time. */
+  judge(url: string): Promise<string | undefined>
+}
+
+/** A handler that waits for something outside, which must not happen while it holds a connection and locks. */
+export interface PreparedHandler<Input, Answer extends Reply> {
+  (context: Context, input: Input): Promise<Answer>
+  /** Before the transaction, and before the idempotency claim: it has no effects. */
+  prepare(outside: Outside, input: Input): Promise<unknown>
+}
+
+/** Joins what is asked outside with the handler that gets the answer. */
+export function prepared<Input, Ready, Answer extends Reply>(
+  prepare: (outside: Outside, input: Input) => Promise<Ready>,
+  handle: (context: Context, input: Input, ready: Ready) => Promise<Answer>,
+): PreparedHandler<Input, Answer> {
+  const handler = (context: Context, input: Input) => handle(context, input, context.prepared as Ready)
+  return Object.assign(handler, { prepare })
+}
