@@ -3,9 +3,22 @@ import type { OperationRow, Service, Wire } from '../client-runtime/service.ts'
 import type { Api, Content, Operation, Parameter } from '../ir/model.ts'
 import { createFile, type TypeScriptFile } from '../print/file.ts'
 import { docComment, literal, propertyKey } from '../print/literal.ts'
+import { signatureHeaderOf } from './client-webhooks.ts'
 import { credentialOf } from './credential.ts'
 
-const DECLARED = ['Client', 'Managed', 'Schemas', 'createClient', 'table']
+const DECLARED = [
+  'Client',
+  'Managed',
+  'Schemas',
+  'WebhookEvent',
+  'createClient',
+  'signWebhook',
+  'table',
+  'unwrap',
+]
+
+const WEBHOOK_EXPORTS =
+  "export { type UnlistedType, WebhookError, type WebhookErrorCode, type WebhookHeaders } from '../runtime/webhooks.ts'"
 
 /** @param walked whether lists can be walked with `for await`. */
 export function printVersion(api: Api, wire: Wire, walked: boolean): string {
@@ -15,7 +28,7 @@ export function printVersion(api: Api, wire: Wire, walked: boolean): string {
   const connect = file.use('connect', '../runtime/connect.ts')
   const row = file.use('OperationRow', '../runtime/service.ts', { type: true })
   const components = file.use('components', './types.ts', { type: true })
-  printExports(file, components)
+  printExports(file, components, api.events.length > 0)
   file.print(
     '/** Header parameters that the client sends by itself. */',
     `type Managed = ${managedHeaders(api, wire).map(literal).join(' | ') || 'never'}`,
@@ -34,22 +47,40 @@ export function printVersion(api: Api, wire: Wire, walked: boolean): string {
     `  return ${connect}<Client>(${printService(file, api)}, options)`,
     '}',
   )
+  printWebhooks(file, api)
   return file.text()
 }
 
-function printExports(file: TypeScriptFile, components: string): void {
+function printExports(file: TypeScriptFile, components: string, sends: boolean): void {
   file.print(
     "export * from '../errors.ts'",
     "export type { Answer, Call, ListCall } from '../runtime/call.ts'",
     "export type { ClientOptions } from '../runtime/connect.ts'",
     "export type { Deprecation } from '../runtime/deprecation.ts'",
     "export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '../runtime/errors.ts'",
+    ...(sends ? [WEBHOOK_EXPORTS] : []),
     "export type { components, operations, paths, webhooks } from './types.ts'",
     '',
     '/** The types of the documented schemas, by name. */',
     `export type Schemas = ${components}['schemas']`,
     '',
   )
+}
+
+/** Nothing where the document sends no events; the type alone where none of their headers is a signature. */
+function printWebhooks(file: TypeScriptFile, api: Api): void {
+  if (api.events.length === 0) return
+  const webhooks = file.use('webhooks', './types.ts', { type: true })
+  const eventOf = file.use('EventOf', '../runtime/webhooks.ts', { type: true })
+  file.print(
+    '',
+    `/** What version ${api.version} sends to webhook endpoints, told apart by \`type\`; other types may follow. */`,
+    `export type WebhookEvent = ${eventOf}<${webhooks}>`,
+  )
+  const header = signatureHeaderOf(api)
+  if (header === undefined) return
+  const deliveriesOf = file.use('deliveriesOf', '../runtime/webhooks.ts')
+  file.print('', `export const { unwrap, signWebhook } = ${deliveriesOf}<WebhookEvent>(${literal(header)})`)
 }
 
 function printService(file: TypeScriptFile, api: Api): string {

@@ -6,6 +6,7 @@ import { pascalCase } from '../ir/naming.ts'
 import { createFile } from '../print/file.ts'
 import { literal, propertyKey } from '../print/literal.ts'
 import { printVersion } from './client-version.ts'
+import { signatureHeaderOf } from './client-webhooks.ts'
 import { errorTypes } from './error-catalogue.ts'
 import { render } from './templates.ts'
 import { type WireConfig, wireOf } from './wire.ts'
@@ -137,6 +138,7 @@ function classNames(types: readonly string[]): ReadonlyMap<string, string> {
     'TimeoutError',
     'ResponseError',
     'UnexpectedAnswerError',
+    'WebhookError',
   ])
   return new Map(
     types.map((type) => {
@@ -157,6 +159,8 @@ interface ReadmeView {
   readonly versions: readonly string[]
   readonly plain: string | undefined
   readonly listed: string | undefined
+  /** A type of event of the current version, where its deliveries are signed. */
+  readonly sent: string | undefined
 }
 
 function readmeOf(apis: readonly Api[], config: ClientConfig): ReadmeView {
@@ -169,6 +173,7 @@ function readmeOf(apis: readonly Api[], config: ClientConfig): ReadmeView {
     versions: apis.map(({ version }) => version),
     plain: gets.find((each) => each.extensions['x-pagination'] !== 'cursor')?.id,
     listed: gets.find((each) => each.extensions['x-pagination'] === 'cursor')?.id,
+    sent: newest && signatureHeaderOf(newest) && newest.events[0]?.name,
   }
 }
 

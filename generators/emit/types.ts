@@ -40,7 +40,8 @@ type Context = Parameters<typeof transformSchema>[1]
  */
 export async function printDocumentTypes(given: ObjectValue): Promise<string> {
   // A compiler comes along: only who prints types waits for it.
-  const { astToString, resolveRef, scanDiscriminators, transformSchema } = await import('openapi-typescript')
+  const { astToString, NEVER, resolveRef, scanDiscriminators, STRING, transformSchema, tsRecord } =
+    await import('openapi-typescript')
   const document = withoutHeaders(given) as unknown as OpenAPI3
   const options = { silent: true }
   const context: Partial<Context> = {
@@ -51,7 +52,9 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
     dedupeEnums: false,
     defaultNonNullable: true,
     discriminators: scanDiscriminators(document, options),
-    emptyObjectsUnknown: false,
+    // Where nothing is said of an object's members, anything may be in it; where none are allowed, nothing.
+    emptyObjectsUnknown: true,
+    transform: (schema) => (isClosedEmpty(schema) ? tsRecord(STRING, NEVER) : undefined),
     enum: false,
     enumValues: false,
     excludeDeprecated: false,
@@ -72,6 +75,12 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
   // What is left out (`redoc`, hooks) the transformation does not read, or does without.
   return astToString(transformSchema(document, context as Context))
 }
+
+const isClosedEmpty = (schema: object): boolean =>
+  isObject(schema) &&
+  schema.type === 'object' &&
+  schema.additionalProperties === false &&
+  Object.keys(schema.properties ?? {}).length === 0
 
 /**
  * A copy without response headers: fetch gives them as text whatever the types say, and spelt out under every

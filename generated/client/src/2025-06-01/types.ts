@@ -2386,7 +2386,7 @@ export interface components {
              *       }
              *     }
              */
-            data: Record<string, never>;
+            data: Record<string, unknown>;
         };
         /** @description One page of events, in the order asked for. */
         EventList: {

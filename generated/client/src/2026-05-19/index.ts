@@ -3,14 +3,16 @@ import { errorClasses } from '../errors.ts'
 import { type ClientOptions, connect } from '../runtime/connect.ts'
 import type { OperationRow } from '../runtime/service.ts'
 import type { Input, KeyOption, ListResult, Result } from '../runtime/types.ts'
+import { type EventOf, deliveriesOf } from '../runtime/webhooks.ts'
 import { wire } from '../wire.ts'
-import type { components, operations } from './types.ts'
+import type { components, operations, webhooks } from './types.ts'
 
 export * from '../errors.ts'
 export type { Answer, Call, ListCall } from '../runtime/call.ts'
 export type { ClientOptions } from '../runtime/connect.ts'
 export type { Deprecation } from '../runtime/deprecation.ts'
 export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '../runtime/errors.ts'
+export { type UnlistedType, WebhookError, type WebhookErrorCode, type WebhookHeaders } from '../runtime/webhooks.ts'
 export type { components, operations, paths, webhooks } from './types.ts'
 
 /** The types of the documented schemas, by name. */
@@ -1116,3 +1118,8 @@ export function createClient(options: ClientOptions): Client {
     operations: table,
   }, options)
 }
+
+/** What version 2026-05-19 sends to webhook endpoints, told apart by `type`; other types may follow. */
+export type WebhookEvent = EventOf<webhooks>
+
+export const { unwrap, signWebhook } = deliveriesOf<WebhookEvent>('Service-Signature')

@@ -4789,14 +4789,14 @@ export interface components {
              *       }
              *     }
              */
-            data: Record<string, never>;
+            data: Record<string, unknown>;
             /**
              * @description For events of change: what the changed properties were before.
              * @example {
              *       "status": "issued"
              *     }
              */
-            previous_attributes?: Record<string, never>;
+            previous_attributes?: Record<string, unknown>;
         };
         /** @description One page of events, in the order asked for. */
         EventList: {
@@ -7526,7 +7526,7 @@ export interface components {
              *       "name": "Coffee loyalty"
              *     }
              */
-            previous_attributes: Record<string, never>;
+            previous_attributes: Record<string, unknown>;
         };
         /** @description Body of `pass_template.archived`. */
         PassTemplateArchivedEvent: {
@@ -7610,7 +7610,7 @@ export interface components {
              *       }
              *     }
              */
-            previous_attributes: Record<string, never>;
+            previous_attributes: Record<string, unknown>;
         };
         /** @description Body of `pass.installed`. */
         PassInstalledEvent: {
@@ -7931,7 +7931,7 @@ export interface components {
              *       "status": "inactive"
              *     }
              */
-            previous_attributes: Record<string, never>;
+            previous_attributes: Record<string, unknown>;
         };
         /** @description Body of `cardholder.sanctions.alert`. */
         CardholderSanctionsAlertEvent: {
@@ -8038,7 +8038,7 @@ export interface components {
              *       "frozen": true
              *     }
              */
-            previous_attributes: Record<string, never>;
+            previous_attributes: Record<string, unknown>;
         };
         /** @description Body of `card.shipped`. */
         CardShippedEvent: {
@@ -8170,7 +8170,7 @@ export interface components {
              *       "status": "requested"
              *     }
              */
-            previous_attributes: Record<string, never>;
+            previous_attributes: Record<string, unknown>;
         };
         /** @description Body of `card.transaction.authorized`. */
         CardTransactionAuthorizedEvent: {
@@ -8252,7 +8252,7 @@ export interface components {
              *       "metadata": {}
              *     }
              */
-            previous_attributes: Record<string, never>;
+            previous_attributes: Record<string, unknown>;
         };
         /** @description Body of `card.transaction.reversed`. */
         CardTransactionReversedEvent: {
@@ -8459,7 +8459,7 @@ export interface components {
              *       "status": "submitted"
              *     }
              */
-            previous_attributes: Record<string, never>;
+            previous_attributes: Record<string, unknown>;
         };
         /** @description Body of `dispute.submitted`. */
         DisputeSubmittedEvent: {
@@ -8741,7 +8741,7 @@ export interface components {
              *       "status": "pending"
              *     }
              */
-            previous_attributes: Record<string, never>;
+            previous_attributes: Record<string, unknown>;
         };
         /** @description Body of `payout.paid`. */
         PayoutPaidEvent: {

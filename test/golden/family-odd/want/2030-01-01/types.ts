@@ -152,7 +152,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["constructor"];
-                "application/vnd.odd+json": Record<string, never>;
+                "application/vnd.odd+json": Record<string, unknown>;
             };
         };
         responses: {
