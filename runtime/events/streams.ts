@@ -1,6 +1,7 @@
 /** Live streams of events, as server-sent events (WHATWG HTML, 9.2). */
 import type { Environment, EventStreams } from '../contract.ts'
 import type { Database } from '../db/database.ts'
+import { isUnavailable } from '../db/errors.ts'
 import { readEventsAfter, type SequencedEvent } from '../db/events.ts'
 import type { Hints } from './hints.ts'
 
@@ -32,6 +33,20 @@ export interface StreamsOptions {
 export function createEventStreams(options: StreamsOptions): EventStreams {
   const { database, environment, hints, isLeaving, pollMs = POLL_MS, commentMs = COMMENT_MS } = options
 
+  /** What is new; undefined when the caller may no longer watch. While the database is away nothing is. */
+  const look = async (
+    isWelcome: () => boolean | Promise<boolean>,
+    tenantId: string,
+    last: number,
+  ): Promise<readonly SequencedEvent[] | undefined> => {
+    try {
+      return (await isWelcome()) ? await readEventsAfter(database, tenantId, last, AT_ONCE) : undefined
+    } catch (error) {
+      if (isUnavailable(error)) return []
+      throw error
+    }
+  }
+
   async function* open({
     tenantId,
     after,
@@ -57,9 +72,10 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
     let spokeAt = performance.now()
     try {
       yield COMMENT // the client knows now that it misses nothing from here on
-      while (!isLeaving() && (await isWelcome())) {
+      while (!isLeaving()) {
         heard = false
-        const events = await readEventsAfter(database, tenantId, last, AT_ONCE)
+        const events = await look(isWelcome, tenantId, last)
+        if (!events) return
         last = events.at(-1)?.sequence ?? last
         const text = events.map((event) => (types.has(event.type) ? writeEvent(event) : '')).join('')
         if (text !== '' || performance.now() - spokeAt >= commentMs) {

@@ -87,6 +87,8 @@ interface Overheard {
   readonly status: number
   readonly version: string
   readonly answer: unknown
+  /** The answer is a stream, which is no value to be judged. */
+  readonly streamed: boolean
 }
 
 /** Listens in on both streams without taking anything from them. The function gives what was heard. */
@@ -99,9 +101,11 @@ function overhear(request: IncomingMessage, response: ServerResponse): () => Ove
   }
   let answer = ''
   let version = ''
+  let streamed = false
   const { writeHead, end } = response
   response.writeHead = (...values: unknown[]) => {
     version = findHeader(values.at(-1), 'Service-Version') ?? ''
+    streamed = findHeader(values.at(-1), 'Content-Type') === 'text/event-stream'
     return Reflect.apply(writeHead, response, values) as ServerResponse
   }
   response.end = (...values: unknown[]) => {
@@ -118,6 +122,7 @@ function overhear(request: IncomingMessage, response: ServerResponse): () => Ove
     status: response.statusCode,
     version,
     answer: readJson(answer),
+    streamed,
   })
 }
 
@@ -136,7 +141,7 @@ function readJson(text: string): unknown {
 
 async function judge(
   judges: Judges,
-  { request, status, version, answer }: Overheard,
+  { request, status, version, answer, streamed }: Overheard,
 ): Promise<Disagreement[]> {
   const { path } = splitTarget(normalizeTarget(request.target))
   if (version === '') return []
@@ -147,7 +152,7 @@ async function judge(
   // What was refused for its depth would be too deep for the validator too.
   const judged = code === 'malformed_json' ? { ...request, body: undefined } : request
   const about = compare(status, code, await judgeRequest(judged))
-  const objection = await judgeAnswer(judged, status, answer)
+  const objection = streamed ? undefined : await judgeAnswer(judged, status, answer)
   const misfit =
     objection?.status === MISFIT ? [{ ...base, what: 'answer', objection: objection.message } as const] : []
   return about ? [{ ...base, ...about }, ...misfit] : misfit

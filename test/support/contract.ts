@@ -69,14 +69,24 @@ export function judgeAnswer(
   status: number,
   body: unknown,
 ): string[] {
-  const { document, ajv, judges } = contractOf(version)
-  const pointer = pointerOf(document, request.method, request.path, status)
+  const pointer = pointerOf(contractOf(version).document, request.method, request.path, status)
   if (status < 400 && pointer.endsWith('/Error')) return [`${status} is not described`]
+  return judgeAgainst(version, pointer, body)
+}
+
+/** What is wrong with an event according to the document of its own version. */
+export function judgeEvent(event: { readonly version: string; readonly type: string }): string[] {
+  const pointer = `/webhooks/${escapeToken(event.type)}/post/requestBody/content/application~1json/schema`
+  return judgeAgainst(event.version, pointer, event)
+}
+
+function judgeAgainst(version: string, pointer: string, value: unknown): string[] {
+  const { ajv, judges } = contractOf(version)
   let judge = judges.get(pointer)
   if (!judge) {
     judge = ajv.compile({ $ref: `document:${version}#${pointer}` })
     judges.set(pointer, judge)
   }
-  if (judge(body)) return []
+  if (judge(value)) return []
   return (judge.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)
 }

@@ -1,0 +1,333 @@
+/** Endpoints of webhooks over HTTP: registration, change, secrets, and the attempts that are to be made. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSeals } from '../../runtime/auth/secrets.ts'
+import { openSecrets, secretContext } from '../../runtime/events/secrets.ts'
+import {
+  makeKey,
+  makeTenant,
+  type Send,
+  speak,
+  startTestService,
+  type TestService,
+} from '../support/service.ts'
+import { firstFault, makeTemplate, refusal, speakFor, VERSIONS } from './fixtures.ts'
+
+let service: TestService
+let tenantId: string
+let send: Send
+
+const URL = 'http://127.0.0.1:9999/hooks'
+const NO_ENDPOINT = 'whe_00000000000000000000000000'
+
+beforeAll(async () => {
+  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
+  tenantId = await makeTenant(service)
+  send = await speakFor(service, tenantId)
+})
+afterAll(() => service.stop())
+
+async function register(content: object = {}, by: Send = send) {
+  const { status, body } = await by('/v1/webhook-endpoints', {
+    body: { url: URL, enabled_events: ['*'], ...content },
+  })
+  expect(status).toBe(201)
+  return body
+}
+
+/** Statuses of all attempts of an endpoint, newest first, read past the API. */
+async function attemptsOf(endpointId: string) {
+  const { rows } = await service.database.control.query<{ status: string; event_id: string; id: string }>(
+    {
+      text: `SELECT status, event_id, id FROM sandbox.webhook_attempts WHERE endpoint_id = $1 ORDER BY created DESC, id DESC`,
+    },
+    [endpointId],
+  )
+  return rows
+}
+
+const queued = async (table: 'ready' | 'waiting', endpointId: string) =>
+  (
+    await service.database.control.query(
+      { text: `SELECT 1 FROM sandbox.webhook_${table} WHERE endpoint_id = $1` },
+      [endpointId],
+    )
+  ).rows.length
+
+describe.each(VERSIONS)('in %s', (version) => {
+  test('an endpoint is registered, read, changed and deleted', async () => {
+    const { secret } = await makeKey(service, await makeTenant(service, 'enterprise', version))
+    const by = speak(service.urls.sandbox, { secret, version })
+    const made = await register({ enabled_events: ['pass.created', 'pass.created'], description: 'Shop' }, by)
+    expect(made).toMatchObject({
+      object: 'webhook_endpoint',
+      url: URL,
+      description: 'Shop',
+      enabled_events: ['pass.created'],
+      status: 'enabled',
+      disabled_reason: null,
+      metadata: {},
+    })
+    expect(made.secret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/)
+    const { secret: _, ...shown } = made
+    const path = `/v1/webhook-endpoints/${made.id}`
+    expect((await by(path)).body).toEqual(shown)
+    expect((await by('/v1/webhook-endpoints')).body.data).toEqual([shown])
+    const changed = await by(path, {
+      method: 'PATCH',
+      body: { url: `${URL}/2`, description: null, metadata: { a: 'b' }, enabled_events: ['*'] },
+    })
+    expect(changed.body).toEqual({
+      ...shown,
+      url: `${URL}/2`,
+      description: null,
+      metadata: { a: 'b' },
+      enabled_events: ['*'],
+    })
+    expect((await by(path, { method: 'DELETE' })).body).toEqual({
+      id: made.id,
+      object: 'webhook_endpoint',
+      deleted: true,
+    })
+    expect((await by(path)).status).toBe(404)
+    expect((await by(path, { method: 'DELETE' })).status).toBe(404)
+  })
+})
+
+describe('what is refused', () => {
+  test.each([
+    ['a private address', { url: 'http://10.0.0.1/' }, 'url'],
+    ['the cloud’s metadata', { url: 'http://169.254.169.254/latest' }, 'url'],
+    ['another scheme', { url: 'ftp://example.com/' }, 'url'],
+    ['no address', { url: 'hooks' }, 'url'],
+    ['an unknown type', { enabled_events: ['pass.born'] }, 'enabled_events[0]'],
+    ['all types and one more', { enabled_events: ['*', 'pass.created'] }, 'enabled_events'],
+    ['no type', { enabled_events: [] }, 'enabled_events'],
+  ])('%s', async (_, content, field) => {
+    const answer = await send('/v1/webhook-endpoints', {
+      body: { url: URL, enabled_events: ['*'], ...content },
+    })
+    expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_failed'])
+    expect(answer.body.error.details.map((each: { field: string }) => each.field)).toContain(field)
+  })
+
+  test('http in live, and https not', async () => {
+    const live = await speakFor(service, tenantId, 'live')
+    const ask = (url: string) => live('/v1/webhook-endpoints', { body: { url, enabled_events: ['*'] } })
+    expect(firstFault(await ask('http://93.184.215.14/hooks'))).toMatchObject([
+      422,
+      'validation_failed',
+      { field: 'url' },
+    ])
+    // What the sandbox may reach for tests, live may not.
+    expect((await ask('https://127.0.0.1:9999/hooks')).status).toBe(422)
+    expect((await ask('https://93.184.215.14/hooks')).status).toBe(201)
+  })
+
+  test('also in a change, of which then nothing is done', async () => {
+    const { id } = await register()
+    const answer = await send(`/v1/webhook-endpoints/${id}`, {
+      method: 'PATCH',
+      body: { url: 'http://192.168.1.1/', description: 'changed' },
+    })
+    expect(answer.status).toBe(422)
+    expect((await send(`/v1/webhook-endpoints/${id}`)).body.description).toBeNull()
+  })
+
+  test('the same again to who repeats it', async () => {
+    const call = {
+      body: { url: 'http://10.0.0.1/', enabled_events: ['*'] },
+      headers: { 'Idempotency-Key': crypto.randomUUID() },
+    }
+    await send('/v1/webhook-endpoints', call)
+    const again = await send('/v1/webhook-endpoints', call)
+    expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([422, 'true'])
+  })
+})
+
+test('types that a version does not have are left out there, and stay through its changes', async () => {
+  const { id } = await register({
+    enabled_events: ['pass.created', 'cardholder.sanctions.alert', 'payout.paid'],
+  })
+  const { secret } = await makeKey(service, tenantId)
+  const [oldest, second] = ['2025-06-01', '2025-11-01'].map((version) =>
+    speak(service.urls.sandbox, { secret, version }),
+  )
+  const path = `/v1/webhook-endpoints/${id}`
+  expect((await oldest!(path)).body.enabled_events).toEqual(['pass.created'])
+  expect((await second!(path)).body.enabled_events).toEqual(['pass.created', 'payout.paid'])
+  const body = { enabled_events: ['pass.revoked'] }
+  expect((await oldest!(path, { method: 'PATCH', body })).body.enabled_events).toEqual(['pass.revoked'])
+  expect((await send(path)).body.enabled_events).toEqual([
+    'pass.revoked',
+    'cardholder.sanctions.alert',
+    'payout.paid',
+  ])
+  const unknown = { enabled_events: ['payout.paid'] }
+  expect((await oldest!(path, { method: 'PATCH', body: unknown })).status).toBe(422)
+  await oldest!(path, { method: 'PATCH', body: { enabled_events: ['*'] } })
+  expect((await send(path)).body.enabled_events).toEqual(['*'])
+})
+
+describe('the secret', () => {
+  const stored = async (id: string) => {
+    const { rows } = await service.database.control.query<{
+      secret: Buffer
+      retired_secrets: { sealed: string; until: number }[]
+    }>({ text: 'SELECT secret, retired_secrets FROM sandbox.webhook_endpoints WHERE id = $1' }, [id])
+    return rows[0]!
+  }
+  const opened = async (id: string) =>
+    openSecrets(
+      createSeals(service.database.pepper),
+      secretContext('sandbox', tenantId, id),
+      await stored(id),
+      service.clock.now,
+    )
+
+  test('is stored sealed, opens for its endpoint alone, and is shown again only to who repeats the request', async () => {
+    const call = {
+      body: { url: URL, enabled_events: ['*'] },
+      headers: { 'Idempotency-Key': crypto.randomUUID() },
+    }
+    const { body } = await send('/v1/webhook-endpoints', call)
+    expect((await send('/v1/webhook-endpoints', call)).body.secret).toBe(body.secret)
+    const row = await stored(body.id)
+    expect(row.secret.includes(body.secret)).toBe(false)
+    expect(await opened(body.id)).toEqual([body.secret])
+    const other = await register()
+    expect(() =>
+      openSecrets(
+        createSeals(service.database.pepper),
+        secretContext('sandbox', tenantId, other.id),
+        row,
+        service.clock.now,
+      ),
+    ).toThrow(/does not open/)
+  })
+
+  test('signs for 24 hours after its rotation, however often that happens', async () => {
+    const { id, secret: first } = await register()
+    const rotate = async () =>
+      (await send(`/v1/webhook-endpoints/${id}/rotate_secret`, { body: {} })).body.secret as string
+    const second = await rotate()
+    service.clock.now += 3_600_000
+    const third = await rotate()
+    expect(new Set([first, second, third]).size).toBe(3)
+    expect(await opened(id)).toEqual([third, second, first])
+    service.clock.now += 23 * 3_600_000 - 1
+    expect(await opened(id)).toEqual([third, second, first])
+    service.clock.now += 1
+    expect(await opened(id)).toEqual([third, second])
+    service.clock.now += 3_600_000
+    expect(await opened(id)).toEqual([third])
+    const fourth = await rotate()
+    expect((await stored(id)).retired_secrets).toHaveLength(1)
+    expect(await opened(id)).toEqual([fourth, third])
+  })
+})
+
+describe('attempts', () => {
+  test('are planned for who is subscribed, and cancelled where the endpoint is disabled', async () => {
+    const by = await speakFor(service, await makeTenant(service))
+    const all = await register({}, by)
+    const some = await register({ enabled_events: ['pass_template.created', 'pass.created'] }, by)
+    const none = await register({ enabled_events: ['pass.created'] }, by)
+    const off = await register({}, by)
+    await by(`/v1/webhook-endpoints/${off.id}`, { method: 'PATCH', body: { status: 'disabled' } })
+    await makeTemplate(by)
+    const statuses = async ({ id }: { id: string }) => (await attemptsOf(id)).map(({ status }) => status)
+    expect(await Promise.all([all, some, none, off].map(statuses))).toEqual([
+      ['pending'],
+      ['pending'],
+      [],
+      ['canceled'],
+    ])
+    expect([await queued('ready', all.id), await queued('ready', off.id)]).toEqual([1, 0])
+    const { body } = await by(`/v1/webhook-endpoints/${all.id}/delivery-attempts`)
+    const [event] = (await by('/v1/events')).body.data
+    expect(body.data).toMatchObject([
+      {
+        object: 'webhook_delivery_attempt',
+        webhook_endpoint_id: all.id,
+        event_id: event.id,
+        attempt: 1,
+        status: 'pending',
+        trigger: 'schedule',
+        response_status: null,
+        scheduled_at: event.emitted_at,
+        attempted_at: null,
+        next_attempt_at: null,
+      },
+    ])
+    const path = `/v1/webhook-endpoints/${all.id}/delivery-attempts`
+    expect((await by(`${path}/${body.data[0].id}`)).body).toEqual(body.data[0])
+    expect((await by(`/v1/webhook-endpoints/${some.id}/delivery-attempts/${body.data[0].id}`)).status).toBe(
+      404,
+    )
+    expect((await by(`${path}?status=succeeded`)).body.data).toEqual([])
+    expect((await by(`${path}?event_id=${event.id}&status=pending`)).body.data).toHaveLength(1)
+    expect((await by(`/v1/webhook-endpoints/${NO_ENDPOINT}/delivery-attempts`)).status).toBe(404)
+  })
+
+  test('a test event goes to its endpoint alone, subscribed or not', async () => {
+    const by = await speakFor(service, await makeTenant(service))
+    const [one, other] = [await register({ enabled_events: ['pass.created'] }, by), await register({}, by)]
+    const { status, body } = await by(`/v1/webhook-endpoints/${one.id}/test`, { body: {} })
+    expect(status).toBe(201)
+    const { secret: _, ...shown } = one
+    expect(body).toMatchObject({ type: 'webhook_endpoint.test', data: { webhook_endpoint: shown } })
+    expect((await attemptsOf(one.id)).map(({ event_id }) => event_id)).toEqual([body.id])
+    expect(await attemptsOf(other.id)).toEqual([])
+    expect((await by(`/v1/events/${body.id}`)).body).toEqual(body)
+  })
+
+  test('that are pending are cancelled when the endpoint is disabled, and stay so', async () => {
+    const by = await speakFor(service, await makeTenant(service))
+    const { id } = await register({}, by)
+    await makeTemplate(by)
+    const path = `/v1/webhook-endpoints/${id}`
+    const disabled = await by(path, { method: 'PATCH', body: { status: 'disabled' } })
+    expect(disabled.body).toMatchObject({ status: 'disabled', disabled_reason: 'manual' })
+    expect((await by('/v1/webhook-endpoints?status=disabled')).body.data).toHaveLength(1)
+    expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['canceled'])
+    expect(await queued('ready', id)).toBe(0)
+    const enabled = await by(path, { method: 'PATCH', body: { status: 'enabled' } })
+    expect(enabled.body).toMatchObject({ status: 'enabled', disabled_reason: null })
+    expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['canceled'])
+  })
+
+  test('are retried by hand, also while the endpoint is disabled; pending ones of the schedule are not', async () => {
+    const by = await speakFor(service, await makeTenant(service))
+    const { id } = await register({}, by)
+    await makeTemplate(by)
+    const attemptId = (await attemptsOf(id))[0]!.id
+    const retry = () => by(`/v1/webhook-endpoints/${id}/delivery-attempts/${attemptId}/retry`, { body: {} })
+    expect(refusal(await retry())).toEqual([409, 'conflict', 'invalid_state'])
+    await by(`/v1/webhook-endpoints/${id}`, { method: 'PATCH', body: { status: 'disabled' } })
+    service.clock.now += 1000
+    const retried = await retry()
+    expect(retried.status).toBe(202)
+    expect(retried.body).toMatchObject({
+      id: attemptId,
+      attempt: 1,
+      status: 'pending',
+      trigger: 'manual',
+      scheduled_at: new Date(service.clock.now).toISOString(),
+    })
+    expect((await retry()).body).toEqual(retried.body)
+    expect(await queued('ready', id)).toBe(1)
+    // What was asked for by hand is not cancelled with the rest.
+    await by(`/v1/webhook-endpoints/${id}`, { method: 'PATCH', body: { status: 'enabled' } })
+    await by(`/v1/webhook-endpoints/${id}`, { method: 'PATCH', body: { status: 'disabled' } })
+    expect(await queued('ready', id)).toBe(1)
+  })
+
+  test('go with the endpoint', async () => {
+    const by = await speakFor(service, await makeTenant(service))
+    const { id } = await register({}, by)
+    await makeTemplate(by)
+    await by(`/v1/webhook-endpoints/${id}`, { method: 'DELETE' })
+    expect(await queued('ready', id)).toBe(0)
+    expect((await by(`/v1/webhook-endpoints/${id}/delivery-attempts`)).status).toBe(404)
+  })
+})
