@@ -130,8 +130,10 @@ export function exchange(work: Exchange): Promise<Ending> {
       readAnswer(answer, (cut, body) => settle({ status: answer.statusCode ?? 0, body }, cut))
     })
     request.on('error', failWith) // stays: destroyed requests tell of it once more
-    // Without an error too, as after an upgrade that nobody asked for.
-    request.once('close', () => fail({ kind: 'response', error: 'what came back is no answer to a POST' }))
+    request.once('close', () => {
+      // Without an error too, as after an upgrade that nobody asked for. An answer that began tells its end itself.
+      if (phase !== 'reading') fail({ kind: 'response', error: 'what came back is no answer to a POST' })
+    })
     deadline.stopWith(() => fail(lateIn(phase)))
     if (!settled) request.end(message.body)
   })
