@@ -80,6 +80,8 @@ CREATE TABLE webhook_waiting (
   endpoint_id text COLLATE "C" NOT NULL,
   event_id text COLLATE "C" NOT NULL,
   attempt smallint NOT NULL,
+  -- Of the endpoint, when the attempt before this one failed: once it has moved, the series is over.
+  generation integer NOT NULL,
   due_at timestamptz(3) NOT NULL,
   PRIMARY KEY (tenant_id, attempt_id)
 );
@@ -95,6 +97,8 @@ CREATE TABLE webhook_ready (
   event_id text COLLATE "C" NOT NULL,
   attempt smallint NOT NULL,
   trigger text NOT NULL,
+  -- As in webhook_waiting; null where nothing came before: first attempts, and those made by hand.
+  generation integer,
   due_at timestamptz(3) NOT NULL,
   lease_until timestamptz(3) NOT NULL DEFAULT '-infinity',
   token uuid,
@@ -115,5 +119,7 @@ CREATE TABLE webhook_senders (
   -- Machine time.
   refilled_at timestamptz(3) NOT NULL,
   -- The lane served last.
-  endpoint_id text COLLATE "C" NOT NULL DEFAULT ''
+  endpoint_id text COLLATE "C" NOT NULL DEFAULT '',
+  -- Moves at every claim: who finds it moved since its statement began has seen the lanes as they no longer are.
+  turn bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);

@@ -1,0 +1,93 @@
+import type { Clock } from '../clock.ts'
+import type { Environment } from '../contract.ts'
+import { appendAudit } from '../db/audit.ts'
+import type { Database } from '../db/database.ts'
+import type { Pool } from '../db/pool.ts'
+import { cancelAttempts } from '../db/webhook_attempts.ts'
+import { type Completion, completeAttempts } from '../db/webhook_deliveries.ts'
+import { type EndpointRow, lockEndpoint, updateEndpoint } from '../db/webhook_endpoints.ts'
+import { byIndex } from '../db/webhook_ready.ts'
+import { collectEvents } from '../events/emission.ts'
+import { emit } from '../events/emit.ts'
+import { showEndpoint } from '../handlers/webhook_endpoints.ts'
+import { newId } from '../ids.ts'
+import type { LeaseClock } from './lease-clock.ts'
+
+export interface ExhaustionOptions {
+  readonly environment: Environment
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly leaseClock: LeaseClock
+  /** The version that a tenant is pinned to; null where it has no pin. */
+  readonly readPin: (tenantId: string) => Promise<string | null>
+}
+
+/** The last attempt of a delivery failed. */
+export interface Exhaustion {
+  readonly completion: Completion
+  readonly endpointId: string
+  /** Of the endpoint when the attempt was claimed. */
+  readonly generation: number
+}
+
+/** `stale`: somebody else holds the attempt. `disabled`: this failure disabled the endpoint. `noted`: it changed nothing else. */
+export type Exhausted = 'stale' | 'noted' | 'disabled'
+
+/**
+ * Writes that the last attempt of a delivery failed, and disables the endpoint where that is still news: in one transaction,
+ * so that of several such failures one disables and tells the other endpoints. The endpoint is locked first, as
+ * by those who change it. A failure from before the endpoint was enabled again disables nothing.
+ */
+export async function exhaust(
+  { environment, pool, clock, leaseClock, readPin }: ExhaustionOptions,
+  { completion, endpointId, generation }: Exhaustion,
+): Promise<Exhausted> {
+  const { tenantId } = completion
+  const pin = await readPin(tenantId)
+  return byIndex(pool, async (tx) => {
+    const now = clock.service(environment)
+    const endpoint = await lockEndpoint(tx, tenantId, endpointId)
+    const written = await completeAttempts(tx, [completion], now)
+    if (written.size === 0) return 'stale'
+    if (endpoint?.status !== 'enabled' || endpoint.generation !== generation) return 'noted'
+    const disabled: EndpointRow = {
+      ...endpoint,
+      status: 'disabled',
+      disabled_reason: 'retry_exhausted',
+      updated: now,
+    }
+    await updateEndpoint(tx, tenantId, disabled)
+    await cancelAttempts(tx, tenantId, endpointId, now, leaseClock.now())
+    const events = collectEvents({ tenantId, pin, now })
+    emit(events, {
+      type: 'webhook_endpoint.disabled',
+      data: { webhook_endpoint: showEndpoint(disabled) },
+      recipients: { everyBut: endpointId },
+    })
+    await events.write(tx)
+    await tell(tx, environment, tenantId, endpointId, now)
+    return 'disabled'
+  })
+}
+
+async function tell(
+  tx: Database,
+  environment: Environment,
+  tenantId: string,
+  endpointId: string,
+  now: number,
+): Promise<void> {
+  await appendAudit(tx, tenantId, {
+    id: newId('aud', now),
+    environment,
+    actorType: 'system',
+    actorId: null,
+    action: 'webhook_endpoint.disabled',
+    targetId: endpointId,
+    outcome: 'succeeded',
+    requestId: null,
+    ip: null,
+    version: null,
+    created: now,
+  })
+}

@@ -1,0 +1,154 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import type { Environment } from '../contract.ts'
+import {
+  type Completion,
+  completeAttempts,
+  MOST_TIMEOUTS,
+  noteReactions,
+  type Reaction,
+} from '../db/webhook_deliveries.ts'
+import { byIndex, type Claimed } from '../db/webhook_ready.ts'
+import { newId } from '../ids.ts'
+import type { Outcome } from '../outbound/outbound.ts'
+import { createBatches } from './batches.ts'
+import { type Exhausted, type ExhaustionOptions, exhaust } from './exhaustion.ts'
+import { judgeOutcome, LAST_ATTEMPT, nextDue } from './schedule.ts'
+
+/** How an attempt was recorded; `stale`: not at all, because somebody else holds it. */
+export type Recorded = Completion['status'] | 'stale' | 'disabled'
+
+/** Records how attempts ended. */
+export interface Recorder {
+  /** @param outcome undefined: it was not to be sent. @param attemptedAt service time. */
+  record(
+    claimed: Claimed,
+    token: string,
+    outcome: Outcome | undefined,
+    attemptedAt: number,
+  ): Promise<Recorded>
+  /** Stops trying again what cannot be written. */
+  abandon(): void
+}
+
+export interface RecorderOptions extends ExhaustionOptions {
+  readonly environment: Environment
+  readonly clock: Clock
+  readonly log: Logger
+  readonly pauseMs: number
+}
+
+const BATCH = 200
+
+/** Failures of last attempts that are written at once: each locks its endpoint. */
+const LAST_LANES = 4
+
+const REDIRECTED = 'the endpoint redirects, which is not followed'
+
+/** The attempt's end, and what follows on it by the schedule. */
+export function complete(
+  claimed: Claimed,
+  token: string,
+  outcome: Outcome | undefined,
+  attemptedAt: number,
+): Completion {
+  const base = { tenantId: claimed.tenant_id, attemptId: claimed.attempt_id, token }
+  if (!outcome) return { ...base, status: 'canceled' }
+  const verdict = judgeOutcome(outcome)
+  const ended = { ...base, attemptedAt, durationMs: outcome.durationMs, ...answerOf(outcome) }
+  if (verdict === 'delivered') return { ...ended, status: 'succeeded' }
+  const dueAt =
+    verdict === 'failed' && claimed.trigger === 'schedule'
+      ? nextDue(claimed.attempt, claimed.emitted_at, attemptedAt)
+      : undefined
+  if (dueAt === undefined) return { ...ended, status: 'failed' }
+  const next = { id: newId('wdla', attemptedAt), dueAt, generation: claimed.generation }
+  return { ...ended, status: 'failed', next }
+}
+
+function answerOf(outcome: Outcome): Pick<Completion, 'responseStatus' | 'responseBody' | 'error'> {
+  if ('error' in outcome) return { error: outcome.error }
+  const { status, body } = outcome
+  const answer = { responseStatus: status, responseBody: body }
+  return status >= 300 && status <= 399 ? { ...answer, error: REDIRECTED } : answer
+}
+
+/** What an attempt tells about its endpoint, where that is news: undefined where it is not. */
+function reactionOf(claimed: Claimed, outcome: Outcome | undefined): Reaction | undefined {
+  if (!outcome) return undefined
+  const about = { tenantId: claimed.tenant_id, endpointId: claimed.endpoint_id }
+  if (!('error' in outcome)) {
+    return claimed.timeouts === 0 ? undefined : { ...about, answered: true, timeouts: 0 }
+  }
+  if (outcome.kind !== 'timeout' || claimed.timeouts >= MOST_TIMEOUTS) return undefined
+  return { ...about, answered: false, timeouts: 1 }
+}
+
+/** One for each endpoint: an answer outweighs time-outs. */
+export function mergeReactions(reactions: readonly Reaction[]): Reaction[] {
+  const merged = new Map<string, Reaction>()
+  for (const reaction of reactions) {
+    const index = `${reaction.tenantId} ${reaction.endpointId}`
+    const known = merged.get(index)
+    merged.set(index, {
+      ...reaction,
+      answered: reaction.answered || (known?.answered ?? false),
+      timeouts: reaction.timeouts + (known?.timeouts ?? 0),
+    })
+  }
+  return [...merged.values()]
+}
+
+interface Ended {
+  readonly completion: Completion
+  readonly reaction: Reaction | undefined
+}
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { environment, pool, clock, log, pauseMs } = options
+
+  const note = (reactions: readonly Reaction[]) => {
+    if (reactions.length === 0) return
+    byIndex(pool, (db) => noteReactions(db, mergeReactions(reactions))).catch((err) =>
+      log.warn(
+        { err, environment },
+        'how endpoints react could not be noted; their next attempts tell again',
+      ),
+    )
+  }
+  const ends = createBatches<Ended, ReadonlySet<string>>({
+    write: async (batch) => {
+      const completions = batch.map(({ completion }) => completion)
+      const now = clock.service(environment)
+      const written = await byIndex(pool, (db) => completeAttempts(db, completions, now))
+      note(batch.flatMap(({ reaction }) => reaction ?? []))
+      return written
+    },
+    size: BATCH,
+    lanes: 1,
+    pauseMs,
+  })
+  const lasts = createBatches<Parameters<typeof exhaust>[1], Exhausted>({
+    write: ([last]) => exhaust(options, last!),
+    size: 1,
+    lanes: LAST_LANES,
+    pauseMs,
+  })
+  return {
+    async record(claimed, token, outcome, attemptedAt) {
+      const completion = complete(claimed, token, outcome, attemptedAt)
+      const isLast = claimed.trigger === 'schedule' && claimed.attempt >= LAST_ATTEMPT
+      if (isLast && completion.status === 'failed') {
+        const { endpoint_id: endpointId, generation } = claimed
+        const exhausted = await lasts.add({ completion, endpointId, generation })
+        return exhausted === 'noted' ? 'failed' : exhausted
+      }
+      const written = await ends.add({ completion, reaction: reactionOf(claimed, outcome) })
+      return written.has(claimed.attempt_id) ? completion.status : 'stale'
+    },
+    abandon() {
+      ends.abandon()
+      lasts.abandon()
+    },
+  }
+}

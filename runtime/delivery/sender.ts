@@ -1,0 +1,41 @@
+import { events as views } from '../../generated/events.ts'
+import type { Seals } from '../auth/secrets.ts'
+import type { Clock } from '../clock.ts'
+import type { Environment } from '../contract.ts'
+import type { Claimed } from '../db/webhook_ready.ts'
+import { openSecrets, secretContext } from '../events/secrets.ts'
+import type { Outbound, Outcome } from '../outbound/outbound.ts'
+import { signBody } from './signature.ts'
+
+export interface SenderOptions {
+  readonly environment: Environment
+  readonly outbound: Outbound
+  readonly seals: Seals
+  readonly clock: Clock
+}
+
+/** Makes one attempt. Rejects when the signal aborts, or when the endpoint's secret does not open. */
+export type Send = (claimed: Claimed, signal: AbortSignal) => Promise<Outcome>
+
+/** The headers of an attempt, under the names that the event's version has for them. */
+function headersOf(claimed: Claimed, signature: string): Record<string, string> {
+  const names = views[claimed.event_version]?.[claimed.event_type]?.headers ?? {}
+  const headers = {
+    'Service-Signature': signature,
+    'Service-Event-Id': claimed.event_id,
+    'Service-Delivery-Attempt': String(claimed.attempt),
+  }
+  const named = Object.entries(headers).map(([name, value]) => [names[name] ?? name, value])
+  return { 'Content-Type': 'application/json', ...Object.fromEntries(named) }
+}
+
+/** Sends events as they were rendered, signed with all secrets that sign at the time. */
+export function createSender({ environment, outbound, seals, clock }: SenderOptions): Send {
+  return async (claimed, signal) => {
+    const { tenant_id, endpoint_id, url, body } = claimed
+    const context = secretContext(environment, tenant_id, endpoint_id)
+    const secrets = openSecrets(seals, context, claimed, clock.service(environment))
+    const signature = signBody(secrets, body, Math.floor(clock.machine() / 1000))
+    return outbound.post({ url, headers: headersOf(claimed, signature), body, signal })
+  }
+}

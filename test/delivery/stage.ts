@@ -1,0 +1,178 @@
+import { pino } from 'pino'
+import { parseNetworks } from '../../runtime/auth/allowlist.ts'
+import { createSeals } from '../../runtime/auth/secrets.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { type AttemptRow, retryAttempt } from '../../runtime/db/webhook_attempts.ts'
+import { insertEndpoint, lockEndpoint, updateEndpoint } from '../../runtime/db/webhook_endpoints.ts'
+import type { LeaseClock } from '../../runtime/delivery/lease-clock.ts'
+import { createWorker, type Worker, type WorkerOptions } from '../../runtime/delivery/worker.ts'
+import { collectEvents } from '../../runtime/events/emission.ts'
+import { createEndpointSecrets } from '../../runtime/events/secrets.ts'
+import { newId } from '../../runtime/ids.ts'
+import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/programs.ts'
+
+export const VERSION = '2026-05-19'
+export const START = Date.parse('2026-06-01T12:00:00.000Z')
+export const MINUTE = 60_000
+
+/** Service time stands still until it is moved; machine time runs, and can be moved on too. */
+export interface StageClock extends Clock {
+  now: number
+  /** Added to machine time. */
+  shift: number
+  /** Where machine time stands still. */
+  frozen: number | undefined
+}
+
+export interface Endpoint {
+  readonly tenantId: string
+  readonly id: string
+  readonly secret: string
+}
+
+/** Everything that deliveries need but an API: tenants, endpoints and events are put into the database directly. */
+export interface Stage {
+  readonly database: TestDatabase
+  readonly clock: StageClock
+  readonly leaseClock: LeaseClock
+  readonly log: ReturnType<typeof pino>
+  work(options?: Partial<WorkerOptions>): Worker
+  /** The way out that a worker gets unless told otherwise; loopback is allowed. */
+  readonly outbound: Outbound
+  addEndpoint(tenantId: string, url: string, types?: readonly string[]): Promise<Endpoint>
+  changeEndpoint(endpoint: Endpoint, change: 'enable' | 'disable'): Promise<void>
+  /** Events of one transaction, at the service time; gives their ids. */
+  emit(tenantId: string, count?: number, version?: string): Promise<string[]>
+  retry(tenantId: string, attemptId: string): Promise<void>
+  attempts(endpoint: Endpoint): Promise<AttemptRow[]>
+  endpoint(endpoint: Endpoint): Promise<{ status: string; disabled_reason: string | null; timeouts: number }>
+  rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  count(table: string, tenantId: string): Promise<number>
+  /** Waits until nothing is due or under way. */
+  drained(tenantId?: string): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openStage(poolSize = 6): Promise<Stage> {
+  const database = await openTestDatabase({ poolSize })
+  const clock: StageClock = {
+    now: START,
+    shift: 0,
+    frozen: undefined,
+    machine: () => (clock.frozen ?? Date.now()) + clock.shift,
+    service: () => clock.now,
+  }
+  const leaseClock = { now: clock.machine, refresh: async () => {} }
+  const seals = createSeals(database.pepper)
+  const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' })
+  const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) })
+  const workers: Worker[] = []
+  const pool = database.sandbox
+  const rows = async <Row>(text: string, values: readonly unknown[] = []) =>
+    (await pool.query<Row>({ text }, values)).rows
+  const count = async (table: string, tenantId: string) => {
+    const found = await rows<{ n: number }>(
+      `SELECT count(*)::integer AS n FROM ${table} WHERE tenant_id = $1`,
+      [tenantId],
+    )
+    return found[0]!.n
+  }
+  return {
+    database,
+    clock,
+    leaseClock,
+    log,
+    outbound,
+    rows,
+    count,
+    work: (options = {}) => {
+      const worker = createWorker({
+        environment: 'sandbox',
+        pool,
+        clock,
+        outbound,
+        seals,
+        log,
+        readPin: async () => VERSION,
+        pollMs: 50,
+        drainMs: 0,
+        leaseClock,
+        ...options,
+      })
+      workers.push(worker)
+      return worker
+    },
+    addEndpoint: async (tenantId, url, types = ['*']) => {
+      const id = newId('whe', clock.now)
+      const { secret, sealed } = createEndpointSecrets(seals, 'sandbox').make(tenantId, id)
+      await insertEndpoint(pool, tenantId, {
+        id,
+        url,
+        description: null,
+        enabled_events: types,
+        status: 'enabled',
+        disabled_reason: null,
+        secret: sealed,
+        retired_secrets: [],
+        metadata: {},
+        generation: 0,
+        timeouts: 0,
+        created: clock.now,
+        updated: clock.now,
+      })
+      return { tenantId, id, secret }
+    },
+    changeEndpoint: ({ tenantId, id }, change) =>
+      pool.transaction(async (tx) => {
+        const row = (await lockEndpoint(tx, tenantId, id))!
+        const isOn = change === 'enable'
+        await updateEndpoint(tx, tenantId, {
+          ...row,
+          status: isOn ? 'enabled' : 'disabled',
+          disabled_reason: isOn ? null : 'manual',
+          generation: row.generation + (isOn ? 1 : 0),
+        })
+      }),
+    emit: async (tenantId, number = 1, version = VERSION) =>
+      pool.transaction(async (tx) => {
+        const events = collectEvents({ tenantId, pin: version, now: clock.now })
+        const ids = Array.from(
+          { length: number },
+          (_, index) => events.emit({ type: 'pass.revoked', data: { pass: { id: `pass_${index}` } } })!.id,
+        )
+        await events.write(tx)
+        return ids
+      }),
+    retry: async (tenantId, attemptId) => {
+      await retryAttempt(pool, tenantId, attemptId, clock.now)
+    },
+    attempts: ({ tenantId, id }) =>
+      rows<AttemptRow>(
+        `SELECT * FROM webhook_attempts WHERE tenant_id = $1 AND endpoint_id = $2 ORDER BY event_id, attempt, id`,
+        [tenantId, id],
+      ),
+    endpoint: async ({ tenantId, id }) =>
+      (
+        await rows<{ status: string; disabled_reason: string | null; timeouts: number }>(
+          'SELECT status, disabled_reason, timeouts FROM webhook_endpoints WHERE tenant_id = $1 AND id = $2',
+          [tenantId, id],
+        )
+      )[0]!,
+    drained: async (tenantId) => {
+      await until('the queue to be empty', async () => {
+        const left = await rows<{ n: number }>(
+          `SELECT count(*)::integer AS n FROM webhook_ready WHERE $1::text IS NULL OR tenant_id = $1`,
+          [tenantId ?? null],
+        )
+        return left[0]!.n === 0
+      })
+    },
+    close: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()))
+      outbound.close()
+      await database.close()
+    },
+  }
+}
