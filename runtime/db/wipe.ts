@@ -1,7 +1,13 @@
 import type { Database, Statement } from './database.ts'
 
 /** Tables of an environment that a wipe leaves alone: what was done and used stays known. */
-export const KEPT_TABLES = ['audit_log', 'audit_heads', 'usage_counters', 'usage_batches'] as const
+export const KEPT_TABLES = [
+  ...['audit_log', 'audit_heads', 'usage_counters', 'usage_batches'],
+  // Events go on counting where they were: who watches them must not see a number twice.
+  'event_heads',
+  // The bucket of attempts that were made.
+  'webhook_senders',
+] as const
 
 // Held first: no pass can come to a template that is about to go.
 const LOCK_TEMPLATES: Statement = {
@@ -15,6 +21,11 @@ const DELETE_TEMPLATES: Statement = {
 /** In the order of deletion; null for what callers know nothing of. */
 const WIPED = [
   ['passes', 'pass'],
+  ['webhook_endpoints', 'webhook_endpoint'],
+  ['webhook_waiting', null],
+  ['webhook_ready', null],
+  ['webhook_attempts', 'webhook_delivery_attempt'],
+  ['events', 'event'],
   ['idempotency_answers', null],
   ['trial_usage', null],
 ] as const

@@ -239,11 +239,19 @@ describe('a wipe', () => {
     for (const send of [sandbox(), ...others]) {
       const templateId = await makeTemplate(send)
       await makeTemplate(send)
+      const hook = { url: 'https://93.184.215.14/hooks', enabled_events: ['pass.created'] }
+      expect((await send('/v1/webhook-endpoints', { body: hook })).status).toBe(201)
       for (let made = 0; made < 3; made += 1) await issuePass(send, templateId)
     }
     const before = await log('sandbox', 'limit=100')
     const { status, body } = await wipe()
-    expect([status, body]).toEqual([200, { object: 'wipe', deleted: { pass: 3, pass_template: 2 } }])
+    expect([status, body]).toEqual([
+      200,
+      {
+        object: 'wipe',
+        deleted: { pass: 3, pass_template: 2, webhook_endpoint: 1, webhook_delivery_attempt: 3, event: 5 },
+      },
+    ])
     expect([await count(), (await sandbox()('/v1/pass_templates')).body.data]).toEqual([0, []])
     for (const send of others) {
       expect([await count(send), (await send('/v1/pass_templates')).body.data.length]).toEqual([3, 2])
@@ -290,10 +298,11 @@ describe('a wipe', () => {
   })
 
   test('knows every table of an environment', async () => {
-    const rows = await query(`SELECT tablename FROM pg_tables WHERE schemaname = 'sandbox'`)
-    expect(rows.map(({ tablename }) => tablename).toSorted()).toEqual(
-      [...WIPED_TABLES, ...KEPT_TABLES].toSorted(),
+    const rows = await query(
+      `SELECT relname AS name FROM pg_class
+        WHERE relnamespace = 'sandbox'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,
     )
+    expect(rows.map(({ name }) => name).toSorted()).toEqual([...WIPED_TABLES, ...KEPT_TABLES].toSorted())
   })
 })
 

@@ -26,6 +26,8 @@ describe('settings', () => {
       dataDir: resolve('.data'),
       production: false,
       trustedProxies: 0,
+      webhookAllow: [],
+      dnsServers: [],
       contractGuard: false,
       logLevel: 'info',
       requestLog: 'failed',

@@ -11,6 +11,7 @@ import { verifyAudit } from '../../runtime/control/audit.ts'
 import { createKey } from '../../runtime/control/keys.ts'
 import { createTenant } from '../../runtime/control/tenants.ts'
 import { createUser } from '../../runtime/control/users.ts'
+import { readEventHead } from '../../runtime/db/events.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
 import { type Answer, type Send, speak } from '../support/service.ts'
@@ -80,6 +81,8 @@ interface Attempt {
   readonly path: string
   readonly body: unknown
   readonly audited: number
+  /** Number of the tenant's newest event before. */
+  readonly told: number
 }
 
 const sender = (node: Node, secret: string): Send => speak(node.url, { secret, version: current })
@@ -96,13 +99,26 @@ async function auditOf(tenantId: string): Promise<string[]> {
   return rows.map(({ action }) => action)
 }
 
+/** Types of the tenant's events with a number above `after`, which must follow on it without a gap. */
+async function eventsOf(tenantId: string, after: number): Promise<string[]> {
+  const text =
+    'SELECT sequence, type FROM sandbox.events WHERE tenant_id = $1 AND sequence > $2 ORDER BY sequence'
+  const { rows } = await database.control.query<{ sequence: number; type: string }>({ text }, [
+    tenantId,
+    after,
+  ])
+  expect(rows.map(({ sequence }) => sequence)).toEqual(rows.map((_, index) => after + 1 + index))
+  return rows.map(({ type }) => type)
+}
+
 async function prepare(node: Node): Promise<Attempt[]> {
   return Promise.all(
     POSTS.map(async (post, index) => {
       const { id: tenantId, secret, totp } = tenants[index]!
       const { path, body, id } = await post.prepare(sender(node, secret), { database, tenantId })
       const audited = (await auditOf(tenantId)).length
-      return { post, tenantId, secret, totp, key: randomUUID(), id, path, body, audited }
+      const told = await readEventHead(database.sandbox, tenantId)
+      return { post, tenantId, secret, totp, key: randomUUID(), id, path, body, audited, told }
     }),
   )
 }
@@ -144,8 +160,8 @@ async function forgotten(role: string): Promise<void> {
   await until('the transactions to end', async () => (await count(text, [role])) === 0)
 }
 
-/** What the database holds of an attempt: its effect, its answer, its audit entry. */
-async function stateOf({ post, tenantId, key, id, audited }: Attempt) {
+/** What the database holds of an attempt: its effect, its answer, its audit entry, its events. */
+async function stateOf({ post, tenantId, key, id, audited, told }: Attempt) {
   return {
     effect: await count(post.effect, [tenantId, id]),
     answers: await count(
@@ -153,6 +169,7 @@ async function stateOf({ post, tenantId, key, id, audited }: Attempt) {
       [tenantId, key],
     ),
     audited: (await auditOf(tenantId)).slice(audited),
+    told: await eventsOf(tenantId, told),
   }
 }
 
@@ -161,12 +178,12 @@ const nameOf = ({ operation, about }: Post) => (about === undefined ? operation 
 /** Each attempt is whole or has not been; retried it is whole, once, and retried again it answers the same. */
 async function expectOneEffect(node: Node, attempt: Attempt): Promise<void> {
   const { post } = attempt
-  const done = { effect: post.once, answers: 1, audited: post.audit }
+  const done = { effect: post.once, answers: 1, audited: post.audit, told: post.events }
   const before = await stateOf(attempt)
   const about = nameOf(post)
   expect([about, before]).toEqual([
     about,
-    before.answers === 0 ? { effect: 0, answers: 0, audited: [] } : done,
+    before.answers === 0 ? { effect: 0, answers: 0, audited: [], told: [] } : done,
   ])
   const retried = await ask(node, attempt)
   const replayed = before.answers === 1 ? 'true' : null

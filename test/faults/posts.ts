@@ -19,6 +19,8 @@ export interface Post {
   readonly once: number
   /** Actions of its entries in the audit log. */
   readonly audit: readonly string[]
+  /** Types of the events that tell of it. */
+  readonly events: readonly string[]
   /** Needs a second factor, each time. */
   readonly factor?: boolean
 }
@@ -51,6 +53,13 @@ async function makeEnded(send: Send): Promise<string> {
   return id
 }
 
+/** A public address, which nothing is sent to here. */
+const HOOKS = 'https://93.184.215.14/hooks'
+
+function makeEndpoint(send: Send): Promise<string> {
+  return make(send, '/v1/webhook-endpoints', { url: HOOKS, enabled_events: ['card.created'] })
+}
+
 const OF_TEMPLATE = 'SELECT count(*) AS count FROM sandbox.passes WHERE tenant_id = $1 AND template_id = $2'
 const PASS = 'SELECT count(*) AS count FROM sandbox.passes WHERE tenant_id = $1 AND id = $2'
 
@@ -60,6 +69,7 @@ export const POSTS: readonly Post[] = [
     operation: 'createPassTemplate',
     status: 201,
     audit: ['pass_template.created'],
+    events: ['pass_template.created'],
     prepare: async () => {
       const id = crypto.randomUUID()
       return { path: '/v1/pass_templates', body: { ...TEMPLATE, name: id }, id }
@@ -71,6 +81,7 @@ export const POSTS: readonly Post[] = [
     operation: 'archivePassTemplate',
     status: 200,
     audit: ['pass_template.archived'],
+    events: ['pass_template.archived'],
     prepare: async (send) => {
       const id = await makeTemplate(send)
       return { path: `/v1/pass_templates/${id}/archive`, id }
@@ -83,6 +94,7 @@ export const POSTS: readonly Post[] = [
     operation: 'createPass',
     status: 201,
     audit: ['pass.created'],
+    events: ['pass.created'],
     prepare: async (send) => {
       const id = await makeTemplate(send)
       return { path: '/v1/passes', body: { template_id: id }, id }
@@ -95,6 +107,7 @@ export const POSTS: readonly Post[] = [
     about: 'refused: there is no such template',
     status: 422,
     audit: ['pass.created'],
+    events: [],
     prepare: async () => ({
       path: '/v1/passes',
       body: { template_id: `tpl_${NOWHERE}` },
@@ -107,6 +120,7 @@ export const POSTS: readonly Post[] = [
     operation: 'revokePass',
     status: 200,
     audit: ['pass.revoked'],
+    events: ['pass.revoked'],
     prepare: async (send) => {
       const id = await makePass(send)
       return { path: `/v1/passes/${id}/revoke`, id }
@@ -119,6 +133,7 @@ export const POSTS: readonly Post[] = [
     about: 'refused: there is no such pass',
     status: 404,
     audit: ['pass.revoked'],
+    events: [],
     prepare: async () => ({ path: `/v1/passes/pass_${NOWHERE}/revoke`, id: `pass_${NOWHERE}` }),
     effect: PASS,
     once: 0,
@@ -127,6 +142,7 @@ export const POSTS: readonly Post[] = [
     operation: 'archivePass',
     status: 200,
     audit: ['pass.archived'],
+    events: ['pass.archived'],
     prepare: async (send) => {
       const id = await makeEnded(send)
       return { path: `/v1/passes/${id}/archive`, id }
@@ -139,6 +155,7 @@ export const POSTS: readonly Post[] = [
     about: 'refused: it is in use',
     status: 409,
     audit: ['pass.archived'],
+    events: [],
     prepare: async (send) => {
       const id = await makePass(send)
       return { path: `/v1/passes/${id}/archive`, id }
@@ -150,6 +167,7 @@ export const POSTS: readonly Post[] = [
     operation: 'createPassBatch',
     status: 200,
     audit: ['pass_batch.created'],
+    events: Array(3).fill('pass.created'),
     prepare: async (send) => {
       const id = await makeTemplate(send)
       const passes = [{ template_id: id }, { template_id: 1 }, { template_id: id }, { template_id: id }]
@@ -162,6 +180,7 @@ export const POSTS: readonly Post[] = [
     operation: 'updatePassBatch',
     status: 200,
     audit: ['pass_batch.updated'],
+    events: ['pass.updated'],
     prepare: async (send) => {
       const id = await makePass(send)
       return {
@@ -177,6 +196,7 @@ export const POSTS: readonly Post[] = [
     operation: 'revokePassBatch',
     status: 200,
     audit: ['pass_batch.revoked'],
+    events: ['pass.revoked'],
     prepare: async (send) => {
       const id = await makePass(send)
       return { path: '/v1/passes/batch_revoke', body: { ids: [id, `pass_${NOWHERE}`] }, id }
@@ -185,9 +205,75 @@ export const POSTS: readonly Post[] = [
     once: 1,
   },
   {
+    operation: 'createWebhookEndpoint',
+    status: 201,
+    audit: ['webhook_endpoint.created'],
+    events: [],
+    prepare: async () => {
+      const id = `${HOOKS}/${crypto.randomUUID()}`
+      return { path: '/v1/webhook-endpoints', body: { url: id, enabled_events: ['*'] }, id }
+    },
+    effect: 'SELECT count(*) AS count FROM sandbox.webhook_endpoints WHERE tenant_id = $1 AND url = $2',
+    once: 1,
+  },
+  {
+    operation: 'createWebhookEndpoint',
+    about: 'refused: it leads into a private network',
+    status: 422,
+    audit: ['webhook_endpoint.created'],
+    events: [],
+    prepare: async () => {
+      const id = 'https://10.0.0.1/'
+      return { path: '/v1/webhook-endpoints', body: { url: id, enabled_events: ['*'] }, id }
+    },
+    effect: 'SELECT count(*) AS count FROM sandbox.webhook_endpoints WHERE tenant_id = $1 AND url = $2',
+    once: 0,
+  },
+  {
+    operation: 'rotateWebhookEndpointSecret',
+    status: 200,
+    audit: ['webhook_endpoint_secret.rotated'],
+    events: [],
+    prepare: async (send) => {
+      const id = await makeEndpoint(send)
+      return { path: `/v1/webhook-endpoints/${id}/rotate_secret`, id }
+    },
+    effect: `SELECT json_array_length(retired_secrets) AS count FROM sandbox.webhook_endpoints
+             WHERE tenant_id = $1 AND id = $2`,
+    once: 1,
+  },
+  {
+    operation: 'testWebhookEndpoint',
+    status: 201,
+    audit: ['webhook_endpoint.tested'],
+    events: ['webhook_endpoint.test'],
+    prepare: async (send) => {
+      const id = await makeEndpoint(send)
+      return { path: `/v1/webhook-endpoints/${id}/test`, id }
+    },
+    effect: 'SELECT count(*) AS count FROM sandbox.webhook_ready WHERE tenant_id = $1 AND endpoint_id = $2',
+    once: 1,
+  },
+  {
+    operation: 'retryDeliveryAttempt',
+    status: 202,
+    audit: ['delivery_attempt.retried'],
+    events: [],
+    prepare: async (send) => {
+      const endpoint = `/v1/webhook-endpoints/${await makeEndpoint(send)}`
+      await send(endpoint, { method: 'PATCH', body: { status: 'disabled' } })
+      await send(`${endpoint}/test`, { method: 'POST' })
+      const id = (await send(`${endpoint}/delivery-attempts`)).body.data[0].id
+      return { path: `${endpoint}/delivery-attempts/${id}/retry`, id }
+    },
+    effect: 'SELECT count(*) AS count FROM sandbox.webhook_ready WHERE tenant_id = $1 AND attempt_id = $2',
+    once: 1,
+  },
+  {
     operation: 'rotateCredentials',
     status: 200,
     audit: ['key.rotated', 'credentials.rotated'],
+    events: [],
     prepare: async (_send, { database, tenantId }) => {
       const text = `SELECT id FROM control.keys WHERE tenant_id = $1 AND retired_at IS NULL AND kind = 'secret'`
       const { rows } = await database.control.query<{ id: string }>({ text }, [tenantId])
@@ -201,6 +287,7 @@ export const POSTS: readonly Post[] = [
     operation: 'wipeSandbox',
     status: 200,
     audit: ['sandbox.wiped'],
+    events: [],
     prepare: async (send) => {
       const id = await makePass(send)
       return { path: '/v1/account/wipe_sandbox', body: { confirm: 'wipe' }, id }

@@ -33,11 +33,16 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
+const TABLES = [
+  ...['pass_templates', 'passes', 'audit_log', 'idempotency_answers'],
+  ...['events', 'webhook_endpoints', 'webhook_attempts'],
+]
+
 /** Rows of a tenant, in both environments. */
 async function belongingsOf(tenantId: string): Promise<unknown[]> {
   const found: unknown[] = []
   for (const environment of ENVIRONMENTS) {
-    for (const table of ['pass_templates', 'passes', 'audit_log', 'idempotency_answers']) {
+    for (const table of TABLES) {
       const text = `SELECT to_json(t) AS row FROM ${environment}.${table} t WHERE tenant_id = $1 ORDER BY created, 1::text`
       found.push((await recorder.database.control.query({ text }, [tenantId])).rows)
     }
@@ -80,7 +85,7 @@ async function ask(
   const answer = plain
     .replaceAll(/req_\w{26}/g, 'req')
     .replaceAll(/challenges\/\w+/g, 'challenge')
-    .replaceAll(/"(tpl|pass)_\w{26}"|"\w+Z"/g, '"made"')
+    .replaceAll(/"(tpl|pass|whe|wdla|evt)_\w{26}"|"\w+Z"/g, '"made"')
   return { status, text, answer: unique(answer), asked }
 }
 
@@ -148,7 +153,7 @@ test('nothing of the others has changed', async () => {
 test('what is one’s own is found by the same requests', async () => {
   const found: Record<string, number> = {}
   for (const { name, operations } of versions) {
-    for (const operation of operations.filter(({ id }) => handlers[id])) {
+    for (const operation of operations.filter(({ id, method }) => handlers[id] && method !== 'DELETE')) {
       for (const shape of shapesOf(documents.get(name)!, operation)) {
         if (shape.place === 'body') continue
         const { status, text } = await ask(

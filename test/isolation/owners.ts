@@ -22,7 +22,6 @@ export const NOT_YET: readonly string[] = [
     'cprg',
     'ctx',
     'dsp',
-    'evt',
     'po',
     'pod',
     'ppl',
@@ -33,7 +32,7 @@ export const NOT_YET: readonly string[] = [
     'stl',
     'tok',
   ],
-  ...['trp', 'wdla', 'whe', 'wtk'],
+  ...['trp', 'wtk'],
 ]
 
 export type Ask = (
@@ -94,8 +93,17 @@ async function makeOwner(
   const tpl = await make('/v1/pass_templates', template)
   await make('/v1/passes', { template_id: tpl, metadata })
   const pass = await make('/v1/passes', { template_id: tpl, holder: { name: MARK }, metadata })
+  const endpoint = { url: 'https://93.184.215.14/hooks', enabled_events: ['*'], metadata }
+  await make('/v1/webhook-endpoints', endpoint)
+  const whe = await make('/v1/webhook-endpoints', endpoint)
+  await make('/v1/passes', { template_id: tpl, metadata })
+  const first = async (path: string): Promise<string> => {
+    const { text } = await ask(key.secret, 'GET', path, version)
+    return (JSON.parse(text) as { data: [{ id: string }] }).data[0].id
+  }
   const cursors = new Map<string, string>()
-  for (const path of ['/v1/pass_templates', '/v1/passes', '/v1/audit_log']) {
+  const lists = ['/v1/pass_templates', '/v1/passes', '/v1/webhook-endpoints', '/v1/events', '/v1/audit_log']
+  for (const path of lists) {
     const { text } = await ask(key.secret, 'GET', `${path}?limit=1`, version)
     const { next_cursor } = JSON.parse(text) as { next_cursor: string | null }
     if (next_cursor !== null) cursors.set(path, next_cursor)
@@ -107,6 +115,9 @@ async function makeOwner(
     ids: new Map([
       ['tpl', tpl],
       ['pass', pass],
+      ['whe', whe],
+      ['wdla', await first(`/v1/webhook-endpoints/${whe}/delivery-attempts`)],
+      ['evt', await first('/v1/events')],
       ['key', key.id],
     ]),
     cursors,

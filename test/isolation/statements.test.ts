@@ -12,6 +12,7 @@ import { createUsageMeter } from '../../runtime/usage.ts'
 import { TEMPLATE } from '../api/fixtures.ts'
 import { POSTS } from '../faults/posts.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { until } from '../support/programs.ts'
 import {
   makeKey,
   makeTenant,
@@ -52,6 +53,8 @@ const LISTS = [
   '/v1/passes/count?status=active',
   '/v1/pass_templates?kind=loyalty&status=active&created_after=2026-01-01',
   '/v1/audit_log?limit=2&action=pass.created&actor_id=key&target_id=x',
+  '/v1/events?type=pass.created&created[gte]=2026-01-01',
+  '/v1/webhook-endpoints?status=enabled&created[lt]=2027-01-01',
   '/v1/me',
 ]
 
@@ -75,13 +78,14 @@ async function tour(environment: 'sandbox' | 'live', plan: 'enterprise' | 'trial
     await send(path, { ...call, headers: { ...headers, 'Idempotency-Key': crypto.randomUUID() } })
   }
   await lookAround(send)
+  if (environment === 'sandbox') await watchEvents(secret)
   await comeBackLater(send, tenantId, service.database[environment])
   recorder.actFor(undefined)
 }
 
 async function lookAround(send: Send): Promise<void> {
   for (const path of LISTS) expect([path, (await send(path)).status]).toEqual([path, 200])
-  for (const path of ['/v1/passes', '/v1/pass_templates', '/v1/audit_log']) {
+  for (const path of ['/v1/passes', '/v1/pass_templates', '/v1/webhook-endpoints', '/v1/audit_log']) {
     const { next_cursor, data } = (await send(`${path}?limit=1`)).body
     if (next_cursor === null) continue
     await send(`${path}?starting_after=${next_cursor}`)
@@ -90,7 +94,24 @@ async function lookAround(send: Send): Promise<void> {
     await send(`${path}/${data[0].id}`)
     await send(`${path}/${data[0].id}`, { method: 'PATCH', body: { metadata: { a: '1' } } })
   }
+  const endpoint = `/v1/webhook-endpoints/${(await send('/v1/webhook-endpoints')).body.data[0].id}`
+  const [attempt] = (await send(`${endpoint}/delivery-attempts`)).body.data
+  await send(`${endpoint}/delivery-attempts?status=pending&event_id=${attempt.event_id}`)
+  await send(`${endpoint}/delivery-attempts/${attempt.id}`)
+  await send(`/v1/events/${attempt.event_id}`)
+  await send(endpoint, { method: 'DELETE' })
   await send('/v1/account/billing', { method: 'PATCH', body: { billing_email: 'a@example.com' } })
+}
+
+/** Opens a stream and closes it when it has looked for events. */
+async function watchEvents(secret: string): Promise<void> {
+  const closing = new AbortController()
+  await fetch(`${service.urls.sandbox}/v1/events/stream`, {
+    headers: { Authorization: `Bearer ${secret}` },
+    signal: closing.signal,
+  })
+  await until('a look', () => recorder.recorded.some(({ statement }) => statement.name === 'events_after'))
+  closing.abort()
 }
 
 /** A key whose answer has run out, and the answer that another node has stored meanwhile. */
