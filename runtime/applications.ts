@@ -9,6 +9,7 @@ import { createConsole } from './console/console.ts'
 import { readReferences } from './console/pages.ts'
 import { createHints } from './events/hints.ts'
 import { connectNotices } from './events/notices.ts'
+import { keepExpiring } from './expiry.ts'
 import { readTrust } from './http/address.ts'
 import { openLimiter } from './limits/open-limiter.ts'
 import { createOperations, type Operations } from './operations/operations.ts'
@@ -69,7 +70,9 @@ export async function createApplications(parts: Parts): Promise<Handlers> {
   }
   const api = settings.roles.has('api')
   const counting = keepUsage(usage, log)
-  const sweeping = settings.roles.has('worker') ? keepSweeping(database, clock, log) : undefined
+  const chores = settings.roles.has('worker')
+    ? [keepSweeping(database, clock, log), keepExpiring({ database, clock, baseUrls, notices }, log)]
+    : []
   return {
     sandbox: api ? createApi(deps, 'sandbox') : undefined,
     live: api ? createApi(deps, 'live') : undefined,
@@ -82,7 +85,7 @@ export async function createApplications(parts: Parts): Promise<Handlers> {
         counting
           .stop()
           .catch((err) => log.error({ err }, 'the usage of the last seconds could not be added')),
-        sweeping?.stop(),
+        ...chores.map((chore) => chore.stop()),
       ])
       for (const each of Object.values(outbound)) each.close()
     },

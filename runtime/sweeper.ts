@@ -7,6 +7,7 @@ import { sweepAnswers } from './db/idempotency.ts'
 import { ENVIRONMENTS } from './db/roles.ts'
 import { sweepBatches } from './db/usage.ts'
 import { KEPT_FOR } from './http/idempotency.ts'
+import { type Repeating, repeat } from './repeat.ts'
 
 type Databases = Readonly<Record<Environment | 'control', Database>>
 
@@ -36,21 +37,11 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
 
 const PAUSE_MS = 60_000
 
-/** Sweeps every minute. `stop` resolves when nothing more is swept. */
-export function keepSweeping(databases: Databases, clock: Clock, log: Logger): { stop(): Promise<void> } {
-  let running: Promise<void> | undefined
-  const timer = setInterval(() => {
-    running ??= sweep(databases, clock)
-      .catch((err) => log.warn({ err }, 'a sweep failed; the next one goes on'))
-      .finally(() => {
-        running = undefined
-      })
-  }, PAUSE_MS)
-  timer.unref()
-  return {
-    stop: async () => {
-      clearInterval(timer)
-      await running
-    },
-  }
+/** Sweeps every minute. */
+export function keepSweeping(databases: Databases, clock: Clock, log: Logger): Repeating {
+  return repeat(
+    () => sweep(databases, clock),
+    PAUSE_MS,
+    (err) => log.warn({ err }, 'a sweep failed; the next one goes on'),
+  )
 }

@@ -1,5 +1,5 @@
 import type { Environment, Version } from '../contract.ts'
-import type { Statement } from '../db/database.ts'
+import type { Database, Statement } from '../db/database.ts'
 import { toTimestamp } from '../db/types.ts'
 import { ControlError, change, isoTime, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'
@@ -8,6 +8,21 @@ const SET_PIN: Statement = {
   text: `INSERT INTO control.pins (tenant_id, environment, version, pinned_at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (tenant_id, environment)
          DO UPDATE SET version = excluded.version, pinned_at = excluded.pinned_at`,
+}
+
+const READ_PIN: Statement = {
+  name: 'pins_read',
+  text: 'SELECT version FROM control.pins WHERE tenant_id = $1 AND environment = $2',
+}
+
+/** The version that a tenant's environment is pinned to; null where there is no pin. */
+export async function readPin(
+  control: Database,
+  tenantId: string,
+  environment: Environment,
+): Promise<string | null> {
+  const { rows } = await control.query<{ version: string }>(READ_PIN, [tenantId, environment])
+  return rows[0]?.version ?? null
 }
 
 export interface PinInput {

@@ -70,6 +70,22 @@ export async function lockPasses(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+const OVERDUE: Statement = {
+  name: 'passes_overdue',
+  text: `SELECT tenant_id, id FROM passes
+         WHERE status IN ('issued', 'installed', 'active') AND expires_at <= $1
+         ORDER BY expires_at LIMIT $2`,
+}
+
+/** Live passes of all tenants whose time is over, the longest overdue first. */
+export async function findOverduePasses(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string; readonly id: string }[]> {
+  return (await db.query<{ tenant_id: string; id: string }>(OVERDUE, [toTimestamp(now), limit])).rows
+}
+
 // One parameter for any number of passes: the statement stays the same.
 const INSERT: Statement = {
   name: 'passes_insert',

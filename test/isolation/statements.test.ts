@@ -7,9 +7,10 @@ import { current } from '../../generated/versions.ts'
 import { createUser } from '../../runtime/control/users.ts'
 import type { Database } from '../../runtime/db/database.ts'
 import { readAnswer } from '../../runtime/db/idempotency.ts'
+import { expirePasses } from '../../runtime/expiry.ts'
 import { sweep } from '../../runtime/sweeper.ts'
 import { createUsageMeter } from '../../runtime/usage.ts'
-import { TEMPLATE } from '../api/fixtures.ts'
+import { makeTemplate, TEMPLATE } from '../api/fixtures.ts'
 import { POSTS } from '../faults/posts.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { until } from '../support/programs.ts'
@@ -28,6 +29,7 @@ import { type Recorded, type Recorder, recordStatements } from './recorder.ts'
 const LOCATORS: readonly (readonly [begins: string, why: string])[] = [
   ['SELECT k.tenant_id, t.name, t.plan', 'a request starts with a key: its digest locates the tenant'],
   ['DELETE FROM idempotency_answers WHERE created <=', 'what has run out is swept for everybody'],
+  ['SELECT tenant_id, id FROM passes WHERE status IN', 'passes whose time is over are found for everybody'],
   ['DELETE FROM control.challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.totp_uses', 'what has run out is swept for everybody'],
   ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
@@ -78,6 +80,8 @@ async function tour(environment: 'sandbox' | 'live', plan: 'enterprise' | 'trial
     await send(path, { ...call, headers: { ...headers, 'Idempotency-Key': crypto.randomUUID() } })
   }
   await lookAround(send)
+  const expires_at = new Date(service.clock.now + 60_000).toISOString()
+  await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
   if (environment === 'sandbox') await watchEvents(secret)
   await comeBackLater(send, tenantId, service.database[environment])
   recorder.actFor(undefined)
@@ -133,6 +137,14 @@ async function runBackground(): Promise<void> {
   meter.count('live', 'ten_x', 'key_x', 'read', clock.now)
   await meter.flush()
   await sweep(database, clock)
+  clock.now += 3_600_000
+  await expirePasses({
+    database,
+    clock,
+    baseUrls: { ...service.urls, console: '' },
+    notices: { post: () => {} },
+  })
+  clock.now -= 3_600_000
 }
 
 const plainText = ({ statement }: Recorded) => statement.text.replaceAll(/\s+/g, ' ').trim()

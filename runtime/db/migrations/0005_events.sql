@@ -123,3 +123,6 @@ CREATE TABLE webhook_senders (
   -- Moves at every claim: who finds it moved since its statement began has seen the lanes as they no longer are.
   turn bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+
+-- For the look at passes whose time is over.
+CREATE INDEX passes_by_expiry ON passes (expires_at) WHERE status IN ('issued', 'installed', 'active');

@@ -1,0 +1,101 @@
+/** Passes whose time is over: what everybody sees already is written down and told. */
+import type { Logger } from 'pino'
+import type { Clock } from './clock.ts'
+import type { Environment } from './contract.ts'
+import { readPin } from './control/pins.ts'
+import { appendAudit } from './db/audit.ts'
+import type { Database } from './db/database.ts'
+import { findOverduePasses, lockPasses, updatePasses } from './db/passes.ts'
+import type { Pool } from './db/pool.ts'
+import { ENVIRONMENTS } from './db/roles.ts'
+import { statusAt } from './domain/pass-status.ts'
+import { collectEvents } from './events/emission.ts'
+import { emit } from './events/emit.ts'
+import type { Notices } from './events/notices.ts'
+import { showPass } from './handlers/pass-view.ts'
+import { newId } from './ids.ts'
+import { type Repeating, repeat } from './repeat.ts'
+import type { BaseUrls } from './service.ts'
+
+export interface ExpiryParts {
+  readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
+  readonly clock: Clock
+  readonly baseUrls: BaseUrls
+  readonly notices: Notices
+}
+
+/** Passes written down at a time. */
+const BATCH = 500
+
+/** Expires the passes whose time has come by the service clock, each once however many nodes try. */
+export async function expirePasses(parts: ExpiryParts): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    for (;;) {
+      const now = parts.clock.service(environment)
+      const overdue = await findOverduePasses(parts.database[environment], now, BATCH)
+      const byTenant = Map.groupBy(overdue, ({ tenant_id }) => tenant_id)
+      for (const [tenantId, passes] of byTenant) {
+        const ids = passes.map(({ id }) => id)
+        const due = await expireOf(parts, environment, tenantId, ids, now)
+        if (due > 0) parts.notices.post(environment)
+      }
+      if (overdue.length < BATCH) break
+    }
+  }
+}
+
+/** Gives how many deliveries are due. */
+async function expireOf(
+  { database, baseUrls }: ExpiryParts,
+  environment: Environment,
+  tenantId: string,
+  ids: readonly string[],
+  now: number,
+): Promise<number> {
+  const pin = await readPin(database.control, tenantId, environment)
+  return database[environment].transaction(async (db) => {
+    const passes = await lockPasses(db, tenantId, ids)
+    const expired = [...passes.values()].flatMap((pass) =>
+      // Another node, or whoever archived it, may have been quicker.
+      pass.status !== 'expired' && statusAt(pass, now) === 'expired'
+        ? [{ ...pass, status: 'expired' as const, updated: Math.max(pass.updated, pass.expires_at!) }]
+        : [],
+    )
+    if (expired.length === 0) return 0
+    const events = collectEvents({ tenantId, pin, now })
+    updatePasses(db, tenantId, expired)
+    for (const pass of expired) {
+      emit(events, { type: 'pass.expired', data: { pass: showPass(pass, baseUrls[environment], now) } })
+    }
+    const due = events.write(db)
+    for (const { id } of expired) appendAudit(db, tenantId, entryOf(environment, id, now))
+    return due
+  })
+}
+
+function entryOf(environment: Environment, passId: string, now: number) {
+  return {
+    id: newId('aud', now),
+    environment,
+    actorType: 'system',
+    actorId: null,
+    action: 'pass.expired',
+    targetId: passId,
+    outcome: 'succeeded',
+    requestId: null,
+    ip: null,
+    version: null,
+    created: now,
+  } as const
+}
+
+const PAUSE_MS = 1000
+
+/** Looks every second. */
+export function keepExpiring(parts: ExpiryParts, log: Logger): Repeating {
+  return repeat(
+    () => expirePasses(parts),
+    PAUSE_MS,
+    (err) => log.warn({ err }, 'passes could not be expired; the next look finds them'),
+  )
+}

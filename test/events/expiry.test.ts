@@ -1,0 +1,90 @@
+/** Passes expire when their time is over, and that is told once. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { verifyAudit } from '../../runtime/control/audit.ts'
+import { expirePasses } from '../../runtime/expiry.ts'
+import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
+import { judgeEvent } from '../support/contract.ts'
+import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.stop())
+
+const expire = () =>
+  expirePasses({
+    database: service.database,
+    clock: service.clock,
+    baseUrls: { ...service.urls, console: '' },
+    notices: { post: () => {} },
+  })
+
+async function tenant(version = '2026-05-19') {
+  const id = await makeTenant(service, 'enterprise', version)
+  const send = await speakFor(service, id)
+  const templateId = await makeTemplate(send)
+  const issue = (ms: number) =>
+    issuePass(send, templateId, { expires_at: new Date(service.clock.now + ms).toISOString() })
+  const told = async () => (await send('/v1/events?type=pass.expired')).body.data
+  return { id, send, issue, told }
+}
+
+test.each(['2025-06-01', '2026-05-19'])(
+  'in %s: when the time has come and not before, once however many look',
+  async (version) => {
+    const { id, send, issue, told } = await tenant(version)
+    const [first, second] = [await issue(60_000), await issue(120_000)]
+    service.clock.now += 59_999
+    await expire()
+    expect(await told()).toEqual([])
+    service.clock.now += 1
+    await Promise.all([expire(), expire(), expire()])
+    const [event, ...others] = await told()
+    expect(others).toEqual([])
+    expect(judgeEvent(event)).toEqual([])
+    expect(event.data.pass).toEqual({
+      ...first,
+      status: 'expired',
+      updated: first.expires_at,
+    })
+    expect((await send(`/v1/passes/${first.id}`)).body).toEqual(event.data.pass)
+    expect((await send(`/v1/passes/${second.id}`)).body.status).toBe('issued')
+    const admin = speak(service.urls.sandbox, {
+      secret: (await makeKey(service, id, { scope: 'admin' })).secret,
+    })
+    const log = (await admin(`/v1/audit_log?target_id=${first.id}&action=pass.expired`)).body.data
+    expect(log.map(({ action, actor }: { action: string; actor: object }) => [action, actor])).toEqual([
+      ['pass.expired', { type: 'system', id: null }],
+    ])
+    await verifyAudit(service.operator, id, 'sandbox')
+  },
+)
+
+test('what was revoked before does not expire', async () => {
+  const { send, issue, told } = await tenant()
+  const { id } = await issue(60_000)
+  await send(`/v1/passes/${id}/revoke`, { body: {} })
+  service.clock.now += 60_000
+  await expire()
+  expect(await told()).toEqual([])
+})
+
+test('more than fit into one look', async () => {
+  const { send, told } = await tenant()
+  const templateId = await makeTemplate(send)
+  const expires_at = new Date(service.clock.now + 60_000).toISOString()
+  const passes = Array(100).fill({ template_id: templateId, expires_at })
+  for (let count = 0; count < 6; count += 1) await send('/v1/passes/batch', { body: { passes } })
+  service.clock.now += 60_000
+  await expire()
+  expect((await send('/v1/passes/count?status=expired')).body.count).toBe(600)
+  const { rows } = await service.database.control.query(
+    {
+      text: `SELECT DISTINCT body::json->'data'->'pass'->>'id' FROM sandbox.events WHERE type = 'pass.expired' AND created = $1`,
+    },
+    [new Date(service.clock.now).toISOString()],
+  )
+  expect(rows).toHaveLength(600)
+  expect((await told()).length).toBe(25)
+})
