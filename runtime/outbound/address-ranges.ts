@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Networks } from '../auth/allowlist.ts'
 
@@ -31,7 +32,7 @@ const CLOSED_IPV4: readonly Range[] = [
   ...ranges('a reserved address', '240.0.0.0/4'),
 ]
 
-/** The one part of IPv6 that is given out for hosts (IANA IPv6 address space). IPv4 in any IPv6 dress lies outside. */
+/** The one part of IPv6 that is given out for hosts (IANA IPv6 address space). IPv4 in most IPv6 dresses lies outside. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 
 /** What of that part is not for hosts: Teredo, 6to4, AS112 and the like would lead on to addresses hidden inside. */
@@ -50,7 +51,7 @@ function covers([network, bits]: readonly [Address, number], address: Address): 
  * one in the networks that are allowed all the same. IPv4 dressed as IPv6 is never taken for IPv4.
  */
 export function judgeAddress(text: string, allow: Networks): string | undefined {
-  if (!ipaddr.isValid(text)) return 'no address'
+  if (isIP(text) === 0) return 'no address'
   const address = ipaddr.parse(text)
   if (allow.some((network) => covers(network, address))) return undefined
   if (address.kind() === 'ipv6' && !covers(GLOBAL_IPV6, address)) return 'not a public IPv6 address'

@@ -63,7 +63,7 @@ function readAnswer(answer: IncomingMessage, done: (cut: boolean, body: string) 
 
 /**
  * One request and its answer with one address. Settles when the body of the answer has ended or is cut, when the exchange fails,
- * or when the deadline stops it; never rejects.
+ * or when the deadline stops it. Rejects only where the headers cannot be sent at all, which is the caller's mistake.
  */
 export function exchange(work: Exchange): Promise<Ending> {
   const { pools, destination, address, message, deadline, connectMs } = work

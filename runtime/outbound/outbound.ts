@@ -52,7 +52,7 @@ export interface Outbound {
    * addresses. Undefined when it is acceptable, otherwise what is wrong, as prose for `details[].issue`.
    */
   judge(url: string): Promise<string | undefined>
-  /** One POST within the total deadline. Rejects only when the caller's signal aborts. */
+  /** One POST within the total deadline. Rejects only when the caller's signal aborts, or where a header is none. */
   post(request: PostRequest): Promise<Outcome>
   /** Closes all connections; posts under way fail. */
   close(): void

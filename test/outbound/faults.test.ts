@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parseNetworks } from '../../runtime/auth/allowlist.ts'
-import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
+import { createOutbound, type Outbound, type OutboundOptions } from '../../runtime/outbound/outbound.ts'
 import { until } from '../support/programs.ts'
 import { closeSinks, openScript, openSink, openWire, type Sink } from './sinks.ts'
 
@@ -16,9 +16,13 @@ const SLACK_MS = 1000
 
 let outbound: Outbound
 
+/** With its own deadline of 10 s, unless the test is about that. */
+function openOutbound(options: Pick<OutboundOptions, 'deadlineMs'> = {}): Outbound {
+  return createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']), ...options })
+}
+
 beforeEach(() => {
-  const allow = parseNetworks(['127.0.0.0/8'])
-  outbound = createOutbound({ environment: 'sandbox', allow, deadlineMs: DEADLINE_MS })
+  outbound = openOutbound({ deadlineMs: DEADLINE_MS })
 })
 
 afterEach(async () => {
@@ -26,12 +30,11 @@ afterEach(async () => {
   await closeSinks()
 })
 
-const post = ({ port }: Pick<Sink, 'port'>, signal?: AbortSignal) =>
+const post = ({ port }: Pick<Sink, 'port'>) =>
   outbound.post({
     url: `http://127.0.0.1:${port}/hooks`,
     headers: { 'Content-Type': 'application/json', 'Service-Event-Id': 'evt_1' },
     body: '{"emoji":"☕"}',
-    ...(signal && { signal }),
   })
 
 /** Nothing is left open where the exchange was not carried to its end. */
@@ -115,6 +118,14 @@ describe('the other end hangs', () => {
     const sink = await openWire((socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n', 100))
     await expectLate(sink, 'no answer came in time')
   })
+})
+
+test('an answer may take longer than a connection may lie idle', async () => {
+  outbound = openOutbound()
+  const sink = await openSink({
+    answer: (_request, response) => void setTimeout(() => response.end('late'), 4500),
+  })
+  expect(await post(sink)).toMatchObject({ status: 200, body: 'late' })
 })
 
 describe('the other end says too much', () => {
@@ -223,82 +234,4 @@ describe('the other end is no HTTP server, or a bad one', () => {
       expect(await post(sink)).toMatchObject({ status: 200, body })
     }
   })
-})
-
-describe('connections', () => {
-  test('nobody listens', async () => {
-    const sink = await openSink()
-    await closeSinks()
-    expect(await post(sink)).toMatchObject({ kind: 'connection', error: 'the connection was refused' })
-  })
-
-  test('reset or closed instead of an answer: once, for nothing was kept', async () => {
-    const error = 'the connection was closed before an answer came'
-    for (const cut of ['resetAndDestroy', 'end'] as const) {
-      const sink = await openWire((socket) => socket.once('data', () => socket[cut]()))
-      expect(await post(sink)).toMatchObject({ kind: 'connection', error })
-      expect(sink.connections).toHaveLength(1)
-    }
-  })
-
-  const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
-
-  test('one that was kept and dies at its next request is replaced once', async () => {
-    const sink = await openScript((request, socket) => (request === 2 ? void socket.resetAndDestroy() : OK))
-    expect(await post(sink)).toMatchObject({ status: 200 })
-    expect(await post(sink)).toMatchObject({ status: 200 })
-    expect(sink.connections).toHaveLength(2)
-  })
-
-  test('and not twice', async () => {
-    const sink = await openScript((request, socket) => (request > 1 ? void socket.resetAndDestroy() : OK))
-    expect(await post(sink)).toMatchObject({ status: 200 })
-    expect(await post(sink)).toMatchObject({ kind: 'connection' })
-    expect(sink.connections).toHaveLength(2)
-  })
-
-  test('and not where the request was seen', async () => {
-    const sink = await openScript((request, socket) => {
-      if (request === 1) return OK
-      socket.write('HTTP/1.1 102 Processing\r\n\r\n', () => setImmediate(() => socket.resetAndDestroy()))
-      return undefined
-    })
-    expect(await post(sink)).toMatchObject({ status: 200 })
-    expect(await post(sink)).toMatchObject({ kind: 'connection' })
-    expect(sink.connections).toHaveLength(1)
-  })
-
-  test('the second one has what is left of the time', async () => {
-    const sink = await openScript((request, socket) => {
-      if (request === 1) return OK
-      if (request === 2) setTimeout(() => socket.resetAndDestroy(), DEADLINE_MS / 2)
-      return undefined
-    })
-    expect(await post(sink)).toMatchObject({ status: 200 })
-    const outcome = await post(sink)
-    expect(outcome).toMatchObject({ kind: 'timeout' })
-    expect(outcome.durationMs).toBeLessThan(DEADLINE_MS + SLACK_MS / 2)
-  })
-
-  test('one that the other end closes after its answer is not kept', async () => {
-    const closing = await openScript((_request, socket) => {
-      socket.end('HTTP/1.0 200 OK\r\n\r\nuntil the end')
-      return undefined
-    })
-    for (const _ of [1, 2]) expect(await post(closing)).toMatchObject({ status: 200, body: 'until the end' })
-    expect(closing.connections).toHaveLength(2)
-  })
-})
-
-test('the caller’s signal: the promise rejects with its reason, before and while something is sent', async () => {
-  const sink = await openWire(() => {})
-  const controller = new AbortController()
-  const posting = post(sink, controller.signal)
-  await until('the connection', () => sink.connections.length === 1)
-  const reason = new Error('the worker stops')
-  controller.abort(reason)
-  await expect(posting).rejects.toBe(reason)
-  await expect(post(sink, controller.signal)).rejects.toBe(reason)
-  await expectClosed(sink)
-  expect(sink.connections).toHaveLength(1)
 })
