@@ -86,7 +86,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const attempt = async (claimed: Claimed, token: string, leaseUntil: number): Promise<void> => {
     const attemptedAt = clock.service(environment)
     // A process that was stopped meanwhile must not send what another may be sending already.
-    if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs))
+    if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs / 2))
       throw new Error('the lease is too short')
     const outcome = claimed.wanted ? await send(claimed, aborted.signal) : undefined
     attempts[await recorder.record(claimed, token, outcome, attemptedAt)] += 1

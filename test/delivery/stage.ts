@@ -1,5 +1,5 @@
-import { pino } from 'pino'
-import { parseNetworks } from '../../runtime/auth/allowlist.ts'
+import { type Logger, pino } from 'pino'
+import { type Networks, parseNetworks } from '../../runtime/auth/allowlist.ts'
 import { createSeals } from '../../runtime/auth/secrets.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { type AttemptRow, retryAttempt } from '../../runtime/db/webhook_attempts.ts'
@@ -16,6 +16,7 @@ import { until } from '../support/programs.ts'
 export const VERSION = '2026-05-19'
 export const START = Date.parse('2026-06-01T12:00:00.000Z')
 export const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
 
 /** Service time stands still until it is moved; machine time runs, and can be moved on too. */
 export interface StageClock extends Clock {
@@ -32,19 +33,31 @@ export interface Endpoint {
   readonly secret: string
 }
 
+export interface Emission {
+  readonly version?: string
+  /** As if the attempts before it had failed. */
+  readonly attempt?: number
+}
+
 /** Everything that deliveries need but an API: tenants, endpoints and events are put into the database directly. */
 export interface Stage {
   readonly database: TestDatabase
   readonly clock: StageClock
   readonly leaseClock: LeaseClock
-  readonly log: ReturnType<typeof pino>
+  readonly log: Logger
   work(options?: Partial<WorkerOptions>): Worker
+  readonly workers: readonly Worker[]
+  /** Stops all workers. */
+  dismiss(): Promise<void>
   /** The way out that a worker gets unless told otherwise; loopback is allowed. */
   readonly outbound: Outbound
+  readonly allow: Networks
   addEndpoint(tenantId: string, url: string, types?: readonly string[]): Promise<Endpoint>
   changeEndpoint(endpoint: Endpoint, change: 'enable' | 'disable'): Promise<void>
+  /** Gives it a new secret; both sign from now on. */
+  rotate(endpoint: Endpoint): Promise<string>
   /** Events of one transaction, at the service time; gives their ids. */
-  emit(tenantId: string, count?: number, version?: string): Promise<string[]>
+  emit(tenantId: string, count?: number, how?: Emission): Promise<string[]>
   retry(tenantId: string, attemptId: string): Promise<void>
   attempts(endpoint: Endpoint): Promise<AttemptRow[]>
   endpoint(endpoint: Endpoint): Promise<{ status: string; disabled_reason: string | null; timeouts: number }>
@@ -67,8 +80,12 @@ export async function openStage(poolSize = 6): Promise<Stage> {
   const leaseClock = { now: clock.machine, refresh: async () => {} }
   const seals = createSeals(database.pepper)
   const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' })
-  const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) })
+  const allow = parseNetworks(['127.0.0.0/8'])
+  const outbound = createOutbound({ environment: 'sandbox', allow })
   const workers: Worker[] = []
+  const dismiss = async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()))
+  }
   const pool = database.sandbox
   const rows = async <Row>(text: string, values: readonly unknown[] = []) =>
     (await pool.query<Row>({ text }, values)).rows
@@ -85,6 +102,9 @@ export async function openStage(poolSize = 6): Promise<Stage> {
     leaseClock,
     log,
     outbound,
+    allow,
+    workers,
+    dismiss,
     rows,
     count,
     work: (options = {}) => {
@@ -135,7 +155,16 @@ export async function openStage(poolSize = 6): Promise<Stage> {
           generation: row.generation + (isOn ? 1 : 0),
         })
       }),
-    emit: async (tenantId, number = 1, version = VERSION) =>
+    rotate: async ({ tenantId, id }) => {
+      const { secret, sealed } = createEndpointSecrets(seals, 'sandbox').make(tenantId, id)
+      await pool.transaction(async (tx) => {
+        const row = (await lockEndpoint(tx, tenantId, id))!
+        const retired = { sealed: row.secret.toString('base64'), until: clock.now + 24 * HOUR }
+        await updateEndpoint(tx, tenantId, { ...row, secret: sealed, retired_secrets: [retired] })
+      })
+      return secret
+    },
+    emit: async (tenantId, number = 1, { version = VERSION, attempt = 1 } = {}) =>
       pool.transaction(async (tx) => {
         const events = collectEvents({ tenantId, pin: version, now: clock.now })
         const ids = Array.from(
@@ -143,6 +172,12 @@ export async function openStage(poolSize = 6): Promise<Stage> {
           (_, index) => events.emit({ type: 'pass.revoked', data: { pass: { id: `pass_${index}` } } })!.id,
         )
         await events.write(tx)
+        if (attempt > 1) {
+          for (const table of ['webhook_attempts', 'webhook_ready']) {
+            const text = `UPDATE ${table} SET attempt = $3 WHERE tenant_id = $1 AND event_id = ANY ($2)`
+            await tx.query({ text }, [tenantId, ids, attempt])
+          }
+        }
         return ids
       }),
     retry: async (tenantId, attemptId) => {
@@ -170,7 +205,7 @@ export async function openStage(poolSize = 6): Promise<Stage> {
       })
     },
     close: async () => {
-      await Promise.all(workers.map((worker) => worker.stop()))
+      await dismiss()
       outbound.close()
       await database.close()
     },

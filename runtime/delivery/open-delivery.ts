@@ -1,0 +1,43 @@
+import { createSeals } from '../auth/secrets.ts'
+import type { Environment } from '../contract.ts'
+import { readPin } from '../control/pins.ts'
+import { ENVIRONMENTS } from '../db/roles.ts'
+import type { Hints } from '../events/hints.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import type { Parts } from '../service.ts'
+import { createWorker, type Worker } from './worker.ts'
+
+export interface DeliveryParts extends Pick<Parts, 'database' | 'clock' | 'log'> {
+  readonly outbound: Readonly<Record<Environment, Outbound>>
+  readonly hints: Hints
+}
+
+export interface Delivery {
+  readonly workers: Readonly<Record<Environment, Worker>>
+  /** Lets attempts under way end. */
+  stop(): Promise<void>
+}
+
+/** A worker for each environment, woken by what this process and others commit. */
+export function openDelivery({ database, clock, log, outbound, hints }: DeliveryParts): Delivery {
+  const seals = createSeals(database.pepper)
+  const open = (environment: Environment) =>
+    createWorker({
+      environment,
+      pool: database[environment],
+      clock,
+      outbound: outbound[environment],
+      seals,
+      log,
+      readPin: (tenantId) => readPin(database.control, tenantId, environment),
+    })
+  const workers = { sandbox: open('sandbox'), live: open('live') }
+  const deaf = ENVIRONMENTS.map((environment) => hints.hear(environment, workers[environment].wake))
+  return {
+    workers,
+    stop: async () => {
+      for (const forget of deaf) forget()
+      await Promise.all(ENVIRONMENTS.map((environment) => workers[environment].stop()))
+    },
+  }
+}
