@@ -7,6 +7,7 @@ import { deriveSecret } from './auth/secrets.ts'
 import { createChallenges } from './console/challenges.ts'
 import { createConsole } from './console/console.ts'
 import { readReferences } from './console/pages.ts'
+import { openDelivery } from './delivery/open-delivery.ts'
 import { createHints } from './events/hints.ts'
 import { connectNotices } from './events/notices.ts'
 import { keepExpiring } from './expiry.ts'
@@ -39,44 +40,54 @@ function createConsolePages(
   return pages
 }
 
+/** What a worker does beside answering: it delivers, expires and sweeps. */
+function openWork(parts: Parts, outside: Pick<Deps, 'outbound' | 'hints' | 'notices'>) {
+  const { database, clock, baseUrls, log } = parts
+  const delivery = openDelivery({ ...parts, ...outside })
+  const chores = [
+    keepSweeping(database, clock, log),
+    keepExpiring({ database, clock, baseUrls, notices: outside.notices }, log),
+  ]
+  const stop = async () => {
+    await Promise.all([delivery, ...chores].map((each) => each.stop()))
+  }
+  return { workers: delivery.workers, stop }
+}
+
 /** Builds what answers on the listeners of this process's roles from what the process has opened. */
 export async function createApplications(parts: Parts): Promise<Handlers> {
   const { settings, database, clock, log, baseUrls } = parts
-  const keyring = createKeyring(database.control, database.pepper)
-  const wallet = createWallet(openGoogleSigner(settings), clock)
+  const { roles } = settings
   const { limiter, state, close } = await openLimiter(settings, database.pepper, log)
-  const operations = createOperations({ ...parts, limiter: state })
-  const usage = createUsageMeter(database, clock)
   const hints = createHints()
   const notices = connectNotices(database.control, hints)
   const outbound = openOutbound(settings)
-  const guard = settings.contractGuard ? createLoggedGuard(log) : undefined
+  const work = roles.has('worker') ? openWork(parts, { outbound, hints, notices }) : undefined
+  const operations = createOperations({ ...parts, limiter: state, deliveries: () => work?.workers ?? {} })
+  const keyring = createKeyring(database.control, database.pepper)
+  const usage = createUsageMeter(database, clock)
   const deps: Deps = {
     settings,
     database,
     clock,
     keyring,
     limiter,
-    wallet,
+    wallet: createWallet(openGoogleSigner(settings), clock),
     log,
     baseUrls,
     outbound,
     hints,
     notices,
     isLeaving: parts.isLeaving,
-    guard,
+    guard: settings.contractGuard ? createLoggedGuard(log) : undefined,
     usage,
     operations,
   }
-  const api = settings.roles.has('api')
   const counting = keepUsage(usage, log)
-  const chores = settings.roles.has('worker')
-    ? [keepSweeping(database, clock, log), keepExpiring({ database, clock, baseUrls, notices }, log)]
-    : []
   return {
-    sandbox: api ? createApi(deps, 'sandbox') : undefined,
-    live: api ? createApi(deps, 'live') : undefined,
-    console: settings.roles.has('console') ? createConsolePages(parts, operations) : undefined,
+    sandbox: roles.has('api') ? createApi(deps, 'sandbox') : undefined,
+    live: roles.has('api') ? createApi(deps, 'live') : undefined,
+    console: roles.has('console') ? createConsolePages(parts, operations) : undefined,
     forget: () => keyring.forget(),
     close: async () => {
       operations.stop()
@@ -85,7 +96,7 @@ export async function createApplications(parts: Parts): Promise<Handlers> {
         counting
           .stop()
           .catch((err) => log.error({ err }, 'the usage of the last seconds could not be added')),
-        ...chores.map((chore) => chore.stop()),
+        work?.stop(),
       ])
       for (const each of Object.values(outbound)) each.close()
     },

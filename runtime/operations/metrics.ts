@@ -1,14 +1,9 @@
-import {
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  type HistogramConfiguration,
-  Registry,
-} from 'prom-client'
+import { collectDefaultMetrics, Histogram, type HistogramConfiguration, Registry } from 'prom-client'
 import type { PoolLoad } from '../db/pool.ts'
 import type { LimiterState } from '../limits/redis-limiter.ts'
+import { addDeliveries, type DeliverySources } from './delivery-metrics.ts'
 import type { Load } from './load.ts'
+import { addCounter, addGauge, tally } from './series.ts'
 import { DURATIONS_MS, type OperationTally, type Traffic } from './traffic.ts'
 
 /** Where the numbers come from: each is asked when somebody reads the metrics, and not before. */
@@ -19,6 +14,7 @@ export interface MetricSources {
   readonly limiter: (() => LimiterState) | undefined
   readonly pools: Readonly<Record<string, () => PoolLoad>>
   readonly unreadable: () => ReadonlyMap<string, number>
+  readonly deliveries: DeliverySources
 }
 
 /** No label ever names a tenant, a key or a path as it was sent. */
@@ -28,52 +24,8 @@ export function createMetrics(sources: MetricSources): Registry {
   addRequests(registry, sources)
   addLimits(registry, sources)
   addLoad(registry, sources)
+  addDeliveries(registry, sources.deliveries)
   return registry
-}
-
-type Labels = Readonly<Record<string, string | number>>
-
-/** A counter whose values are kept elsewhere. */
-function addCounter(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: () => Iterable<readonly [Labels, number]>,
-): void {
-  new Counter({
-    name,
-    help,
-    labelNames: [...labelNames],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const [labels, value] of read()) this.inc(labels, value)
-    },
-  })
-}
-
-function addGauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: () => Iterable<readonly [Labels, number]>,
-): void {
-  new Gauge({
-    name,
-    help,
-    labelNames: [...labelNames],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const [labels, value] of read()) this.set(labels, value)
-    },
-  })
-}
-
-function tally(counts: ReadonlyMap<string, number>, label: string, more: Labels = {}) {
-  return [...counts].map(([value, count]) => [{ ...more, [label]: value }, count] as const)
 }
 
 function addRequests(registry: Registry, { traffic, unreadable }: MetricSources): void {

@@ -5,6 +5,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import { unreadableRequests } from '../http/refuse-client.ts'
 import type { LimiterState } from '../limits/redis-limiter.ts'
 import type { Settings } from '../settings.ts'
+import type { DeliverySources } from './delivery-metrics.ts'
 import { watchLoad } from './load.ts'
 import { createMetrics } from './metrics.ts'
 import { createOperationsPages } from './pages.ts'
@@ -17,6 +18,7 @@ export interface OperationsParts {
   readonly log: Logger
   /** Undefined where this node has the limits to itself. */
   readonly limiter: (() => LimiterState) | undefined
+  readonly deliveries: DeliverySources
   /** The process is about to stop. */
   readonly isLeaving: () => boolean
 }
@@ -32,7 +34,7 @@ export interface Operations {
 }
 
 export function createOperations(parts: OperationsParts): Operations {
-  const { settings, database, log, limiter, isLeaving } = parts
+  const { settings, database, log, limiter, deliveries, isLeaving } = parts
   const { control, sandbox, live } = database
   const pools = { control: control.load, sandbox: sandbox.load, live: live.load }
   const load = watchLoad({
@@ -41,7 +43,14 @@ export function createOperations(parts: OperationsParts): Operations {
   })
   const traffic: Partial<Record<Environment, Traffic>> = {}
   const isReady = async () => !isLeaving() && (await databasesAnswer([control, sandbox, live]))
-  const registry = createMetrics({ traffic, load, limiter, pools, unreadable: unreadableRequests })
+  const registry = createMetrics({
+    traffic,
+    load,
+    limiter,
+    pools,
+    unreadable: unreadableRequests,
+    deliveries,
+  })
   return {
     isReady,
     pages: createOperationsPages({ registry, isReady }),

@@ -78,7 +78,14 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     ...options.env,
   })
   const log = options.log ?? pino({ level: process.env.LOG_LEVEL ?? 'silent' })
-  const watching = { settings, database, log, limiter: undefined, isLeaving: () => false }
+  const watching = {
+    settings,
+    database,
+    log,
+    limiter: undefined,
+    deliveries: () => ({}),
+    isLeaving: () => false,
+  }
   const operations = options.watched ? createOperations(watching) : undefined
   const hints = createHints()
   const outbound = openOutbound(settings)

@@ -1,0 +1,48 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+export type Labels = Readonly<Record<string, string | number>>
+
+/** A counter whose values are kept elsewhere. */
+export function addCounter(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => Iterable<readonly [Labels, number]>,
+): void {
+  new Counter({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [labels, value] of read()) this.inc(labels, value)
+    },
+  })
+}
+
+/** A gauge that is read where it is known. */
+export function addGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => Iterable<readonly [Labels, number]>,
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [labels, value] of read()) this.set(labels, value)
+    },
+  })
+}
+
+/** One series for each value of a label. */
+export function tally(counts: ReadonlyMap<string, number>, label: string, more: Labels = {}) {
+  return [...counts].map(([value, count]) => [{ ...more, [label]: value }, count] as const)
+}
