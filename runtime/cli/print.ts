@@ -21,3 +21,17 @@ function lines(result: object, indent: string): readonly string[] {
 export function render(result: object, json: boolean): string {
   return json ? `${JSON.stringify(result)}\n` : `${lines(result, '').join('\n').trimEnd()}\n`
 }
+
+/** Rows under their headings, in columns as wide as what stands in them. */
+export function tabulate(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [headings, ...rows]
+  const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

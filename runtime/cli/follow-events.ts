@@ -1,0 +1,176 @@
+/** The stream of events, followed over breaks: each event once, in order, from one point on. */
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  type Client,
+  ClientError,
+  ConnectionError,
+  ResponseError,
+  TimeoutError,
+} from '../../generated/client/src/2026-05-19/index.ts'
+import { explainFailure, reasonOf } from './explain-failure.ts'
+import { createPatience, type Patience } from './patience.ts'
+import { createEventParser, type ServerEvent } from './sse.ts'
+
+/** An event as the service rendered it: `data` is the very body of its deliveries. */
+export type StreamedEvent = Pick<ServerEvent, 'id' | 'data'>
+
+/** The stream cannot be had any more, and trying again would not help. */
+export class StreamLostError extends Error {}
+
+export interface FollowOptions {
+  readonly client: Client
+  readonly baseUrl: string
+  /** The event to go on after; with what happens from now on when absent. */
+  readonly since?: string | undefined
+  /** For how long there may be no connection, in milliseconds. */
+  readonly giveUpMs: number
+  readonly signal: AbortSignal
+  /** Told when the stream is there, and when it broke. */
+  readonly say: (line: string) => void
+  /** For how long a connection may carry nothing, in milliseconds. The service comments every 15 s. */
+  readonly silenceMs?: number
+  /** The first pause before another connection; each is twice as long as the one before. */
+  readonly pauseMs?: number
+}
+
+const SILENCE_MS = 40_000
+const PAUSE_MS = 500
+
+/** Refusals by which the service says that it will answer later. Any other 3xx or 4xx is its last word. */
+const PASSING = new Set([408, 425, 429])
+
+/** What was an open stream ended, or fell silent. */
+class BrokenError extends Error {}
+
+/** Where to resume. */
+interface Place {
+  /** The last event that was dealt with, or that was there when all began. */
+  last: string | undefined
+  /** Whether it is known what was there when all began. */
+  known: boolean
+}
+
+/**
+ * Reads no further than it is asked to: while one event is dealt with, the next ones wait on the wire or at the
+ * service. After a break it comes back behind the last event that was dealt with.
+ *
+ * @throws StreamLostError when the service refuses for good, or no connection came about within `giveUpMs`; the
+ *   signal's reason after an abort.
+ */
+export async function* followEvents(options: FollowOptions): AsyncGenerator<StreamedEvent, never> {
+  const { signal, say, since, giveUpMs, pauseMs = PAUSE_MS, baseUrl } = options
+  const place: Place = { last: since, known: since !== undefined }
+  const patience = createPatience({ giveUpMs, pauseMs })
+  for (;;) {
+    const error = yield* readOn(options, place, patience)
+    signal.throwIfAborted()
+    if (!isPassing(error)) {
+      // Whatever else it is, it is a fault of this program.
+      throw error instanceof ClientError ? new StreamLostError(explainFailure(error, baseUrl)) : error
+    }
+    const why = explainFailure(error, baseUrl)
+    const pauseMs = patience.lost(error instanceof ResponseError ? error.retryAfterMs : undefined)
+    if (pauseMs === undefined) {
+      throw new StreamLostError(`no connection for ${giveUpMs / 1000} s: ${why}`)
+    }
+    say(`Not connected: ${why}. Trying again …`)
+    await wait(pauseMs, undefined, { signal })
+  }
+}
+
+/** What one connection gives. @returns why it is over. */
+async function* readOn(
+  options: FollowOptions,
+  place: Place,
+  patience: Patience,
+): AsyncGenerator<StreamedEvent, unknown> {
+  const { say } = options
+  const parse = createEventParser()
+  try {
+    yield* startFrom(options, place, patience)
+    let greeted = false
+    for await (const chunk of readChunks(options, place, patience)) {
+      patience.heard()
+      if (!greeted) say(place.last === undefined ? 'Connected.' : `Connected, after ${place.last}.`)
+      greeted = true
+      for (const { id, data } of parse(chunk)) {
+        yield { id, data }
+        place.last = id || place.last
+      }
+    }
+    return new BrokenError('the service closed the stream')
+  } catch (error) {
+    return error
+  }
+}
+
+/** Without a point to resume from, what happens before a second connection would be lost. */
+async function* startFrom(
+  { client, signal }: FollowOptions,
+  place: Place,
+  patience: Patience,
+): AsyncGenerator<StreamedEvent> {
+  if (place.last !== undefined) return
+  const order = place.known ? 'asc' : 'desc'
+  const options = { signal, maxRetries: 0, timeoutMs: patience.leftMs() }
+  const { data } = await client.listEvents({ query: { limit: 1, order }, ...options })
+  const [event] = data
+  // The first event of all, while no stream was there to bring it.
+  if (place.known && event) yield { id: event.id, data: JSON.stringify(event) }
+  place.last = event?.id
+  place.known = true
+}
+
+async function* readChunks(
+  { client, signal, silenceMs = SILENCE_MS }: FollowOptions,
+  { last }: Place,
+  patience: Patience,
+): AsyncGenerator<Uint8Array> {
+  const { data: body, response } = await client
+    .streamEvents({
+      ...(last === undefined ? {} : { header: { 'Last-Event-ID': last } }),
+      signal,
+      maxRetries: 0,
+      timeoutMs: Math.min(silenceMs, patience.leftMs()),
+    })
+    .withResponse()
+  const reader = body.getReader()
+  try {
+    const type = response.headers.get('Content-Type') ?? 'nothing'
+    if (!type.startsWith('text/event-stream')) {
+      throw new StreamLostError(`there is no event stream: the answer is ${type}`)
+    }
+    for (;;) {
+      const { done, value } = await readWithin(silenceMs, reader)
+      if (done) return
+      yield value
+    }
+  } finally {
+    // It may be broken already: then there is nothing left to cancel.
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+async function readWithin(silenceMs: number, reader: Reader): ReturnType<Reader['read']> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<never>((_, reject) => {
+    const fail = () => reject(new BrokenError(`nothing was heard for ${silenceMs / 1000} s`))
+    timer = setTimeout(fail, silenceMs)
+  })
+  const read = reader.read().catch((cause) => {
+    throw new BrokenError(`the stream broke: ${reasonOf(cause)}`, { cause })
+  })
+  try {
+    return await Promise.race([read, silence])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Whether another try may go better. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof ResponseError) return error.status >= 500 || PASSING.has(error.status)
+  return error instanceof BrokenError || error instanceof ConnectionError || error instanceof TimeoutError
+}

@@ -1,0 +1,94 @@
+/** Brings one event to an address of the developer's own, as its delivery would come. */
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { deliveriesOf } from '../../generated/client/src/runtime/webhooks.ts'
+import { events } from '../../generated/events.ts'
+import { current } from '../../generated/versions.ts'
+import { reasonOf } from './explain-failure.ts'
+
+/** What is read of an event; its body is passed on as it is. */
+export interface RenderedEvent {
+  readonly id: string
+  readonly type: string
+  readonly version: string
+  readonly created: string
+}
+
+/** What the endpoint made of it. */
+export type Answer =
+  | { readonly status: number; readonly duration_ms: number }
+  | { readonly error: string; readonly duration_ms: number }
+
+export interface Forwarding {
+  readonly to: URL
+  readonly secret: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+/** What a delivery reads of an answer. */
+const MOST_BYTES = 65_536
+
+const HEADERS = ['Service-Signature', 'Service-Event-Id', 'Service-Delivery-Attempt'] as const
+
+/** Never rejects but with the reason of the signal. */
+export async function forwardEvent(
+  event: RenderedEvent,
+  body: string,
+  { to, secret, timeoutMs, signal }: Forwarding,
+): Promise<Answer> {
+  const startedAt = performance.now()
+  const duration = () => ({ duration_ms: Math.round(performance.now() - startedAt) })
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    const headers = await headersOf(event, body, secret)
+    const status = await post(to, headers, body, AbortSignal.any([signal, timeout]))
+    return { status, ...duration() }
+  } catch (error) {
+    signal.throwIfAborted()
+    const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error)
+    return { error: reason, ...duration() }
+  }
+}
+
+/** Under the names that the event's version has for them. */
+async function headersOf(
+  { id, type, version }: RenderedEvent,
+  body: string,
+  secret: string,
+): Promise<Record<string, string>> {
+  const names = (events[version] ?? events[current])?.[type]?.headers ?? {}
+  const [signature, eventId, attempt] = HEADERS.map((name) => names[name] ?? name) as [string, string, string]
+  return {
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'User-Agent': 'svc-webhooks/1',
+    'Accept-Encoding': 'identity',
+    ...(await deliveriesOf(signature).signWebhook(body, secret)),
+    [eventId]: id,
+    [attempt]: '1',
+  }
+}
+
+/** Redirects are answers too. @returns the status, when the answer has come whole or as far as it is read. */
+function post(to: URL, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<number> {
+  const open = to.protocol === 'https:' ? requestHttps : requestHttp
+  return new Promise((resolve, reject) => {
+    // A connection for each event: one that is kept may be closed by the other side just when it is used again.
+    const request = open(to, { method: 'POST', headers, signal, agent: false })
+    request.on('error', reject)
+    request.on('response', (response) => {
+      const done = () => resolve(response.statusCode ?? 0)
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes < MOST_BYTES) return
+        done()
+        request.destroy()
+      })
+      response.on('end', done)
+      response.on('error', reject)
+    })
+    request.end(body)
+  })
+}

@@ -1,0 +1,61 @@
+/** Reads server-sent events (WHATWG HTML, 9.2.6) out of bytes, wherever the chunks happen to end. */
+
+/** One event of a stream. */
+export interface ServerEvent {
+  /** Of this event, or of the last one before it that had an identifier; empty where none had. */
+  readonly id: string
+  /** `message` where the stream names none. */
+  readonly type: string
+  /** Its lines, joined by line feeds. */
+  readonly data: string
+}
+
+/** @returns the events that are complete with these bytes. What an ended stream left incomplete never is one. */
+export type PushBytes = (chunk: Uint8Array) => ServerEvent[]
+
+const LINE_END = /\r\n|\n|\r/
+
+/** One parser reads one connection. `retry` is passed over: who reads decides when to come back. */
+export function createEventParser(): PushBytes {
+  // It takes a byte order mark away, and keeps the part of a character that a chunk ends with.
+  const decoder = new TextDecoder()
+  let rest = ''
+  let endedWithReturn = false
+  let id = ''
+  let type = ''
+  let data: string[] = []
+
+  function finish(): ServerEvent[] {
+    const event = { id, type: type || 'message', data: data.join('\n') }
+    const isEvent = data.length > 0
+    type = ''
+    data = []
+    return isEvent ? [event] : []
+  }
+
+  function readField(name: string, value: string): void {
+    if (name === 'data') data.push(value)
+    else if (name === 'event') type = value
+    else if (name === 'id' && !value.includes('\0')) id = value
+  }
+
+  function readLine(line: string): ServerEvent[] {
+    if (line === '') return finish()
+    const colon = line.indexOf(':')
+    if (colon === -1) readField(line, '')
+    // Nothing before the colon makes it a comment.
+    else if (colon > 0) readField(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ''))
+    return []
+  }
+
+  return (chunk) => {
+    const text = decoder.decode(chunk, { stream: true })
+    if (text === '') return []
+    // A line feed that follows the last chunk's carriage return ends no line of its own.
+    const fresh = endedWithReturn && text.startsWith('\n') ? text.slice(1) : text
+    endedWithReturn = text.endsWith('\r')
+    const lines = (rest + fresh).split(LINE_END)
+    rest = lines.pop() ?? ''
+    return lines.flatMap(readLine)
+  }
+}

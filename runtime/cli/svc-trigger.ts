@@ -1,0 +1,30 @@
+/** `svc trigger`: makes an event happen for real, in the sandbox. */
+import { events } from '../../generated/events.ts'
+import { current } from '../../generated/versions.ts'
+import { render } from './print.ts'
+import { MisuseError, type Session, type Terminal } from './svc-session.ts'
+import { type Made, RECIPES, type RecipeOptions } from './trigger-recipes.ts'
+
+/** Types that can be triggered, in the order of the documents. */
+export const TRIGGERABLE: readonly string[] = Object.keys(RECIPES)
+
+const isTriggerable = (type: string): type is keyof typeof RECIPES => Object.hasOwn(RECIPES, type)
+
+/** @throws MisuseError when nothing makes such an event happen. */
+export async function trigger(
+  { client }: Session,
+  type: string,
+  options: RecipeOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (!isTriggerable(type)) {
+    const known = Object.hasOwn(events[current] ?? {}, type)
+    const problem = known ? `${type} cannot be triggered yet` : `there is no event type ${type}`
+    throw new MisuseError(`${problem}; these can be:\n  ${TRIGGERABLE.join('\n  ')}`)
+  }
+  if (options.endpoint !== undefined && type !== 'webhook_endpoint.test') {
+    throw new MisuseError('--endpoint is for webhook_endpoint.test only')
+  }
+  const made: Made = await RECIPES[type](client, options)
+  terminal.print(render({ triggered: type, ...made }, terminal.json).trimEnd())
+}

@@ -1,0 +1,88 @@
+/** How to make each type of event happen, through the API alone. */
+import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
+import { MisuseError } from './svc-session.ts'
+
+export interface RecipeOptions {
+  /** The webhook endpoint that it is about. */
+  readonly endpoint?: string | undefined
+}
+
+/** Identifiers of what was made, by what they are. */
+export type Made = Readonly<Record<string, string>>
+
+type Recipe = (client: Client, options: RecipeOptions) => Promise<Made>
+
+export const RECIPES = {
+  'pass_template.created': makeTemplate,
+  'pass_template.updated': async (client) => {
+    const made = await makeTemplate(client)
+    await client.updatePassTemplate({ path: idOf(made), body: { name: 'Coffee club of the year' } })
+    return made
+  },
+  'pass_template.archived': async (client) => {
+    const made = await makeTemplate(client)
+    await client.archivePassTemplate({ path: idOf(made) })
+    return made
+  },
+  'pass.created': makePass,
+  'pass.updated': async (client) => {
+    const made = await makePass(client)
+    await client.updatePass({ path: made, body: { fields: { points: '10' } } })
+    return made
+  },
+  'pass.revoked': makeRevokedPass,
+  'pass.archived': async (client) => {
+    const made = await makeRevokedPass(client)
+    await client.archivePass({ path: made })
+    return made
+  },
+  'webhook_endpoint.test': async (client, { endpoint }) => {
+    const whe_id = endpoint ?? (await findOnlyEndpoint(client))
+    const event = await client.testWebhookEndpoint({ path: { whe_id } })
+    return { webhook_endpoint_id: whe_id, event_id: event.id }
+  },
+} satisfies Partial<Record<WebhookEvent['type'], Recipe>>
+
+/** Marks what it makes, so that it can be told from the merchant's own. */
+const METADATA = { made_by: 'svc trigger' }
+
+async function makeTemplate(client: Client): Promise<{ pass_template_id: string }> {
+  const template = await client.createPassTemplate({
+    body: {
+      name: 'Coffee club',
+      kind: 'loyalty',
+      brand: { background_color: '#112233', foreground_color: '#ffffff' },
+      fields: [{ key: 'points', label: 'Points', value: '0' }],
+      metadata: METADATA,
+    },
+  })
+  return { pass_template_id: template.id }
+}
+
+async function makePass(client: Client): Promise<{ pass_template_id: string; pass_id: string }> {
+  const made = await makeTemplate(client)
+  const pass = await client.createPass({
+    body: { template_id: made.pass_template_id, holder: { name: 'Ada Moreau' }, metadata: METADATA },
+  })
+  return { ...made, pass_id: pass.id }
+}
+
+async function makeRevokedPass(client: Client) {
+  const made = await makePass(client)
+  await client.revokePass({ path: made })
+  return made
+}
+
+const idOf = ({ pass_template_id }: { pass_template_id: string }) => ({ template_id: pass_template_id })
+
+/** @throws MisuseError when there are several to choose from. */
+async function findOnlyEndpoint(client: Client): Promise<string> {
+  const { data, has_more } = await client.listWebhookEndpoints({ query: { limit: 10 } })
+  const [endpoint] = data
+  if (!endpoint) throw new Error('there is no webhook endpoint yet: POST /v1/webhook-endpoints makes one')
+  if (data.length === 1) return endpoint.id
+  const lines = data.map(({ id, url }) => `\n  ${id}  ${url}`).join('')
+  throw new MisuseError(
+    `there are several webhook endpoints, name one with --endpoint:${lines}${has_more ? '\n  …' : ''}`,
+  )
+}

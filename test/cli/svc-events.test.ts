@@ -1,0 +1,171 @@
+/** `svc` against the service itself: what it causes, what it shows, and what arrives. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { unwrap as unwrapOld } from '../../generated/client/src/2025-06-01/index.ts'
+import { unwrap, type WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
+import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
+import { RECIPES } from '../../runtime/cli/trigger-recipes.ts'
+import { type Ending, endPrograms, type Program, startProgram, until } from '../support/programs.ts'
+import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { serveEndpoint } from './stream-server.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
+})
+afterAll(() => service.stop())
+afterEach(endPrograms)
+
+interface Merchant {
+  readonly secret: string
+  readonly send: ReturnType<typeof speak>
+  start(...words: readonly string[]): Program
+  run(...words: readonly string[]): Promise<Ending>
+}
+
+async function makeMerchant(version?: string): Promise<Merchant> {
+  const tenant = await makeTenant(service, 'enterprise', version)
+  const { secret } = await makeKey(service, tenant, { scope: 'write' })
+  const env = { SVC_API_KEY: secret, SVC_BASE_URL: service.urls.sandbox }
+  const start = (...words: readonly string[]) =>
+    startProgram(process.execPath, ['runtime/cli/svc.ts', ...words], env)
+  return {
+    secret,
+    send: speak(service.urls.sandbox, { secret }),
+    start,
+    run: (...words) => start(...words).ended,
+  }
+}
+
+const readLines = (text: string) =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+
+test('every recipe makes its event happen, about what it says it made', async () => {
+  const { run, send } = await makeMerchant()
+  await send('/v1/webhook-endpoints', {
+    body: { url: 'http://127.0.0.1:9000/', enabled_events: ['pass.expired'] },
+  })
+  for (const type of Object.keys(RECIPES)) {
+    const triggered = await run('trigger', type, '--json')
+    expect(triggered, type).toMatchObject({ code: 0, stderr: '' })
+    const made: Record<string, string> = JSON.parse(triggered.stdout)
+    expect(made.triggered).toBe(type)
+    const [event] = readLines((await run('events', '--json', '--limit', '1')).stdout)
+    expect(event.type).toBe(type)
+    const [object] = Object.values<{ id: string }>(event.data)
+    expect(Object.values(made)).toContain(object?.id)
+  }
+})
+
+test('which endpoint to test is asked where there are several, and said where there is none', async () => {
+  const { run, send } = await makeMerchant()
+  const none = await run('trigger', 'webhook_endpoint.test')
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no webhook endpoint yet') })
+  const made = []
+  for (const port of [9001, 9002]) {
+    const body = { url: `http://127.0.0.1:${port}/`, enabled_events: ['*'] }
+    made.push((await send('/v1/webhook-endpoints', { body })).body.id)
+  }
+  const several = await run('trigger', 'webhook_endpoint.test')
+  expect(several.code).toBe(2)
+  for (const id of made) expect(several.stderr).toContain(id)
+  const one = await run('trigger', 'webhook_endpoint.test', '--endpoint', made[0])
+  expect(one).toMatchObject({ code: 0, stdout: expect.stringContaining(made[0]) })
+})
+
+test('events are shown as a table, as lines of JSON, and one as a whole', async () => {
+  const { run, send } = await makeMerchant()
+  expect(await run('events')).toMatchObject({ code: 0, stdout: '', stderr: 'There are no such events.\n' })
+  const { pass_id } = JSON.parse((await run('trigger', 'pass.revoked', '--json')).stdout)
+
+  const { data } = (await send('/v1/events')).body
+  const ids = data.map(({ id }: { id: string }) => id)
+  const table = (await run('events')).stdout.trimEnd().split('\n')
+  expect(table[0]).toMatch(/^CREATED +TYPE +ID +CONCERNS$/)
+  expect(table.slice(1).map((line) => line.split(/ +/))).toEqual([
+    [expect.any(String), 'pass.revoked', ids[0], pass_id],
+    [expect.any(String), 'pass.created', ids[1], pass_id],
+    [expect.any(String), 'pass_template.created', ids[2], expect.stringMatching(/^tpl_/)],
+  ])
+  expect(readLines((await run('events', '--json')).stdout)).toEqual(data)
+  expect(readLines((await run('events', '--json', '--limit', '2')).stdout)).toEqual(data.slice(0, 2))
+  expect(readLines((await run('events', '--json', '--type', 'pass.created')).stdout)).toEqual([data[1]])
+
+  const whole = (await run('events', ids[1])).stdout
+  expect(JSON.parse(whole)).toEqual(data[1])
+  expect(whole.split('\n').length).toBeGreaterThan(20)
+  expect(readLines((await run('events', ids[1], '--json')).stdout)).toEqual([data[1]])
+  const missing = await run('events', `evt_${'0'.repeat(26)}`)
+  expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('answered 404') })
+})
+
+test.each([
+  ['2026-05-19', unwrap],
+  ['2025-06-01', unwrapOld],
+])(
+  'in %s, what is triggered is forwarded within 2 s, signed, and the client unwraps it',
+  async (version, open) => {
+    const merchant = await makeMerchant(version)
+    const opened: WebhookEvent[] = []
+    const failures: unknown[] = []
+    const arrivedAt: number[] = []
+    const endpoint = await serveEndpoint((n, response) => {
+      arrivedAt.push(performance.now())
+      const { body, headers } = endpoint.delivered[n - 1]!
+      open(body, headers, deriveSecret(merchant.secret))
+        .then(
+          (event) => opened.push(event as WebhookEvent),
+          (error) => failures.push(error),
+        )
+        .finally(() => response.writeHead(200).end())
+    })
+    const listening = merchant.start('listen', '--forward-to', endpoint.url, '--json')
+    await until('the connection', () => listening.stderr().includes('Connected'))
+
+    const madeAt = performance.now()
+    const pass = await merchant.send('/v1/pass_templates', {
+      body: {
+        name: 'Tea club',
+        kind: 'loyalty',
+        brand: { background_color: '#112233', foreground_color: '#ffffff' },
+      },
+    })
+    await endpoint.ids(1)
+    expect(arrivedAt[0]! - madeAt).toBeLessThan(2000)
+    const triggered = JSON.parse((await merchant.run('trigger', 'pass.updated', '--json')).stdout)
+    await endpoint.ids(4)
+    await until('four opened', () => opened.length + failures.length === 4)
+    expect(failures).toEqual([])
+    expect(opened.map(({ type }) => type)).toEqual([
+      'pass_template.created',
+      'pass_template.created',
+      'pass.created',
+      'pass.updated',
+    ])
+    expect(opened.every((event) => event.version === version)).toBe(true)
+    expect(opened[0]).toMatchObject({ data: { pass_template: { id: pass.body.id } } })
+    const updated = opened[3]!
+    if (updated.type === 'pass.updated') expect(updated.data.pass.id).toBe(triggered.pass_id)
+    await until('four lines', () => listening.stdout().split('\n').length === 5)
+    const { code, stdout } = await listening.end('SIGINT')
+    expect(code).toBe(0)
+    expect(readLines(stdout).map(({ id, status }) => [id, status])).toEqual(opened.map(({ id }) => [id, 200]))
+
+    // It goes on where it is told to, here behind the second one.
+    const again = merchant.start('listen', '--forward-to', endpoint.url, '--since', opened[1]!.id)
+    const ids = await endpoint.ids(6)
+    expect(ids.slice(4)).toEqual(ids.slice(2, 4))
+    expect((await again.end('SIGTERM')).code).toBe(0)
+  },
+)
+
+test('a stream that the service refuses to resume is lost', async () => {
+  const { start } = await makeMerchant()
+  const unknown = `evt_${'0'.repeat(26)}`
+  const { code, stderr } = await start('listen', '--forward-to', 'http://127.0.0.1:9/', '--since', unknown)
+    .ended
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^error: the service answered 400: .*Last-Event-ID/m)
+})

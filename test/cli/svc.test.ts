@@ -1,0 +1,171 @@
+/** `svc` as a program: its words, its exit codes, and what goes to which output. */
+import { afterEach, expect, test, vi } from 'vitest'
+import { makeKey } from '../../runtime/auth/keys.ts'
+import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
+import { runSvc } from '../../runtime/cli/svc-run.ts'
+import { endPrograms, type Program, startProgram, until } from '../support/programs.ts'
+import { freePort, KEY, makeEvent, serveEndpoint, serveHttp, serveStreams } from './stream-server.ts'
+
+afterEach(endPrograms)
+
+const NOWHERE = 'http://127.0.0.1:9'
+
+function startSvc(
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = { SVC_API_KEY: KEY },
+): Program {
+  return startProgram(process.execPath, ['runtime/cli/svc.ts', ...words], env)
+}
+
+interface Said {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** In this process. The key may not be seen, whatever happens. */
+async function run(
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = { SVC_API_KEY: KEY },
+): Promise<Said> {
+  for (const name of ['SVC_API_KEY', 'SVC_BASE_URL', 'SVC_WEBHOOK_SECRET']) vi.stubEnv(name, env[name])
+  let stdout = ''
+  let stderr = ''
+  const code = await runSvc(words, {
+    print: (text) => {
+      stdout += `${text}\n`
+    },
+    say: (line) => {
+      stderr += `${line}\n`
+    },
+    interruption: () => AbortSignal.abort(),
+  })
+  vi.unstubAllEnvs()
+  expect(stdout + stderr).not.toMatch(/svc_[sp]k_(sandbox|live)_[0-9A-Za-z]/)
+  return { code, stdout, stderr }
+}
+
+const live = makeKey('secret', 'live')
+const publishable = makeKey('publishable', 'sandbox')
+
+test.each<{ words: string; env?: Record<string, string>; say: string }>([
+  { words: '', say: 'Usage: svc' },
+  { words: 'liste', say: "unknown command 'liste'" },
+  { words: 'listen', say: "required option '--forward-to <url>' not specified" },
+  { words: 'listen --forward-to localhost:3000', say: '--forward-to takes an http:// or https:// address' },
+  { words: 'listen --forward-to http://u:p@localhost/', say: 'without a user name or password' },
+  {
+    words: `listen --forward-to ${NOWHERE} --events pass.creatde`,
+    say: 'there is no event type pass.creatde',
+  },
+  { words: `listen --forward-to ${NOWHERE} --secret ${KEY}`, say: 'whsec_…' },
+  { words: `listen --forward-to ${NOWHERE} --give-up-after soon`, say: 'It is not a number of seconds.' },
+  { words: `listen --forward-to ${NOWHERE}`, env: { SVC_API_KEY: live }, say: 'this is a live key' },
+  { words: `listen --forward-to ${NOWHERE}`, env: {}, say: 'give --api-key, or set SVC_API_KEY' },
+  { words: 'events', env: { SVC_API_KEY: KEY.slice(0, -1) }, say: 'that is no API key' },
+  { words: 'events', env: { SVC_API_KEY: publishable }, say: 'that is a publishable key' },
+  { words: 'events --limit 0', say: 'It is not a whole number above 0.' },
+  { words: 'events --type pass.creatde', say: 'there is no event type pass.creatde' },
+  { words: 'events evt_1 --type pass.created', say: '--type does not go with one event' },
+  { words: 'events --base-url ftp://127.0.0.1', say: '--base-url takes an http:// or https:// address' },
+  { words: 'trigger', say: "missing required argument 'event'" },
+  { words: 'trigger pass.created', env: { SVC_API_KEY: live }, say: 'this is a live key' },
+  {
+    words: 'trigger pass.creatde',
+    say: 'there is no event type pass.creatde; these can be:\n  pass_template.created',
+  },
+  { words: 'trigger card.created', say: 'card.created cannot be triggered yet; these can be:' },
+  { words: 'trigger pass.created --endpoint whe_1', say: '--endpoint is for webhook_endpoint.test only' },
+])('svc $words: exit code 2, $say', async ({ words, env, say }) => {
+  const { code, stdout, stderr } = await run(words.split(' ').filter(Boolean), env)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(say)
+})
+
+test('help is no fault, and names what it reads from the surroundings', async () => {
+  const { code, stdout, stderr } = await run(['listen', '--help'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  for (const name of ['SVC_API_KEY', 'SVC_BASE_URL', '--since', '--json']) expect(stdout).toContain(name)
+})
+
+test('nobody there: exit code 1', async () => {
+  const baseUrl = `http://127.0.0.1:${await freePort()}`
+  const { code, stdout, stderr } = await run(['events', '--base-url', baseUrl])
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toBe(`error: cannot reach ${baseUrl}: connection refused\n`)
+})
+
+test('a refusal: exit code 1, with what the service says', async () => {
+  const baseUrl = await serveHttp((_, response) => {
+    response.writeHead(401, { 'Content-Type': 'application/json', 'Request-Id': 'req_1' })
+    response.end(
+      JSON.stringify({ error: { type: 'authentication_error', code: 'invalid_key', message: 'Revoked.' } }),
+    )
+  })
+  const { code, stderr } = await run(['--base-url', baseUrl, 'events'])
+  expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: the service answered 401: Revoked. (req_1)\n' })
+})
+
+test('misused as a program: exit code 2', async () => {
+  expect(await startSvc(['trigger', 'pass.creatde']).ended).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('error: there is no event type pass.creatde; these can be:'),
+  })
+})
+
+test('listen: results for programs on stdout alone, the rest beside; an interruption ends it well', async () => {
+  const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
+  const env = { SVC_API_KEY: KEY, SVC_BASE_URL: server.baseUrl }
+  const program = startSvc(['listen', '--json', '--forward-to', endpoint.url], env)
+  const events = [makeEvent(1), makeEvent(2)]
+  ;(await server.stream(1)).send(...events)
+  await until('two lines', () => program.stdout().split('\n').length === 3)
+  const { code, signal, stdout, stderr } = await program.end('SIGINT')
+  expect({ code, signal }).toEqual({ code: 0, signal: null })
+  const results = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(results).toMatchObject(events.map(({ id, type }) => ({ id, type, status: 204 })))
+  expect(stderr.split('\n')).toEqual([
+    `Forwarding all events from ${server.baseUrl} to ${endpoint.url}`,
+    `Signing secret, the same for this key each time: ${deriveSecret(KEY)}`,
+    'Connected.',
+    `To go on where this stopped: --since ${events[1]?.id}`,
+    '',
+  ])
+  expect(stdout + stderr).not.toContain(KEY)
+})
+
+test('listen: a line an event for people; the stream lost for good is exit code 1', async () => {
+  const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
+  const words = [
+    'listen',
+    '--base-url',
+    server.baseUrl,
+    '--forward-to',
+    endpoint.url,
+    '--events',
+    'pass.created',
+  ]
+  const program = startSvc(words)
+  const stream = await server.stream(1)
+  stream.send(makeEvent(1))
+  await endpoint.ids(1)
+  server.refusals.push({ status: 401, code: 'revoked' })
+  stream.end()
+  const { code, stdout, stderr } = await program.ended
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^\d\d:\d\d:\d\d {2}pass\.created {2}evt_0{25}1 {2}→ 204 \(\d+ ms\)\n$/)
+  expect(stderr).toContain('error: the service answered 401: It is revoked.\n')
+})
+
+test('who has read enough is no failure', async () => {
+  const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
+  const program = startSvc(['listen', '--base-url', server.baseUrl, '--forward-to', endpoint.url])
+  const stream = await server.stream(1)
+  program.child.stdout?.destroy()
+  stream.send(makeEvent(1), makeEvent(2), makeEvent(3))
+  expect(await program.ended).toMatchObject({ code: 0 })
+})
