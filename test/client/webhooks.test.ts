@@ -15,6 +15,7 @@ import {
   type WebhookHeaders,
   type WebhookSecret,
 } from '../../generators/client-runtime/webhooks.ts'
+import { signBody } from '../../runtime/delivery/signature.ts'
 
 const HEADER = 'Service-Signature'
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64url')}`
@@ -61,6 +62,12 @@ test('the signature is the one that openssl makes', async () => {
     expect(await signWebhook(body, SECRET, at(SECOND))).toEqual({ [HEADER]: signature })
     expect(await unwrap(body, { [HEADER]: signature }, SECRET, at(SECOND))).toEqual(JSON.parse(body))
   }
+})
+
+test('what the service’s own sender signs is accepted, under each of its secrets', async () => {
+  const signed = { [HEADER]: signBody([SECRET, OTHER], BODY, SECOND) }
+  expect(await signWebhook(BODY, [SECRET, OTHER], at(SECOND))).toEqual(signed)
+  for (const secret of [SECRET, OTHER]) expect(await judge(signed, { secret })).toBe('accepted')
 })
 
 test('what is signed with the clock of now is accepted with the clock of now', async () => {
