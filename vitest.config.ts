@@ -1,20 +1,21 @@
 import { configDefaults, defineConfig } from 'vitest/config'
-import { hasRedisServer } from './test/support/installed.ts'
+import { isInstalled } from './test/support/installed.ts'
 
 /** Tests that need a program which the machine may not have, and no npm package brings along. */
-const NEED_REDIS = 'test/**/redis/**'
+const NEEDS = [
+  { files: 'test/**/redis/**', program: 'redis-server' },
+  { files: 'test/**/pgbouncer/**', program: 'pgbouncer' },
+]
 
-const redis = hasRedisServer()
-if (!redis) {
-  console.warn(
-    `\nLEFT OUT: ${NEED_REDIS} – there is no redis-server on this machine (apt-get install redis-server)\n`,
-  )
+const leftOut = NEEDS.filter(({ program }) => !isInstalled(program))
+for (const { files, program } of leftOut) {
+  console.warn(`\nLEFT OUT: ${files} – there is no ${program} on this machine (apt-get install ${program})\n`)
 }
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(redis ? [] : [NEED_REDIS])],
+    exclude: [...configDefaults.exclude, ...leftOut.map(({ files }) => files)],
     globalSetup: ['test/support/server.ts'],
     maxWorkers: 2,
     testTimeout: 60_000,

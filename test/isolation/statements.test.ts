@@ -188,6 +188,15 @@ test('names its tenant in the plan of every access, and binds the one it is for'
   expect(accesses.length).toBeGreaterThan(60)
 })
 
+test('no statement moves a row to another tenant', () => {
+  const setters = recorder.recorded
+    .map(plainText)
+    .flatMap((text) => [...text.matchAll(/\bSET (.*?)(?: FROM | WHERE | RETURNING |$)/g)])
+    .map(([, assignments]) => assignments!)
+  expect(setters.length).toBeGreaterThan(10)
+  expect(setters.filter((assignments) => /\btenant_id\s*=/.test(assignments))).toEqual([])
+})
+
 test('every named statement of the environments was sent', () => {
   const directory = join(import.meta.dirname, '../../runtime/db')
   const named = readdirSync(directory)

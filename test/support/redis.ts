@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { createClient } from 'redis'
+import { freePort } from './ports.ts'
 import { until } from './programs.ts'
 
 /** A real Redis of a test's own, that can be taken away and given back at one address. */
@@ -17,15 +17,6 @@ export interface TestRedis {
   resume(): void
   /** Sends one command, on a connection of its own. */
   command(...words: readonly string[]): Promise<unknown>
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('there is no free port')
-  return address.port
 }
 
 export async function startRedis(): Promise<TestRedis> {
