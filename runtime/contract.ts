@@ -218,7 +218,7 @@ export interface EventStreams {
   /** Server-sent events, one for each event after the given place in the tenant's sequence, until the client goes. */
   open(options: {
     readonly tenantId: string
-    readonly after: number
+    readonly after: { readonly sequence: number; readonly id: string }
     readonly types: ReadonlySet<string>
     /** Whether the caller may still watch; asked again and again. */
     readonly isWelcome: () => boolean | Promise<boolean>

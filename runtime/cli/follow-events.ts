@@ -42,12 +42,9 @@ const PASSING = new Set([408, 425, 429])
 /** What was an open stream ended, or fell silent. */
 class BrokenError extends Error {}
 
-/** Where to resume. */
+/** Where to resume: after the last event that was dealt with, or where the service said that the stream starts. */
 interface Place {
-  /** The last event that was dealt with, or that was there when all began. */
   last: string | undefined
-  /** Whether it is known what was there when all began. */
-  known: boolean
 }
 
 /**
@@ -59,7 +56,7 @@ interface Place {
  */
 export async function* followEvents(options: FollowOptions): AsyncGenerator<StreamedEvent, never> {
   const { signal, say, since, giveUpMs, pauseMs = PAUSE_MS, baseUrl } = options
-  const place: Place = { last: since, known: since !== undefined }
+  const place: Place = { last: since }
   const patience = createPatience({ giveUpMs, pauseMs })
   for (;;) {
     const error = yield* readOn(options, place, patience)
@@ -87,7 +84,6 @@ async function* readOn(
   const { say } = options
   const parse = createEventParser()
   try {
-    yield* startFrom(options, place, patience)
     let greeted = false
     for await (const chunk of readChunks(options, place, patience)) {
       patience.heard()
@@ -95,30 +91,14 @@ async function* readOn(
       greeted = true
       for (const { id, data } of parse(chunk)) {
         yield { id, data }
-        place.last = id || place.last
+        place.last = id
       }
+      place.last ??= parse.lastId()
     }
     return new BrokenError('the service closed the stream')
   } catch (error) {
     return error
   }
-}
-
-/** Without a point to resume from, what happens before a second connection would be lost. */
-async function* startFrom(
-  { client, signal }: FollowOptions,
-  place: Place,
-  patience: Patience,
-): AsyncGenerator<StreamedEvent> {
-  if (place.last !== undefined) return
-  const order = place.known ? 'asc' : 'desc'
-  const options = { signal, maxRetries: 0, timeoutMs: patience.leftMs() }
-  const { data } = await client.listEvents({ query: { limit: 1, order }, ...options })
-  const [event] = data
-  // The first event of all, while no stream was there to bring it.
-  if (place.known && event) yield { id: event.id, data: JSON.stringify(event) }
-  place.last = event?.id
-  place.known = true
 }
 
 async function* readChunks(

@@ -10,24 +10,30 @@ export interface ServerEvent {
   readonly data: string
 }
 
-/** @returns the events that are complete with these bytes. What an ended stream left incomplete never is one. */
-export type PushBytes = (chunk: Uint8Array) => ServerEvent[]
+export interface EventParser {
+  /** @returns the events that are complete with these bytes. What an ended stream left incomplete never is one. */
+  (chunk: Uint8Array): ServerEvent[]
+  /** The last identifier that a blank line has followed, with an event or without; undefined before the first. */
+  lastId(): string | undefined
+}
 
 const LINE_END = /\r\n|\n|\r/
 
 /** One parser reads one connection. `retry` is passed over: who reads decides when to come back. */
-export function createEventParser(): PushBytes {
+export function createEventParser(): EventParser {
   // It takes a byte order mark away, and keeps the part of a character that a chunk ends with.
   const decoder = new TextDecoder()
   let rest = ''
   let endedWithReturn = false
   let id = ''
+  let lastId: string | undefined
   let type = ''
   let data: string[] = []
 
   function finish(): ServerEvent[] {
     const event = { id, type: type || 'message', data: data.join('\n') }
     const isEvent = data.length > 0
+    lastId = id || undefined
     type = ''
     data = []
     return isEvent ? [event] : []
@@ -48,7 +54,7 @@ export function createEventParser(): PushBytes {
     return []
   }
 
-  return (chunk) => {
+  const push = (chunk: Uint8Array) => {
     const text = decoder.decode(chunk, { stream: true })
     if (text === '') return []
     // A line feed that follows the last chunk's carriage return ends no line of its own.
@@ -58,4 +64,5 @@ export function createEventParser(): PushBytes {
     rest = lines.pop() ?? ''
     return lines.flatMap(readLine)
   }
+  return Object.assign(push, { lastId: () => lastId })
 }

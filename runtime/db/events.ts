@@ -113,13 +113,25 @@ export async function readEvent(
 
 const READ_HEAD: Statement = {
   name: 'events_head',
-  text: 'SELECT sequence FROM event_heads WHERE tenant_id = $1',
+  text: `SELECT h.sequence, e.id FROM event_heads h
+         LEFT JOIN events e ON e.tenant_id = h.tenant_id AND e.sequence = h.sequence
+         WHERE h.tenant_id = $1`,
 }
 
-/** The number of the tenant's newest event; 0 before the first. */
-export async function readEventHead(db: Database, tenantId: string): Promise<number> {
-  const { rows } = await db.query<{ sequence: number }>(READ_HEAD, [tenantId])
-  return rows[0]?.sequence ?? 0
+/** A place in a tenant's sequence of events. */
+export interface EventPlace {
+  readonly sequence: number
+  /** Of the event with that number; `BEFORE_EVENTS` where none is kept. */
+  readonly id: string
+}
+
+/** Names the place before everything that is kept; sorts before every identifier of an event. */
+export const BEFORE_EVENTS = 'evt_00000000000000000000000000'
+
+/** The end of the tenant's sequence. */
+export async function readEventHead(db: Database, tenantId: string): Promise<EventPlace> {
+  const { rows } = await db.query<{ sequence: number; id: string | null }>(READ_HEAD, [tenantId])
+  return { sequence: rows[0]?.sequence ?? 0, id: rows[0]?.id ?? BEFORE_EVENTS }
 }
 
 const READ_AFTER: Statement = {

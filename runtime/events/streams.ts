@@ -15,6 +15,9 @@ const AT_ONCE = 100
 
 const COMMENT = ':\n\n'
 
+/** No event: tells where the stream starts, so that a client that loses it before the first one can come back there. */
+const greet = (id: string): string => `id: ${id}\n:\n\n`
+
 export interface StreamsOptions {
   readonly database: Database
   readonly environment: Environment
@@ -68,10 +71,10 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
         }
         if (heard) wake()
       })
-    let last = after
+    let last = after.sequence
     let spokeAt = performance.now()
     try {
-      yield COMMENT // the client knows now that it misses nothing from here on
+      yield greet(after.id)
       while (!isLeaving()) {
         heard = false
         const events = await look(isWelcome, tenantId, last)

@@ -1,7 +1,7 @@
 import type { EventsHandlers } from '../../generated/head/handlers.ts'
 import type { components } from '../../generated/head/types.ts'
 import type { Context } from '../contract.ts'
-import { listEvents, readEvent, readEventHead } from '../db/events.ts'
+import { BEFORE_EVENTS, type EventPlace, listEvents, readEvent, readEventHead } from '../db/events.ts'
 import { invalidParameter, notFound } from '../http/errors.ts'
 import { readCreated, readPage, showList } from './list-query.ts'
 
@@ -35,10 +35,11 @@ export const eventsHandlers = {
 const LAST_SEEN = 'Last-Event-ID'
 
 /** Where a stream starts: after the event last seen, or with what is yet to happen. */
-async function startOf({ caller, db, header }: Context): Promise<number> {
+async function startOf({ caller, db, header }: Context): Promise<EventPlace> {
   const last = header(LAST_SEEN)
   if (last === undefined) return readEventHead(db, caller.tenant.id)
+  if (last === BEFORE_EVENTS) return { sequence: 0, id: last }
   const event = await readEvent(db, caller.tenant.id, last)
-  if (event) return event.sequence
+  if (event) return event
   throw invalidParameter('invalid_format', LAST_SEEN, `${LAST_SEEN} names no event that is kept here.`)
 }

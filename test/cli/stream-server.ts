@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { makeKey } from '../../runtime/auth/keys.ts'
+import { BEFORE_EVENTS } from '../../runtime/db/events.ts'
 import { until } from '../support/programs.ts'
 
 export const KEY = makeKey('secret', 'sandbox')
@@ -52,7 +53,7 @@ export function makeEvent(n: number, type = 'pass.created', version = '2026-05-1
 
 export interface StreamServer {
   readonly baseUrl: string
-  /** Newest last; what a list of events shows. */
+  /** Newest last: what had happened when a stream begins. */
   readonly events: FakeEvent[]
   readonly streams: readonly Stream[]
   /** The stream that is opened as the nth, from 1. */
@@ -75,7 +76,8 @@ export async function serveStreams(): Promise<StreamServer> {
       const refusal = refusals.shift()
       if (refusal) return refuse(response, refusal)
       response.writeHead(200, { 'Content-Type': 'text/event-stream' })
-      response.write(':\n\n')
+      const newest = events.at(-1)?.id ?? BEFORE_EVENTS
+      response.write(`id: ${request.headers['last-event-id'] ?? newest}\n:\n\n`)
       streams.push(streamOf(request.headers, response))
       return
     }
@@ -145,14 +147,4 @@ export async function serveEndpoint(
       return delivered.map(({ body }) => JSON.parse(body.toString()).id)
     },
   }
-}
-
-/** A port where nobody listens any more. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

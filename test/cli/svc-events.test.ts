@@ -163,7 +163,7 @@ test.each([
 
 test('a stream that the service refuses to resume is lost', async () => {
   const { start } = await makeMerchant()
-  const unknown = `evt_${'0'.repeat(26)}`
+  const unknown = `evt_${'1'.repeat(26)}`
   const { code, stderr } = await start('listen', '--forward-to', 'http://127.0.0.1:9/', '--since', unknown)
     .ended
   expect(code).toBe(1)

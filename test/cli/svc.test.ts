@@ -3,8 +3,9 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { makeKey } from '../../runtime/auth/keys.ts'
 import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
+import { freePort } from '../support/ports.ts'
 import { endPrograms, type Program, startProgram, until } from '../support/programs.ts'
-import { freePort, KEY, makeEvent, serveEndpoint, serveHttp, serveStreams } from './stream-server.ts'
+import { KEY, makeEvent, serveEndpoint, serveHttp, serveStreams } from './stream-server.ts'
 
 afterEach(endPrograms)
 

@@ -54,7 +54,7 @@ async function watch(headers: Record<string, string> = {}, key = secret, url = s
   return {
     response,
     text: () => text,
-    ids: () => [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id),
+    ids: () => [...text.matchAll(/^id: (.*)\nevent: /gm)].map(([, id]) => id),
     hasEnded: () => ended,
     close: async () => {
       closing.abort()
@@ -77,14 +77,15 @@ test('says each event as it happens, as it was rendered, within two seconds', as
   expect(stream.response.status).toBe(200)
   expect(stream.response.headers.get('Content-Type')).toBe('text/event-stream')
   expect(stream.response.headers.get('X-RateLimit-Resource')).toBe('read')
-  await until('the stream to begin', () => stream.text().startsWith(':\n\n'))
+  const greeting = 'id: evt_00000000000000000000000000\n:\n\n'
+  await until('the stream to begin', () => stream.text() === greeting)
   const began = performance.now()
   await makeTemplate(send)
   await until('the event', () => stream.ids().length === 1)
   expect(performance.now() - began).toBeLessThan(2000)
   const [event] = (await send('/v1/events')).body.data
   expect(stream.text()).toBe(
-    `:\n\nid: ${event.id}\nevent: pass_template.created\ndata: ${JSON.stringify(event)}\n\n`,
+    `${greeting}id: ${event.id}\nevent: pass_template.created\ndata: ${JSON.stringify(event)}\n\n`,
   )
 })
 
@@ -102,6 +103,16 @@ test('resumes after the last one seen, without loss or repeat, also over what ca
   expect([...seen, ...second.ids()]).toEqual((await happened()).slice(before))
 })
 
+test('says where it starts, for who loses it before the first event', async () => {
+  const newest = (await happened()).at(-1)!
+  const stream = await watch()
+  await until('the stream to begin', () => stream.text() !== '')
+  expect(stream.text()).toBe(`id: ${newest}\n:\n\n`)
+  const fresh = await watch({ 'Last-Event-ID': 'evt_00000000000000000000000000' })
+  await until('everything', () => fresh.ids().at(-1) === newest)
+  expect(fresh.ids()).toEqual(await happened())
+})
+
 test('reads on through more than it takes at once', async () => {
   const templateId = await makeTemplate(send)
   const [last] = (await happened()).slice(-1)
@@ -116,7 +127,7 @@ test('reads on through more than it takes at once', async () => {
 
 describe('refuses', () => {
   test('an event that is not kept', async () => {
-    const { response } = await watch({ 'Last-Event-ID': 'evt_00000000000000000000000000' })
+    const { response } = await watch({ 'Last-Event-ID': 'evt_00000000000000000000000001' })
     const { error } = (await response.json()) as { error: { code: string; param: string } }
     expect([response.status, error.param]).toEqual([400, 'Last-Event-ID'])
   })
@@ -182,7 +193,12 @@ describe('by itself', () => {
       isLeaving,
       pollMs: 20,
       commentMs: 50,
-    }).open({ tenantId, after: 1_000_000, types: new Set(), isWelcome: () => true })
+    }).open({
+      tenantId,
+      after: { sequence: 1_000_000, id: 'evt_last' },
+      types: new Set(),
+      isWelcome: () => true,
+    })
 
   test('says something now and then, so that nobody takes it for dead', async () => {
     let leaving = false
@@ -192,7 +208,7 @@ describe('by itself', () => {
       said.push(text)
       leaving = said.length === 3
     }
-    expect(said).toEqual([':\n\n', ':\n\n', ':\n\n'])
+    expect(said).toEqual(['id: evt_last\n:\n\n', ':\n\n', ':\n\n'])
     expect(performance.now() - began).toBeGreaterThan(90)
   })
 

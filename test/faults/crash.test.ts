@@ -117,7 +117,7 @@ async function prepare(node: Node): Promise<Attempt[]> {
       const { id: tenantId, secret, totp } = tenants[index]!
       const { path, body, id } = await post.prepare(sender(node, secret), { database, tenantId })
       const audited = (await auditOf(tenantId)).length
-      const told = await readEventHead(database.sandbox, tenantId)
+      const { sequence: told } = await readEventHead(database.sandbox, tenantId)
       return { post, tenantId, secret, totp, key: randomUUID(), id, path, body, audited, told }
     }),
   )
