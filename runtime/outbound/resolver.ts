@@ -47,11 +47,11 @@ function combine(answers: readonly PromiseSettledResult<string[]>[]): readonly s
  * A resolver over c-ares, whose lookups take no thread of the process. Nothing is kept: who asks while the same name is being looked
  * up shares that lookup, later ones ask again.
  *
- * @param servers as `address` or `address:port`, instead of the machine's own
+ * @param servers as `address` or `address:port`, instead of the machine’s own; none: those
  */
 export function createResolver(servers?: readonly string[]): Resolver {
   const ares = new dns.Resolver({ timeout: SERVER_TIMEOUT_MS, tries: TRIES, maxTimeout: SERVER_TIMEOUT_MS })
-  if (servers) ares.setServers(servers)
+  if (servers?.length) ares.setServers(servers)
   const underWay = new Map<string, Promise<readonly string[]>>()
 
   const look = async (name: string) => {
