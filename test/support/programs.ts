@@ -64,10 +64,14 @@ export async function endPrograms(): Promise<void> {
   )
 }
 
+/** Name servers that refuse at once: tests ask nobody outside. */
+export const NO_NAMES = '127.0.0.1:9'
+
 /** An environment in which nothing of the tester's own settings is left. */
 function cleanEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = '', HOME = '/' } = process.env
-  return { PATH, HOME, SANDBOX_PORT: '0', LIVE_PORT: '0', CONSOLE_PORT: '0', LOG_LEVEL: 'info', ...env }
+  const ports = { SANDBOX_PORT: '0', LIVE_PORT: '0', CONSOLE_PORT: '0' }
+  return { PATH, HOME, ...ports, LOG_LEVEL: 'info', SVC_DNS_SERVERS: NO_NAMES, ...env }
 }
 
 export function startProgram(
