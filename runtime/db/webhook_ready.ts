@@ -1,6 +1,6 @@
 /** The worker's side of the queue: who sends what, and when. */
 import type { RetiredSecret } from '../events/secrets.ts'
-import type { Database, Statement } from './database.ts'
+import type { Database, Result, Statement } from './database.ts'
 import type { Pool } from './pool.ts'
 import { toTimestamp } from './types.ts'
 
@@ -75,12 +75,26 @@ const BY_INDEX: Statement = {
                 set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`,
 }
 
-/** Runs the work, in one round trip where it awaits nothing between its statements, with plans that use indexes only. */
-export function byIndex<T>(pool: Pool, work: (db: Database) => Promise<T>): Promise<T> {
-  return pool.transaction((db) => {
-    db.query(BY_INDEX)
-    return work(db)
-  })
+/**
+ * Each statement with plans that use indexes only. It leaves in one packet with the COMMIT behind it: a process that is
+ * stopped at whatever moment leaves no transaction open, whose locks would keep other workers from its tenants.
+ */
+export function byIndex(pool: Pool): Database {
+  return {
+    async query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
+      const answer = await pool.transaction(async (db) => {
+        useIndexes(db)
+        const sent = db.query<Row>(statement, values)
+        return () => sent // in a function: nobody shall wait for it before the COMMIT
+      })
+      return answer()
+    },
+  }
+}
+
+/** The same for what follows in a transaction. */
+export function useIndexes(db: Database): void {
+  db.query(BY_INDEX)
 }
 
 // In what follows each step is a LATERAL of its own with an order that only one index has: whatever the statistics say,
@@ -223,9 +237,7 @@ export function claimStatement(request: ClaimRequest): readonly [Statement, unkn
  * of a tenant as its bucket holds. Whoever claims for the same tenant at the same time gets none of it.
  */
 export async function claimAttempts(pool: Pool, request: ClaimRequest): Promise<Claim> {
-  const { rows } = await byIndex(pool, (db) =>
-    db.query<Claimed & { reached: string | null }>(...claimStatement(request)),
-  )
+  const { rows } = await byIndex(pool).query<Claimed & { reached: string | null }>(...claimStatement(request))
   return {
     rows: rows.filter(({ attempt_id }) => attempt_id !== null),
     reached: rows[0]?.reached ?? undefined,

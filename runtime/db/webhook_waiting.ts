@@ -23,6 +23,6 @@ const PROMOTE: Statement = {
  * @param now service time, milliseconds since the epoch.
  */
 export async function promoteAttempts(pool: Pool, now: number, limit: number): Promise<number> {
-  const { count } = await byIndex(pool, (db) => db.query(PROMOTE, [toTimestamp(now), limit]))
+  const { count } = await byIndex(pool).query(PROMOTE, [toTimestamp(now), limit])
   return count
 }

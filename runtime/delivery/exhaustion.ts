@@ -6,7 +6,7 @@ import type { Pool } from '../db/pool.ts'
 import { cancelAttempts } from '../db/webhook_attempts.ts'
 import { type Completion, completeAttempts } from '../db/webhook_deliveries.ts'
 import { type EndpointRow, lockEndpoint, updateEndpoint } from '../db/webhook_endpoints.ts'
-import { byIndex } from '../db/webhook_ready.ts'
+import { useIndexes } from '../db/webhook_ready.ts'
 import { collectEvents } from '../events/emission.ts'
 import { emit } from '../events/emit.ts'
 import { showEndpoint } from '../handlers/webhook_endpoints.ts'
@@ -44,7 +44,8 @@ export async function exhaust(
 ): Promise<Exhausted> {
   const { tenantId } = completion
   const pin = await readPin(tenantId)
-  return byIndex(pool, async (tx) => {
+  return pool.transaction(async (tx) => {
+    useIndexes(tx)
     const now = clock.service(environment)
     const endpoint = await lockEndpoint(tx, tenantId, endpointId)
     const written = await completeAttempts(tx, [completion], now)

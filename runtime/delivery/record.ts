@@ -106,10 +106,11 @@ interface Ended {
 
 export function createRecorder(options: RecorderOptions): Recorder {
   const { environment, pool, clock, log, pauseMs } = options
+  const db = byIndex(pool)
 
   const note = (reactions: readonly Reaction[]) => {
     if (reactions.length === 0) return
-    byIndex(pool, (db) => noteReactions(db, mergeReactions(reactions))).catch((err) =>
+    noteReactions(db, mergeReactions(reactions)).catch((err) =>
       log.warn(
         { err, environment },
         'how endpoints react could not be noted; their next attempts tell again',
@@ -120,7 +121,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     write: async (batch) => {
       const completions = batch.map(({ completion }) => completion)
       const now = clock.service(environment)
-      const written = await byIndex(pool, (db) => completeAttempts(db, completions, now))
+      const written = await completeAttempts(db, completions, now)
       note(batch.flatMap(({ reaction }) => reaction ?? []))
       return written
     },

@@ -52,7 +52,10 @@ export interface Worker {
   /** Something is due: look at once. */
   wake(): void
   stats(): WorkerStats
-  /** Claims nothing more, lets attempts under way end within `drainMs`, gives up the others: their leases run out. */
+  /**
+   * Claims nothing more, lets attempts under way end within `drainMs`, gives up the others: their leases run out. Resolves
+   * soon after that whatever the database does.
+   */
   stop(): Promise<void>
 }
 
@@ -65,6 +68,9 @@ const GATHER_MS = 10
 const PROMOTED_AT_ONCE = 500
 const CLAIMED_AT_ONCE = 256
 const CLOCK_EVERY_MS = 60_000
+
+/** The last look at the queue may take so long. */
+const LAST_LOOK_MS = 1000
 
 /** What was abandoned gets so long to be written or given up. */
 const LAST_WORDS_MS = 2000
@@ -191,9 +197,8 @@ export function createWorker(options: WorkerOptions): Worker {
     stop: async () => {
       stopping = true
       alarm.ring()
-      await running
-      const ended = () => Promise.all(underWay)
-      await within(drainMs, ended())
+      const ended = () => running.then(() => Promise.all(underWay))
+      await within(drainMs + LAST_LOOK_MS, ended())
       aborted.abort()
       recorder.abandon()
       await within(LAST_WORDS_MS, ended())
