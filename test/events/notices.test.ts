@@ -1,0 +1,62 @@
+/** Hints from process to process: late never, lost sometimes, and never in the way. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Environment } from '../../runtime/contract.ts'
+import { type OpenDatabase, openDatabase } from '../../runtime/db/open.ts'
+import { createHints } from '../../runtime/events/hints.ts'
+import { connectNotices } from '../../runtime/events/notices.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/programs.ts'
+
+let here: TestDatabase
+let there: OpenDatabase
+
+beforeAll(async () => {
+  here = await openTestDatabase()
+  there = await openDatabase({
+    databaseUrl: here.url,
+    pepper: here.pepper,
+    dataDir: '/nowhere',
+    poolSize: 2,
+    preparedStatements: true,
+  })
+})
+afterAll(async () => {
+  await there.close()
+  await here.close()
+})
+
+/** A process with its own ears: counts what it hears of each environment. */
+function listenOn(database: OpenDatabase) {
+  const hints = createHints()
+  const heard = { sandbox: 0, live: 0 }
+  const notices = connectNotices(database.control, hints)
+  for (const environment of ['sandbox', 'live'] as const) {
+    hints.hear(environment, () => {
+      heard[environment] += 1
+    })
+  }
+  return { heard, post: (environment: Environment) => notices.post(environment) }
+}
+
+test('a commit of one process is heard by the other, of its environment alone, and many are one', async () => {
+  const [one, other] = [listenOn(here), listenOn(there)]
+  // Who has just begun to listen looks once at everything.
+  await until('both to listen', () => one.heard.live > 0 && other.heard.live > 0)
+  const before = { ...other.heard }
+  for (let count = 0; count < 50; count += 1) one.post('sandbox')
+  expect(one.heard.sandbox).toBeGreaterThanOrEqual(50)
+  await until('the hint', () => other.heard.sandbox > before.sandbox)
+  expect(other.heard.sandbox - before.sandbox).toBeLessThan(5)
+  expect(other.heard.live).toBe(before.live)
+})
+
+test('who was cut off looks at everything when it is back', async () => {
+  const one = listenOn(here)
+  await until('it to listen', () => one.heard.sandbox > 0)
+  const before = { ...one.heard }
+  await there.control.query({
+    text: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name = 'svc listen'`,
+  })
+  await until('both hints', () => one.heard.sandbox > before.sandbox && one.heard.live > before.live)
+})
