@@ -1,6 +1,7 @@
 /** SQLSTATEs that callers tell apart (PostgreSQL manual, appendix A). */
 export const UNIQUE_VIOLATION = '23505'
 export const FOREIGN_KEY_VIOLATION = '23503'
+export const CHECK_VIOLATION = '23514'
 export const SERIALIZATION_FAILURE = '40001'
 export const DEADLOCK_DETECTED = '40P01'
 export const LOCK_NOT_AVAILABLE = '55P03'
