@@ -2,11 +2,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TOTP } from 'otpauth'
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
+import { createSeals } from '../../runtime/auth/secrets.ts'
+import { readPin } from '../../runtime/control/pins.ts'
 import { createUser } from '../../runtime/control/users.ts'
 import type { Database } from '../../runtime/db/database.ts'
 import { readAnswer } from '../../runtime/db/idempotency.ts'
+import { createWorker } from '../../runtime/delivery/worker.ts'
 import { expirePasses } from '../../runtime/expiry.ts'
 import { sweep } from '../../runtime/sweeper.ts'
 import { createUsageMeter } from '../../runtime/usage.ts'
@@ -30,6 +34,13 @@ const LOCATORS: readonly (readonly [begins: string, why: string])[] = [
   ['SELECT k.tenant_id, t.name, t.plan', 'a request starts with a key: its digest locates the tenant'],
   ['DELETE FROM idempotency_answers WHERE created <=', 'what has run out is swept for everybody'],
   ['SELECT tenant_id, id FROM passes WHERE status IN', 'passes whose time is over are found for everybody'],
+  ['WITH RECURSIVE tenant AS ( SELECT', 'workers claim for whatever tenant is next'],
+  ['WITH due AS MATERIALIZED ( SELECT w.ctid', 'attempts become due whoever they are of'],
+  [
+    'WITH outcome AS ( SELECT * FROM json_to_recordset',
+    'outcomes are written in batches; each names its tenant',
+  ],
+  ['WITH reaction AS ( SELECT * FROM json_to_recordset', 'so are reactions'],
   ['DELETE FROM control.challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.totp_uses', 'what has run out is swept for everybody'],
   ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
@@ -147,6 +158,32 @@ async function runBackground(): Promise<void> {
   clock.now -= 3_600_000
 }
 
+/** An endpoint that never answers in time, until its last attempt disables it; the clock hurries on. */
+async function runWorker(environment: 'sandbox' | 'live'): Promise<void> {
+  const { database, clock } = service
+  const began = clock.now
+  const worker = createWorker({
+    environment,
+    pool: database[environment],
+    clock,
+    outbound: {
+      judge: async () => undefined,
+      post: async () => ({ error: 'late', kind: 'timeout', durationMs: 10_000 }),
+      close: () => {},
+    },
+    seals: createSeals(database.pepper),
+    log: pino({ level: 'silent' }),
+    readPin: (tenantId) => readPin(database.control, tenantId, environment),
+    pollMs: 10,
+  })
+  await until('the endpoint to be disabled', () => {
+    clock.now += 600_000
+    return worker.stats().attempts.disabled > 0
+  })
+  await worker.stop()
+  clock.now = began
+}
+
 const plainText = ({ statement }: Recorded) => statement.text.replaceAll(/\s+/g, ' ').trim()
 
 test('names its tenant in the plan of every access, and binds the one it is for', {
@@ -155,6 +192,8 @@ test('names its tenant in the plan of every access, and binds the one it is for'
   await tour('sandbox', 'enterprise')
   await tour('live', 'trial')
   await runBackground()
+  await runWorker('sandbox')
+  await runWorker('live')
   const planner = await openPlanner(url)
   const used = new Set<string>()
   const wrong: unknown[] = []
