@@ -99,6 +99,9 @@ test('the first of each lane comes before the second of any, and the next claim 
   const many = await lanesOf(12)
   expect(many.slice(0, 6)).toEqual([...ids.slice(2), ...ids.slice(0, 2)])
   expect(many.slice(6)).toEqual(many.slice(0, 6))
+  const uneven = await lanesOf(8)
+  expect(new Set(uneven.slice(0, 6)).size).toBe(6)
+  expect(new Set(uneven.slice(6)).size).toBe(2)
 })
 
 test('claims at the same time take nothing twice, spend no token twice and fill no lane beyond its width', async () => {

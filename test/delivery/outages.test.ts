@@ -198,6 +198,26 @@ test('a worker whose lease ran out while it sent writes nothing', async () => {
   expect(await stage.count('webhook_waiting', tenantId)).toBe(0)
 })
 
+test('a late answer does not end the attempt that is being made again meanwhile', async () => {
+  const answers: ((status: number) => void)[] = []
+  receiver.answer = () =>
+    new Promise((resolve) => {
+      answers.push(resolve)
+    })
+  const endpoint = await stage.addEndpoint(tenantId, receiver.url)
+  const slow = stage.work()
+  await stage.emit(tenantId)
+  await until('the delivery', () => answers.length === 1)
+  stage.clock.shift += 21_000
+  await until('the second delivery', () => answers.length === 2)
+  answers[0]!(200)
+  await until('the late answer', () => slow.stats().attempts.stale === 1)
+  expect(await stage.attempts(endpoint)).toMatchObject([{ status: 'pending' }])
+  answers[1]!(404)
+  await stage.drained(tenantId)
+  expect(await stage.attempts(endpoint)).toMatchObject([{ status: 'failed', response_status: 404 }])
+})
+
 test('a worker that stops lets what is under way end, and claims nothing more', async () => {
   let finish = () => {}
   const held = new Promise<void>((resolve) => {

@@ -43,6 +43,14 @@ async function failUpTo(attempt: number): Promise<void> {
   }
 }
 
+/** Some looks at the queue find nothing. */
+async function expectNoMore(): Promise<void> {
+  const [worker, number] = [stage.workers[0]!, receiver.got.length]
+  const { claims } = worker.stats()
+  await until('some looks at the queue', () => worker.stats().claims > claims + 3)
+  expect(receiver.got.length).toBe(number)
+}
+
 const signatureOf = (secret: string, seconds: string, body: string) =>
   createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
 
@@ -123,8 +131,7 @@ describe('the schedule', () => {
     await stage.emit(tenantId)
     await arrived(1)
     stage.clock.now = START + 5 * MINUTE - 1
-    const claims = stage.workers[0]!.stats().claims
-    await until('some looks at the queue', () => stage.workers[0]!.stats().claims > claims + 4)
+    await expectNoMore()
     expect(receiver.got.length).toBe(1)
     stage.clock.now += 1
     await arrived(2)
@@ -136,14 +143,15 @@ describe('the schedule', () => {
     await stage.emit(tenantId)
     await arrived(1)
     stage.clock.now = START + 6 * HOUR
-    await failUpTo2(endpoint)
+    await failEachMinute(endpoint)
     const times = (await stage.attempts(endpoint)).map(({ attempted_at }) => attempted_at! - START)
     expect(times).toEqual([0, 6 * HOUR, 6 * HOUR + MINUTE, 6 * HOUR + 2 * MINUTE, 6 * HOUR + 3 * MINUTE])
   })
 
-  async function failUpTo2(endpoint: Endpoint): Promise<void> {
+  async function failEachMinute(endpoint: Endpoint): Promise<void> {
     for (let made = 2; made <= 5; made += 1) {
       await arrived(made)
+      await expectNoMore()
       expect((await stage.endpoint(endpoint)).status).toBe(made === 5 ? 'disabled' : 'enabled')
       stage.clock.now += MINUTE
     }
