@@ -32,7 +32,8 @@ function act(event: WebhookEvent): string {
     case 'pass.updated':
       return String(event.previous_attributes.status)
     case 'pass.installed':
-      return event.data.pass.platform satisfies 'apple' | 'google'
+      // Open: platforms may join.
+      return event.data.pass.platform === 'apple' ? 'Apple' : event.data.pass.platform
     case 'card.transaction.authorized':
       return event.data.card_transaction.id
     case 'cardholder.sanctions.alert':

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { emitClient } from '../../generators/emit/client.ts'
-import { printTypes } from '../../generators/emit/types.ts'
+import { emitTypes, printTypes } from '../../generators/emit/types.ts'
 import { read } from '../ir/document.ts'
 
 const DOCUMENT = `
@@ -38,7 +38,16 @@ paths:
 components:
   schemas:
     ThingCreate: { type: object, additionalProperties: false, required: [name], properties: { name: { type: string }, size: { type: integer } } }
-    Thing: { type: object, required: [id, name], properties: { id: { type: string }, name: { type: string }, size: { type: integer } } }
+    Thing:
+      type: object
+      required: [id, name, state]
+      properties:
+        id: { type: string }
+        name: { type: string }
+        size: { type: integer }
+        state: { $ref: '#/components/schemas/State' }
+        side: { type: string, enum: [left, right] }
+    State: { type: string, x-extensible: true, enum: [new, used] }
     ThingList: { type: object, required: [data, has_more], properties: { data: { type: array, items: { $ref: '#/components/schemas/Thing' } }, has_more: { type: boolean } } }
     Error: { type: object, properties: { error: { type: object, properties: { type: { enum: [not_found] } } } } }
 `
@@ -46,6 +55,7 @@ components:
 /** Each line that ends in \`// wrong\` must have an error, and no other line may. */
 const USE = `
 import { type Client, createClient, ResponseError, type Schemas } from './client/src/2030-01-01/index.ts'
+import type { components } from './2030-01-01/types.ts'
 
 const client: Client = createClient({ baseUrl: 'http://127.0.0.1', apiKey: 'key' })
 createClient({ apiKey: 'key' }) // wrong
@@ -63,6 +73,17 @@ await client.createThing({ body: { name: 'n' }, header: { 'Idempotency-Key': 'k'
 await client.createThing({ body: { name: 'n' }, path: { thing_id: 'a' } }) // wrong
 made.size.toFixed() // wrong
 made.colour // wrong
+made.state = 'new'
+made.state = 'worn out' // a state of tomorrow
+made.side = 'top' // wrong
+const known: 'new' | 'used' = made.state // wrong
+
+const served: components['schemas']['Thing'] = { id: '', name: '', state: 'new' }
+served.state = 'worn out' // wrong
+served.side = 'top' // wrong
+served.name = 'any'
+served satisfies Schemas['Thing']
+made satisfies components['schemas']['Thing'] // wrong
 
 await client.getThing({ path: { thing_id: 'a' } })
 await client.getThing({ path: { thing_id: 'a' }, idempotencyKey: 'k' }) // wrong
@@ -100,7 +121,7 @@ beforeAll(async () => {
   const types = await printTypes([api])
   const config = { package: { name: 'things', version: '1.0.0' } }
   const files = emitClient([api], types, config, { versionHeader: 'Api-Version' })
-  for (const { path, text } of [...files, { path: 'use.ts', text: USE }]) {
+  for (const { path, text } of [...files, ...emitTypes([api], types, true), { path: 'use.ts', text: USE }]) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
