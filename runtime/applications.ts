@@ -8,6 +8,7 @@ import { createChallenges } from './console/challenges.ts'
 import { createConsole } from './console/console.ts'
 import { readReferences } from './console/pages.ts'
 import { openDelivery } from './delivery/open-delivery.ts'
+import { keepRetaining } from './delivery/retention.ts'
 import { createHints } from './events/hints.ts'
 import { connectNotices } from './events/notices.ts'
 import { keepExpiring } from './expiry.ts'
@@ -40,13 +41,14 @@ function createConsolePages(
   return pages
 }
 
-/** What a worker does beside answering: it delivers, expires and sweeps. */
+/** What a worker does beside answering: it delivers, expires, and lets go of what has been kept long enough. */
 function openWork(parts: Parts, outside: Pick<Deps, 'outbound' | 'hints' | 'notices'>) {
-  const { database, clock, baseUrls, log } = parts
+  const { settings, database, clock, baseUrls, log } = parts
   const delivery = openDelivery({ ...parts, ...outside })
   const chores = [
     keepSweeping(database, clock, log),
     keepExpiring({ database, clock, baseUrls, notices: outside.notices }, log),
+    keepRetaining({ control: database.control, clock, log, days: settings.eventDays }),
   ]
   const stop = async () => {
     await Promise.all([delivery, ...chores].map((each) => each.stop()))

@@ -39,6 +39,8 @@ export interface Settings {
   readonly redisUrl?: string
   /** Networks into which webhooks of the sandbox are sent although they are private, for tests. */
   readonly webhookAllow: readonly string[]
+  /** How long live events and attempts to deliver them are kept. */
+  readonly eventDays: number
   /** Servers that tenants' names are resolved with, `address` or `address:port`; empty: the system's. */
   readonly dnsServers: readonly string[]
   /** Issuer and path of the service account's JSON file; absent: a key of our own, for development. */
@@ -302,6 +304,7 @@ export function readSettings(env: Environment, flags: Flags = {}): Settings {
     trustedProxies: read('TRUSTED_PROXIES', proxies) ?? 0,
     webhookAllow: read('SVC_WEBHOOK_ALLOW', networks(production)) ?? [],
     dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
+    eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,
     contractGuard: read('SVC_CONTRACT_GUARD', onOff(false)) ?? false,
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',

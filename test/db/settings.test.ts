@@ -27,6 +27,7 @@ describe('settings', () => {
       production: false,
       trustedProxies: 0,
       webhookAllow: [],
+      eventDays: 30,
       dnsServers: [],
       contractGuard: false,
       logLevel: 'info',
