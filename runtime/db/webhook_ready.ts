@@ -179,12 +179,13 @@ const PICKED = `picked AS MATERIALIZED (
      CROSS JOIN LATERAL (SELECT w.turn FROM webhook_senders w WHERE w.tenant_id = t.tenant_id LIMIT 1) AS seen
      CROSS JOIN LATERAL (${SENDER}) AS s
      CROSS JOIN LATERAL (
-       WITH RECURSIVE ${LANES_IN_TURN}, ${OPEN_LANES}
+       WITH RECURSIVE ${LANES_IN_TURN}, ${OPEN_LANES}, share AS MATERIALIZED (
+         SELECT ceil(s.quota::float8 / nullif(count(*), 0))::integer AS attempts FROM open)
        SELECT idle.*, open.position AS lane_position, open.endpoint_id, open.generation, open.timeouts, open.url,
               open.secret, open.retired_secrets, row_number() OVER (PARTITION BY open.position) AS rank,
               open.url IS NOT NULL AND (idle.trigger = 'manual' OR
                 open.status = 'enabled' AND coalesce(idle.series = open.generation, true)) AS is_open
-         FROM (SELECT ceil(s.quota::float8 / nullif(count(*), 0))::integer AS attempts FROM open) AS share
+         FROM share
         CROSS JOIN open
         CROSS JOIN LATERAL (${idle(`r.lease_until > '-infinity' AND r.lease_until < $1`)}
                             UNION ALL ${idle(`r.lease_until = '-infinity'`)}
