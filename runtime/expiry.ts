@@ -8,12 +8,12 @@ import type { Database } from './db/database.ts'
 import { findOverduePasses, lockPasses, updatePasses } from './db/passes.ts'
 import type { Pool } from './db/pool.ts'
 import { ENVIRONMENTS } from './db/roles.ts'
+import { systemEntry } from './domain/audit-entry.ts'
 import { statusAt } from './domain/pass-status.ts'
 import { collectEvents } from './events/emission.ts'
 import { emit } from './events/emit.ts'
 import type { Notices } from './events/notices.ts'
 import { showPass } from './handlers/pass-view.ts'
-import { newId } from './ids.ts'
 import { type Repeating, repeat } from './repeat.ts'
 import type { BaseUrls } from './service.ts'
 
@@ -68,34 +68,19 @@ async function expireOf(
       emit(events, { type: 'pass.expired', data: { pass: showPass(pass, baseUrls[environment], now) } })
     }
     const due = events.write(db)
-    for (const { id } of expired) appendAudit(db, tenantId, entryOf(environment, id, now))
+    for (const { id } of expired) {
+      appendAudit(db, tenantId, systemEntry(environment, 'pass.expired', id, now))
+    }
     return due
   })
-}
-
-function entryOf(environment: Environment, passId: string, now: number) {
-  return {
-    id: newId('aud', now),
-    environment,
-    actorType: 'system',
-    actorId: null,
-    action: 'pass.expired',
-    targetId: passId,
-    outcome: 'succeeded',
-    requestId: null,
-    ip: null,
-    version: null,
-    created: now,
-  } as const
 }
 
 const PAUSE_MS = 1000
 
 /** Looks every second. */
 export function keepExpiring(parts: ExpiryParts, log: Logger): Repeating {
-  return repeat(
-    () => expirePasses(parts),
-    PAUSE_MS,
-    (err) => log.warn({ err }, 'passes could not be expired; the next look finds them'),
-  )
+  return repeat(() => expirePasses(parts), {
+    pauseMs: PAUSE_MS,
+    failed: (err) => log.warn({ err }, 'passes could not be expired; the next look finds them'),
+  })
 }

@@ -39,9 +39,8 @@ const PAUSE_MS = 60_000
 
 /** Sweeps every minute. */
 export function keepSweeping(databases: Databases, clock: Clock, log: Logger): Repeating {
-  return repeat(
-    () => sweep(databases, clock),
-    PAUSE_MS,
-    (err) => log.warn({ err }, 'a sweep failed; the next one goes on'),
-  )
+  return repeat(() => sweep(databases, clock), {
+    pauseMs: PAUSE_MS,
+    failed: (err) => log.warn({ err }, 'a sweep failed; the next one goes on'),
+  })
 }

@@ -1,16 +1,15 @@
 import type { Clock } from '../clock.ts'
 import type { Environment } from '../contract.ts'
 import { appendAudit } from '../db/audit.ts'
-import type { Database } from '../db/database.ts'
 import type { Pool } from '../db/pool.ts'
 import { cancelAttempts } from '../db/webhook_attempts.ts'
 import { type Completion, completeAttempts } from '../db/webhook_deliveries.ts'
 import { type EndpointRow, lockEndpoint, updateEndpoint } from '../db/webhook_endpoints.ts'
 import { useIndexes } from '../db/webhook_ready.ts'
+import { systemEntry } from '../domain/audit-entry.ts'
 import { collectEvents } from '../events/emission.ts'
 import { emit } from '../events/emit.ts'
 import { showEndpoint } from '../handlers/webhook_endpoints.ts'
-import { newId } from '../ids.ts'
 import type { LeaseClock } from './lease-clock.ts'
 
 export interface ExhaustionOptions {
@@ -66,29 +65,8 @@ export async function exhaust(
       recipients: { everyBut: endpointId },
     })
     await events.write(tx)
-    await tell(tx, environment, tenantId, endpointId, now)
+    const entry = systemEntry(environment, 'webhook_endpoint.disabled', endpointId, now)
+    await appendAudit(tx, tenantId, entry)
     return 'disabled'
-  })
-}
-
-async function tell(
-  tx: Database,
-  environment: Environment,
-  tenantId: string,
-  endpointId: string,
-  now: number,
-): Promise<void> {
-  await appendAudit(tx, tenantId, {
-    id: newId('aud', now),
-    environment,
-    actorType: 'system',
-    actorId: null,
-    action: 'webhook_endpoint.disabled',
-    targetId: endpointId,
-    outcome: 'succeeded',
-    requestId: null,
-    ip: null,
-    version: null,
-    created: now,
   })
 }

@@ -10,6 +10,7 @@ import {
   sweepDefault,
 } from '../db/partitions.ts'
 import type { Pool } from '../db/pool.ts'
+import { type Repeating, repeat } from '../repeat.ts'
 
 const DAY_MS = 86_400_000
 
@@ -90,23 +91,11 @@ async function drop(control: Pool, of: Partitioned, from: number): Promise<void>
 
 const PAUSE_MS = 3_600_000
 
-/** Retains at once and every hour. `stop` resolves when nothing more is done. */
-export function keepRetaining(options: RetentionOptions): { stop(): Promise<void> } {
-  let running: Promise<void> | undefined
-  const go = () => {
-    running ??= retain(options)
-      .catch((err) => options.log.warn({ err }, 'old events were not all let go; the next time goes on'))
-      .finally(() => {
-        running = undefined
-      })
-  }
-  const timer = setInterval(go, PAUSE_MS)
-  timer.unref()
-  go()
-  return {
-    stop: async () => {
-      clearInterval(timer)
-      await running
-    },
-  }
+/** Retains at once and every hour. */
+export function keepRetaining(options: RetentionOptions): Repeating {
+  return repeat(() => retain(options), {
+    pauseMs: PAUSE_MS,
+    failed: (err) => options.log.warn({ err }, 'old events were not all let go; the next time goes on'),
+    atOnce: true,
+  })
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Environment } from '../contract.ts'
+import { newId } from '../ids.ts'
 import { writeInstant } from './instants.ts'
 
 export type ActorType = 'key' | 'token' | 'member' | 'operator' | 'system'
@@ -18,6 +19,32 @@ export interface AuditEntry {
   readonly ip: string | null
   readonly version: string | null
   readonly created: number
+}
+
+/**
+ * What the service did by itself.
+ *
+ * @param action the resource and what was done to it: `pass.expired`. @param now service time.
+ */
+export function systemEntry(
+  environment: Environment,
+  action: string,
+  targetId: string,
+  now: number,
+): AuditEntry {
+  return {
+    id: newId('aud', now),
+    environment,
+    actorType: 'system',
+    actorId: null,
+    action,
+    targetId,
+    outcome: 'succeeded',
+    requestId: null,
+    ip: null,
+    version: null,
+    created: now,
+  }
 }
 
 const quote = (text: string | null): string => JSON.stringify(text)

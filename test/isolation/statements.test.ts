@@ -10,6 +10,7 @@ import { readPin } from '../../runtime/control/pins.ts'
 import { createUser } from '../../runtime/control/users.ts'
 import type { Database } from '../../runtime/db/database.ts'
 import { readAnswer } from '../../runtime/db/idempotency.ts'
+import { retain } from '../../runtime/delivery/retention.ts'
 import { createWorker } from '../../runtime/delivery/worker.ts'
 import { expirePasses } from '../../runtime/expiry.ts'
 import { sweep } from '../../runtime/sweeper.ts'
@@ -41,6 +42,8 @@ const LOCATORS: readonly (readonly [begins: string, why: string])[] = [
     'outcomes are written in batches; each names its tenant',
   ],
   ['WITH reaction AS ( SELECT * FROM json_to_recordset', 'so are reactions'],
+  ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
+  ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],
   ['DELETE FROM control.challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.totp_uses', 'what has run out is swept for everybody'],
   ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
@@ -156,6 +159,7 @@ async function runBackground(): Promise<void> {
     notices: { post: () => {} },
   })
   clock.now -= 3_600_000
+  await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
 }
 
 /** An endpoint that never answers in time, until its last attempt disables it; the clock hurries on. */
@@ -201,6 +205,8 @@ test('names its tenant in the plan of every access, and binds the one it is for'
   try {
     for (const recorded of recorder.recorded) {
       const text = plainText(recorded)
+      // What defines a table reads no row of it.
+      if (/^(CREATE|ALTER) TABLE /.test(text)) continue
       const locator = LOCATORS.find(([begins]) => text.startsWith(begins))
       if (locator) {
         used.add(locator[0])
