@@ -1,0 +1,105 @@
+/** Processes of the bench of deliveries, each of which does what its parent asks over their channel. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+
+/** What a process can be asked for; values and answers travel as structured clones. */
+type Methods = Record<string, (...values: never[]) => unknown>
+
+interface Question {
+  readonly id: number
+  readonly method: string
+  readonly values: never[]
+}
+
+interface Answer {
+  readonly id: number
+  readonly value?: unknown
+  readonly error?: string
+}
+
+/** A process that obeys. */
+export interface Helper<Does extends Methods> {
+  /** Rejects with what the method threw, or when the process ends before it answers. */
+  ask<Name extends keyof Does & string>(
+    method: Name,
+    ...values: Parameters<Does[Name]>
+  ): Promise<Awaited<ReturnType<Does[Name]>>>
+  /** Milliseconds of processor that it has used. */
+  used(): Promise<number>
+  end(): Promise<void>
+}
+
+/** Milliseconds of a clock that never runs backwards and is the same for all processes of the machine. */
+export function monotonicNow(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+/** Starts a program of this folder that calls `obey`. */
+export function startHelper<Does extends Methods>(
+  file: string,
+  words: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Helper<Does> {
+  const child = fork(`${import.meta.dirname}/${file}`, words, {
+    env: { ...process.env, ...env },
+    serialization: 'advanced',
+  })
+  const waiting = new Map<number, (answer: Answer) => void>()
+  const name = [file, ...words].join(' ')
+  let [asked, gone] = [0, false]
+  child.on('message', (answer: Answer) => waiting.get(answer.id)?.(answer))
+  const ended = once(child, 'exit').then(() => {
+    gone = true
+    for (const [id, resolve] of waiting) resolve({ id, error: `${name} has ended` })
+  })
+  const ask = (method: string, values: readonly unknown[]) =>
+    new Promise<never>((resolve, reject) => {
+      if (gone) throw new Error(`${name} has ended`)
+      const id = ++asked
+      waiting.set(id, ({ value, error }) => {
+        waiting.delete(id)
+        if (error === undefined) resolve(value as never)
+        else reject(new Error(`${name}, ${method}: ${error}`))
+      })
+      child.send({ id, method, values })
+    })
+  return {
+    ask: (method, ...values) => ask(method, values),
+    used: () => ask('used', []),
+    end: async () => {
+      if (child.connected) child.disconnect()
+      await ended
+    },
+  }
+}
+
+/**
+ * Makes this process obey its parent, and end when the parent does or lets go.
+ *
+ * @param close what is to be done before the end.
+ */
+export function obey(methods: Methods, close: () => unknown): void {
+  const used = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
+  const all: Methods = { ...methods, used }
+  process.on('message', async ({ id, method, values }: Question) => {
+    try {
+      const value = await all[method]?.(...values)
+      if (process.connected) process.send?.({ id, value })
+    } catch (error) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      if (process.connected) process.send?.({ id, error: text })
+    }
+  })
+  // A terminal's interrupt reaches the whole group; the parent lets go of us in its own time.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
+  process.once('disconnect', async () => {
+    try {
+      await close()
+    } finally {
+      process.exit()
+    }
+  })
+}
