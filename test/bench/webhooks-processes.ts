@@ -46,15 +46,14 @@ export function startHelper<Does extends Methods>(
   })
   const waiting = new Map<number, (answer: Answer) => void>()
   const name = [file, ...words].join(' ')
-  let [asked, gone] = [0, false]
+  let asked = 0
   child.on('message', (answer: Answer) => waiting.get(answer.id)?.(answer))
   const ended = once(child, 'exit').then(() => {
-    gone = true
     for (const [id, resolve] of waiting) resolve({ id, error: `${name} has ended` })
   })
   const ask = (method: string, values: readonly unknown[]) =>
     new Promise<never>((resolve, reject) => {
-      if (gone) throw new Error(`${name} has ended`)
+      if (!child.connected) throw new Error(`${name} has ended`)
       const id = ++asked
       waiting.set(id, ({ value, error }) => {
         waiting.delete(id)
