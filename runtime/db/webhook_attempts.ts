@@ -121,12 +121,17 @@ const CANCEL: Statement = {
            FOR UPDATE
          ), ready AS (
            DELETE FROM webhook_ready r USING unclaimed u
-           WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id RETURNING r.attempt_id
+           WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id RETURNING r.attempt_id, r.previous_id
          ), waiting AS (
-           DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2 RETURNING attempt_id
+           DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2 RETURNING attempt_id, previous_id
+         ), gone AS (
+           SELECT attempt_id, previous_id FROM ready UNION ALL SELECT attempt_id, previous_id FROM waiting
+         ), ended AS (
+           UPDATE webhook_attempts a SET next_attempt_at = NULL
+           FROM gone WHERE a.tenant_id = $1 AND a.id = gone.previous_id
          )
          UPDATE webhook_attempts a SET status = 'canceled', updated = $3
-         FROM (SELECT attempt_id FROM ready UNION ALL SELECT attempt_id FROM waiting) AS gone
+         FROM gone
          WHERE a.tenant_id = $1 AND a.id = gone.attempt_id`,
 }
 

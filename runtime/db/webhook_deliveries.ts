@@ -28,7 +28,7 @@ const COMPLETE: Statement = {
          ), released AS (
            DELETE FROM webhook_ready r USING outcome o
             WHERE r.tenant_id = o.tenant_id AND r.attempt_id = o.attempt_id AND r.token = o.token
-           RETURNING o.*, r.endpoint_id, r.event_id, r.attempt, r.trigger
+           RETURNING o.*, r.endpoint_id, r.event_id, r.attempt, r.trigger, r.previous_id
          ), judged AS MATERIALIZED (
            SELECT r.*, CASE WHEN e.id IS NOT NULL THEN r.next_due END AS follows_at
              FROM released r
@@ -46,9 +46,13 @@ const COMPLETE: Statement = {
            SELECT tenant_id, next_id, endpoint_id, event_id, attempt + 1, 'pending', 'schedule', follows_at, $2, $2
              FROM judged WHERE follows_at IS NOT NULL
          ), waits AS (
-           INSERT INTO webhook_waiting (tenant_id, attempt_id, endpoint_id, event_id, attempt, generation, due_at)
-           SELECT tenant_id, next_id, endpoint_id, event_id, attempt + 1, generation, follows_at
+           INSERT INTO webhook_waiting (tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation,
+                                        due_at)
+           SELECT tenant_id, next_id, endpoint_id, event_id, attempt + 1, attempt_id, generation, follows_at
              FROM judged WHERE follows_at IS NOT NULL
+         ), ended AS (
+           UPDATE webhook_attempts a SET next_attempt_at = NULL
+             FROM judged j WHERE j.status = 'canceled' AND a.tenant_id = j.tenant_id AND a.id = j.previous_id
          )
          SELECT attempt_id FROM judged`,
 }

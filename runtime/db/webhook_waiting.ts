@@ -10,10 +10,12 @@ const PROMOTE: Statement = {
             ORDER BY w.due_at LIMIT $2 FOR UPDATE SKIP LOCKED
          ), moved AS (
            DELETE FROM webhook_waiting WHERE ctid = ANY (ARRAY(SELECT place FROM due))
-           RETURNING tenant_id, attempt_id, endpoint_id, event_id, attempt, generation, due_at
+           RETURNING tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation, due_at
          )
-         INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, generation, due_at)
-         SELECT tenant_id, attempt_id, endpoint_id, event_id, attempt, 'schedule', generation, due_at FROM moved
+         INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, previous_id,
+                                    generation, due_at)
+         SELECT tenant_id, attempt_id, endpoint_id, event_id, attempt, 'schedule', previous_id, generation, due_at
+           FROM moved
          ON CONFLICT (tenant_id, attempt_id) DO NOTHING`,
 }
 

@@ -103,7 +103,12 @@ test('a series from before the endpoint was enabled again does not go on', async
   stage.clock.now += 5 * MINUTE
   await until('the attempt to be taken', async () => (await waiting()) === 0)
   await arrived(1)
-  expect((await stage.attempts(endpoint)).map(({ status }) => status)).toEqual(['failed', 'canceled'])
+  expect(
+    (await stage.attempts(endpoint)).map(({ status, next_attempt_at }) => [status, next_attempt_at]),
+  ).toEqual([
+    ['failed', null],
+    ['canceled', null],
+  ])
 })
 
 test('what fails while its endpoint is disabled, and enabled again, is not followed by another', async () => {

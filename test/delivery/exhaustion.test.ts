@@ -107,6 +107,8 @@ test('what waits for the endpoint, or is due, is cancelled; what is under way en
     '4 failed',
     '5 failed',
   ])
+  // Nothing follows any more, and none says that something would.
+  expect(attempts.filter(({ next_attempt_at }) => next_attempt_at !== null)).toEqual([])
   expect(await stage.count('webhook_waiting', tenantId)).toBe(0)
 })
 

@@ -84,16 +84,17 @@ test('its backends are terminated again and again', async () => {
   try {
     const endpoint = await stage.addEndpoint(tenantId, receiver.url)
     const ids: string[] = []
-    let terminated = 0
     stage.work({ pool: own.sandbox })
     for (let round = 0; round < 15; round += 1) {
       ids.push(...(await stage.emit(tenantId, 8)))
       await until('some of them', () => receiver.got.length > ids.length - 8)
-      terminated += (await stage.database.control.query({ text })).rows.length
+      await until(
+        'a backend to end',
+        async () => (await stage.database.control.query({ text })).rows.length > 0,
+      )
       stage.clock.shift += 21_000 // leases of what was claimed and not heard of are over
     }
     await expectAll(endpoint, ids)
-    expect(terminated).toBeGreaterThan(10)
   } finally {
     await stage.dismiss()
     await own.close()

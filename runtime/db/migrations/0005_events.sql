@@ -80,6 +80,8 @@ CREATE TABLE webhook_waiting (
   endpoint_id text COLLATE "C" NOT NULL,
   event_id text COLLATE "C" NOT NULL,
   attempt smallint NOT NULL,
+  -- The attempt before this one, which tells when this one is due.
+  previous_id text COLLATE "C" NOT NULL,
   -- Of the endpoint, when the attempt before this one failed: once it has moved, the series is over.
   generation integer NOT NULL,
   due_at timestamptz(3) NOT NULL,
@@ -97,7 +99,8 @@ CREATE TABLE webhook_ready (
   event_id text COLLATE "C" NOT NULL,
   attempt smallint NOT NULL,
   trigger text NOT NULL,
-  -- As in webhook_waiting; null where nothing came before: first attempts, and those made by hand.
+  -- Both as in webhook_waiting; null where nothing came before: first attempts, and those made by hand.
+  previous_id text COLLATE "C",
   generation integer,
   due_at timestamptz(3) NOT NULL,
   lease_until timestamptz(3) NOT NULL DEFAULT '-infinity',
