@@ -62,8 +62,8 @@ export interface Worker {
 /** What an attempt takes at most, and a little for writing it down: with less left of its lease it is not begun. */
 const ATTEMPT_MS = 11_000
 
-/** Wakes that come faster are answered together. */
-const GATHER_MS = 10
+/** After a look comes a rest as long as it took, at most so long: wakes that come meanwhile are answered together. */
+const LONGEST_REST_MS = 10
 
 const PROMOTED_AT_ONCE = 500
 const CLAIMED_AT_ONCE = 256
@@ -178,8 +178,9 @@ export function createWorker(options: WorkerOptions): Worker {
 
   const run = async () => {
     while (!stopping) {
+      const began = performance.now()
       await look()
-      await wait(GATHER_MS)
+      await wait(Math.min(LONGEST_REST_MS, performance.now() - began))
       await alarm.heard(pollMs)
     }
   }

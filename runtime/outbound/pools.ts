@@ -4,8 +4,8 @@ import https from 'node:https'
 /** Below what most servers allow (5 s and more), so that a connection seldom dies in our hands; a shorter hint of theirs counts. */
 const IDLE_MS = 4000
 
-/** Idle connections to one place: as many as may be under way to it. */
-const MOST_IDLE = 64
+/** Idle connections to one place, which endpoints of many tenants may share: about as many as come back at once. */
+const MOST_IDLE = 256
 
 /** Connections, busy or idle, above which none is kept for later: a process has so many file descriptors. */
 const MOST_OPEN = 2048
