@@ -2,7 +2,9 @@ import {
   createCipheriv,
   createDecipheriv,
   createHmac,
+  createSecretKey,
   hkdfSync,
+  type KeyObject,
   randomBytes,
   scrypt,
   timingSafeEqual,
@@ -14,12 +16,14 @@ const NONCE_LENGTH = 12
 const TAG_LENGTH = 16
 const HEADER_LENGTH = 1 + NONCE_LENGTH + TAG_LENGTH
 
-const sealingKeys = new Map<string, Buffer>()
+/** Key objects: bytes would be checked and copied at each use, which takes longer than to decipher a secret. */
+const sealingKeys = new Map<string, KeyObject>()
 
-function sealingKey(pepper: string): Buffer {
+function sealingKey(pepper: string): KeyObject {
   const known = sealingKeys.get(pepper)
   if (known) return known
-  const key = Buffer.from(hkdfSync('sha256', pepper, '', 'sealing at rest, AES-256-GCM', 32))
+  const derived = hkdfSync('sha256', pepper, '', 'sealing at rest, AES-256-GCM', 32)
+  const key = createSecretKey(Buffer.from(derived))
   sealingKeys.set(pepper, key)
   return key
 }
