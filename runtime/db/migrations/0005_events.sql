@@ -70,7 +70,8 @@ CREATE TABLE webhook_attempts (
   updated timestamptz(3) NOT NULL,
   PRIMARY KEY (tenant_id, id)
 ) PARTITION BY RANGE (id);
-CREATE TABLE webhook_attempts_default PARTITION OF webhook_attempts DEFAULT;
+CREATE TABLE webhook_attempts_default PARTITION OF webhook_attempts DEFAULT
+  WITH (fillfactor = 50); -- as in `addPartition`: room for the end of each attempt beside its beginning
 CREATE INDEX webhook_attempts_by_time ON webhook_attempts (tenant_id, endpoint_id, created DESC, id DESC);
 
 -- Attempts of the schedule that are not due yet.
