@@ -85,7 +85,9 @@ export function obey(methods: Methods, close: () => unknown): void {
   const all: Methods = { ...methods, used }
   process.on('message', async ({ id, method, values }: Question) => {
     try {
-      const value = await all[method]?.(...values)
+      const perform = all[method]
+      if (!perform) throw new Error('nobody knows how')
+      const value = await perform(...values)
       if (process.connected) process.send?.({ id, value })
     } catch (error) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
