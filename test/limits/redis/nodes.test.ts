@@ -88,6 +88,7 @@ test('slots are one for both nodes, and come back', async () => {
   const secret = await makeSecret()
   const headers = { Authorization: `Bearer ${secret}` }
   await ask(secret, '/v1/me', 4)
+  await until('their slots to be given back', async () => (await slotsTaken()) === 0)
   const slow = await db.control.transaction(async (tx) => {
     await tx.query({ text: 'LOCK TABLE sandbox.passes' })
     const slow = Array.from({ length: 64 }, (_, index) =>
