@@ -64,6 +64,14 @@ async function open(said: string[] = []) {
   return openDatabase(settings, (line) => said.push(line))
 }
 
+/** Keys that were printed are kept until that is known: who is killed before shows them again. */
+async function secretsForgotten(): Promise<void> {
+  const db = await open()
+  const text = 'SELECT 1 FROM control.deployment WHERE demo_secrets IS NULL'
+  await until('the keys to be forgotten', async () => (await db.control.query({ text })).rows.length === 1)
+  await db.close()
+}
+
 /** Ends the service and expects it and its server to be gone. */
 async function endLast(program: Program): Promise<void> {
   const { code, stderr } = await program.end('SIGTERM')
@@ -104,6 +112,7 @@ describe('the embedded server', () => {
     const first = start()
     const { tenant_id, keys } = await first.ready()
     expect(keys).toBeDefined()
+    await secretsForgotten()
     const orphan = serverOf(dataDir)?.pid
     await first.end('SIGKILL')
     expect(serverOf(dataDir)?.pid).toBe(orphan)
