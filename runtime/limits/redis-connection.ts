@@ -17,6 +17,11 @@ export interface RedisConnection {
 
 export interface RedisOptions {
   readonly url: string
+  /**
+   * What is going to be run. Loaded with each connection: a script that has to be sent a second time is overtaken by what was
+   * asked for after it, and would renew a slot that has been given back.
+   */
+  readonly scripts: readonly Script[]
   /** Asked for whenever a connection was made, and every `beatMs` after that; while it fails the connection is down. */
   readonly beat: (run: RedisConnection['run']) => Promise<void>
   /** The connection came up (undefined) or went down, and why. */
@@ -55,9 +60,14 @@ function openClient(url: string) {
   })
 }
 
+async function connectWith(client: Client, scripts: readonly Script[]): Promise<void> {
+  await client.connect()
+  await Promise.all(scripts.map(({ text }) => client.sendCommand(['SCRIPT', 'LOAD', text])))
+}
+
 /** Opens the connection; resolves after the first attempt, whether or not Redis is there. */
 export async function connectRedis(options: RedisOptions): Promise<RedisConnection> {
-  const { url, beat, changed, beatMs = BEAT_MS, retryMs = RETRY_MS } = options
+  const { url, scripts, beat, changed, beatMs = BEAT_MS, retryMs = RETRY_MS } = options
   /** In the order in which they were sent, which is that of the answers. */
   const asked = new Set<Asked>()
   let client: Client | undefined
@@ -125,7 +135,7 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(() => late.reject(new Error('it does not answer')), CONNECT_TIMEOUT_MS)
     try {
-      await Promise.race([fresh.connect(), late.promise])
+      await Promise.race([connectWith(fresh, scripts), late.promise])
       if (closed) return fresh.destroy()
       client = fresh
       await beat(run)

@@ -99,6 +99,7 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
   let wasUp = true
   const connection = await connectRedis({
     ...options,
+    scripts: [ADMIT, BEAT, DEPART, LEAVE, RENEW],
     beat,
     changed: (reason) => {
       const isUp = reason === undefined

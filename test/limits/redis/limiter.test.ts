@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Admission, type Bucket, LIMITS } from '../../../runtime/http/limiter.ts'
 import { createRedisLimiter, type RedisLimiter } from '../../../runtime/limits/redis-limiter.ts'
+import { ADMIT, BEAT, DEPART, LEAVE, RENEW } from '../../../runtime/limits/scripts.ts'
 import { openGate } from '../../support/gate.ts'
 import { until } from '../../support/programs.ts'
 import { startRedis, type TestRedis } from '../../support/redis.ts'
@@ -334,6 +335,13 @@ describe('while Redis is away', () => {
     expect([allowance.allowed, node!.state().exact]).toEqual([true, false])
     await redis.command('REPLICAOF', 'NO', 'ONE')
     await recovered(node!)
+  })
+
+  test('scripts are there before anything is asked for: none overtakes another', async () => {
+    await redis.command('SCRIPT', 'FLUSH')
+    await startNodes(1)
+    const digests = [ADMIT, BEAT, DEPART, LEAVE, RENEW].map(({ digest }) => digest)
+    expect(await redis.command('SCRIPT', 'EXISTS', ...digests)).toEqual([1, 1, 1, 1, 1])
   })
 
   test('scripts that Redis has forgotten are sent again', async () => {
