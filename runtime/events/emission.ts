@@ -1,7 +1,7 @@
-/** Emission outside requests: by workers, in transactions of their own. */
+/** Whose version an event is rendered in; and emission outside requests: by workers, in transactions of their own. */
 import { events as views } from '../../generated/events.ts'
 import { versions } from '../../generated/versions.ts'
-import type { Version } from '../contract.ts'
+import type { NewEvent, Version } from '../contract.ts'
 import type { Database } from '../db/database.ts'
 import { appendEvents } from '../db/events.ts'
 import type { Emitter } from './emit.ts'
@@ -25,13 +25,22 @@ export function renderingVersion(
   return version.name
 }
 
-/** Who the events are about and how they are rendered. */
-export interface EmissionScope {
-  readonly tenantId: string
+/** How a tenant's events are rendered. */
+export interface RenderingScope {
   /** What the tenant is pinned to in the environment. */
   readonly pin: string | null
   /** Service time, milliseconds since the epoch. */
   readonly now: number
+}
+
+/** An event as the tenant will see it; undefined where its version has no such type, or nothing visible changed. */
+export function renderFor({ pin, now }: RenderingScope, event: NewEvent): RenderedEvent | undefined {
+  return renderEvent(views, renderingVersion(pin, now), event, now)
+}
+
+/** Who the events are about and how they are rendered. */
+export interface EmissionScope extends RenderingScope {
+  readonly tenantId: string
 }
 
 /**
@@ -39,15 +48,13 @@ export interface EmissionScope {
  * everything else of the transaction has been sent, before the audit log: it locks the end of the tenant's sequence.
  */
 export function collectEvents(scope: EmissionScope): Emitter & { write(db: Database): Promise<number> } {
-  const { tenantId, now } = scope
-  const version = renderingVersion(scope.pin, now)
   const rendered: RenderedEvent[] = []
   return {
     emit(event) {
-      const each = renderEvent(views, version, event, now)
+      const each = renderFor(scope, event)
       if (each) rendered.push(each)
       return each
     },
-    write: (db) => appendEvents(db, tenantId, rendered),
+    write: (db) => appendEvents(db, scope.tenantId, rendered),
   }
 }

@@ -1,8 +1,6 @@
-import { events as views } from '../../generated/events.ts'
 import type { Account, Context, Cursors } from '../contract.ts'
 import type { Database } from '../db/database.ts'
-import { renderingVersion } from '../events/emission.ts'
-import { renderEvent } from '../events/render.ts'
+import { renderFor } from '../events/emission.ts'
 import { isStillWelcome } from './authenticate.ts'
 import { bindCursors } from './cursors.ts'
 import { callerOf, type Exchange, type Service } from './exchange.ts'
@@ -41,8 +39,7 @@ export function createContext(
       exchange.deliveriesDue = true
     },
     emit(event) {
-      const version = renderingVersion(exchange.credential!.pin, exchange.now)
-      const rendered = renderEvent(views, version, event, exchange.now)
+      const rendered = renderFor({ pin: exchange.credential!.pin, now: exchange.now }, event)
       if (rendered) exchange.events.push(rendered)
       return rendered
     },

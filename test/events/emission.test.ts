@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { issuePass, makeTemplate, NO_PASS, speakFor, TEMPLATE, VERSIONS, whileHeld } from '../api/fixtures.ts'
 import { judgeEvent } from '../support/contract.ts'
+import { until } from '../support/programs.ts'
 import {
   makeKey,
   makeTenant,
@@ -116,6 +117,30 @@ describe('is told', () => {
     await Promise.all([send('/v1/passes', call), send('/v1/passes', call), send('/v1/passes', call)])
     await send('/v1/passes', call)
     expect((await types()).slice(before)).toEqual(['pass.created'])
+  })
+
+  test('once when the database ended the transaction in favour of another, and it was done again', async () => {
+    const templateId = await makeTemplate(send)
+    const before = (await types()).length
+    const { control } = service.database
+    const isWaiting = async () =>
+      (
+        await control.query({
+          text: `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        })
+      ).rows.length === 1
+    // The request holds the template and waits for the end of the sequence; who holds that then wants the template.
+    const patched = await control.transaction(async (tx) => {
+      await tx.query({ text: 'SELECT 1 FROM sandbox.event_heads WHERE tenant_id = $1 FOR UPDATE' }, [
+        tenantId,
+      ])
+      const patched = send(`/v1/pass_templates/${templateId}`, { method: 'PATCH', body: { name: 'Tea' } })
+      await until('the request to wait', isWaiting)
+      await tx.query({ text: 'SELECT 1 FROM sandbox.pass_templates WHERE id = $1 FOR UPDATE' }, [templateId])
+      return { answer: patched }
+    })
+    expect((await patched.answer).status).toBe(200)
+    expect((await types()).slice(before)).toEqual(['pass_template.updated'])
   })
 
   test('without gaps and in the order of the commits, however many write at once', async () => {
