@@ -4,6 +4,7 @@
  *
  *   express        Express 5 and pg: the same SQL and the same body, no key, no limits, no validation
  *   validator      the same behind express-openapi-validator with the document of the newest version
+ *   fastify        Fastify 5 and postgres.js, prepared, pipelined, with compiled serializers: the same SQL and body again
  *   service        this service, all stages on
  *
  * Options: --rounds N (7), --seconds S (3), --connections C (16).
@@ -29,6 +30,9 @@ const { values: options } = parseArgs({
 
 const VERSION = '2026-05-19'
 const PASSES = 500
+
+/** Programs beside this one; the first is what the others are compared with. */
+const PEERS = ['express', 'validator', 'fastify'] as const
 
 interface Ready {
   readonly sandbox_base_url: string
@@ -179,15 +183,12 @@ async function main(): Promise<void> {
     for (const bucket of ['read', 'passes_write']) await liftLimit(bucket, ready.tenant_id, env)
     const { templateId, passId } = await prepareData(ready)
     const peers = await Promise.all(
-      ['express', 'validator'].map((name) =>
-        start([`test/bench/${name}.ts`], { ...env, TENANT_ID: ready.tenant_id }),
-      ),
+      PEERS.map((name) => start([`test/bench/${name}.ts`], { ...env, TENANT_ID: ready.tenant_id })),
     )
     children.push(...peers.map((peer) => peer.child))
     const headers = { authorization: `Bearer ${ready.keys.sandbox_secret}`, 'service-version': VERSION }
     const targets: Target[] = [
-      { name: 'express', origin: peers[0]!.line, headers },
-      { name: 'validator', origin: peers[1]!.line, headers },
+      ...PEERS.map((name, index) => ({ name, origin: peers[index]!.line, headers })),
       { name: 'service', origin: ready.sandbox_base_url, headers },
     ]
     const body = JSON.stringify({

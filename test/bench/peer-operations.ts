@@ -1,0 +1,80 @@
+/**
+ * The three operations of the bench as one writes them by hand: the service's own statements and the same bodies, but no
+ * keys, limits, versions or validation. Peers differ in the web framework and the driver that carry them.
+ */
+import { randomBytes } from 'node:crypto'
+import { appendAuditAndAnswer } from '../../runtime/db/audit.ts'
+import type { Database } from '../../runtime/db/database.ts'
+import { claimKey } from '../../runtime/db/idempotency.ts'
+import { shareTemplates } from '../../runtime/db/pass_templates.ts'
+import { insertPasses, listPasses, type PassRow, readPass } from '../../runtime/db/passes.ts'
+import { showPass } from '../../runtime/handlers/pass-view.ts'
+import { newId } from '../../runtime/ids.ts'
+
+const tenantId = process.env.TENANT_ID ?? ''
+
+/** Where the peer listens, known once it does. */
+export const origin = (): string => process.env.PEER_ORIGIN ?? ''
+
+export interface PassOrder {
+  readonly template_id: string
+  readonly holder: { readonly email: string; readonly name: string }
+  readonly fields: Record<string, string>
+}
+
+export async function getPass(db: Database, id: string): Promise<unknown> {
+  const row = await readPass(db, tenantId, id)
+  return row && showPass(row, origin(), Date.now())
+}
+
+export async function getPasses(db: Database, limit: number): Promise<unknown> {
+  const page = { limit, order: 'desc', backward: false } as const
+  const now = Date.now()
+  const { rows, hasMore } = await listPasses(db, tenantId, { includeArchived: false, created: {} }, page, now)
+  return { data: rows.map((row) => showPass(row, origin(), now)), has_more: hasMore, next_cursor: null }
+}
+
+/** Belongs into a transaction. */
+export async function postPass(db: Database, order: PassOrder, key: string): Promise<unknown> {
+  const now = Date.now()
+  await claimKey(db, 'sandbox', tenantId, key)
+  const template = (await shareTemplates(db, tenantId, [order.template_id])).get(order.template_id)
+  if (!template) throw new Error('no such template')
+  const row: PassRow = {
+    id: newId('pass', now),
+    template_id: template.id,
+    status: 'issued',
+    holder_email: order.holder.email,
+    holder_name: order.holder.name,
+    fields: order.fields,
+    platforms: [],
+    page_token: randomBytes(18).toString('base64url'),
+    google_url: 'https://pay.google.com/gp/v/save/unsigned',
+    metadata: {},
+    expires_at: null,
+    installed_at: null,
+    revoked_at: null,
+    archived_at: null,
+    created: now,
+    updated: now,
+    template_fields: template.fields,
+  }
+  await insertPasses(db, tenantId, [row])
+  const body = showPass(row, origin(), now)
+  const entry = {
+    id: newId('aud', now),
+    environment: 'sandbox',
+    actorType: 'key',
+    actorId: 'key',
+    action: 'pass.created',
+    targetId: row.id,
+    outcome: 'succeeded',
+    requestId: newId('req', now),
+    ip: '127.0.0.1',
+    version: '2026-05-19',
+    created: now,
+  } as const
+  const stored = { key, fingerprint: Buffer.alloc(32), status: 201, body: JSON.stringify(body) }
+  await appendAuditAndAnswer(db, tenantId, entry, { ...stored, head: '2026-05-19' })
+  return body
+}
