@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Result, Statement } from './database.ts'
+import { PreparedQuery } from './prepared-query.ts'
 import { types } from './types.ts'
 
 /** Also how long a transaction waits for a free connection. */
@@ -85,7 +86,8 @@ export function send(
     return
   }
   if (client instanceof PipelinedClient) client.gather()
-  client.query(config, (error: Error | null, result: pg.QueryResult<never>) => {
+  const settled = (error: Error | null, result: pg.QueryResult<never>) =>
     settle(error ?? { rows: result.rows, count: result.rowCount ?? 0 })
-  })
+  if (config.name === undefined) client.query(config, settled)
+  else client.query(new PreparedQuery(config, undefined, settled) as unknown as pg.Submittable)
 }

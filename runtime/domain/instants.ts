@@ -20,7 +20,30 @@ export function parseInstant(text: string): number | undefined {
   return local + fraction - (parts[8] === '-' ? -offset : offset) * 60_000
 }
 
-/** Writes an instant as the interface shows them: UTC with milliseconds. */
+const DAY_MS = 86_400_000
+
+/** `00` to `99`. */
+const PAIRS = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'))
+
+let writtenDay = Number.NaN
+let writtenDate = ''
+
+/**
+ * Writes an instant as the interface shows them: UTC with milliseconds. By hand and with the last date kept, because a list
+ * shows a hundred of them and `toISOString` takes six times as long.
+ *
+ * @param ms whole milliseconds since the epoch, in the years 0001 to 9999.
+ */
 export function writeInstant(ms: number): string {
-  return new Date(ms).toISOString()
+  const day = Math.floor(ms / DAY_MS)
+  if (day !== writtenDay) {
+    writtenDate = new Date(ms).toISOString().slice(0, 11)
+    writtenDay = day
+  }
+  const rest = ms - day * DAY_MS
+  const seconds = Math.floor(rest / 1000)
+  const minutes = Math.floor(seconds / 60)
+  const fraction = rest - seconds * 1000
+  const tens = Math.floor(fraction / 10)
+  return `${writtenDate}${PAIRS[Math.floor(minutes / 60)]}:${PAIRS[minutes % 60]}:${PAIRS[seconds % 60]}.${PAIRS[tens]}${fraction - tens * 10}Z`
 }

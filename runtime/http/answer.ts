@@ -109,9 +109,11 @@ export function send(
     response.writeHead(status, headers).end()
     return
   }
-  headers.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(text)))
+  const length = Buffer.byteLength(text)
+  headers.push('Content-Type', 'application/json', 'Content-Length', String(length))
   response.writeHead(status, headers)
-  response.end(text)
+  // As many bytes as characters: all ASCII, which needs no encoding.
+  response.end(text, length === text.length ? 'latin1' : 'utf8')
 }
 
 function commonHeaders(exchange: Exchange, service: Service): string[] {

@@ -8,18 +8,24 @@ export interface Relay {
   /** Cuts all connections and refuses new ones. */
   down(): Promise<void>
   up(): Promise<void>
+  /** Bytes that came from the database so far. */
+  received(): number
 }
 
 export async function openRelay(databaseUrl: string): Promise<Relay> {
   const target = new URL(databaseUrl)
   const { hostname, port } = target
   const sockets = new Set<Socket>()
+  let received = 0
   const relay = (near: Socket) => {
     const far = connect(Number(port), hostname)
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.on('error', () => {}) // the other end learns of it by `close`
     }
+    far.on('data', (chunk: Buffer) => {
+      received += chunk.length
+    })
     near.pipe(far).pipe(near)
     near.on('close', () => far.destroy())
     far.on('close', () => near.destroy())
@@ -39,6 +45,7 @@ export async function openRelay(databaseUrl: string): Promise<Relay> {
   return {
     url: target.href,
     up,
+    received: () => received,
     down: async () => {
       const closed = once(server, 'close')
       server.close()

@@ -1,0 +1,78 @@
+/** Named statements are described once for each connection; rows read alike before and after. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Statement } from '../../runtime/db/database.ts'
+import { createPool, type MeasuredPool } from '../../runtime/db/pool.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { openRelay, type Relay } from '../support/relay.ts'
+
+let database: TestDatabase
+let relay: Relay
+let pool: MeasuredPool
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  await database.control.query({ text: 'CREATE TABLE control.notes (id int PRIMARY KEY, note json)' })
+  relay = await openRelay(database.url)
+  const connection = () => ({ connectionString: relay.url })
+  pool = createPool({ connection, max: 2, prepared: true, applicationName: 'prepared' })
+})
+afterAll(async () => {
+  await pool.end()
+  await relay.down()
+  await database.close()
+})
+
+const VALUES: Statement = {
+  name: 'values',
+  text: `SELECT $1::int AS n, $2::text AS text, '{"a":1}'::json AS json, timestamptz '2026-05-19Z' AS instant, NULL AS nothing`,
+}
+
+test('every execution reads the same, the first ones together and those after them', async () => {
+  const want = (n: number) => ({
+    n,
+    text: 'ä',
+    json: { a: 1 },
+    instant: Date.parse('2026-05-19'),
+    nothing: null,
+  })
+  for (let round = 0; round < 3; round += 1) {
+    const answers = await Promise.all([1, 2, 3].map((n) => pool.query(VALUES, [n, 'ä'])))
+    expect(answers.map(({ rows }) => rows)).toEqual([1, 2, 3].map((n) => [want(n)]))
+  }
+})
+
+test('a statement that returns nothing tells how many rows it changed, each time', async () => {
+  const insert = {
+    name: 'notes_insert',
+    text: 'INSERT INTO control.notes SELECT * FROM generate_series($1::int, $2)',
+  }
+  expect(await pool.query(insert, [1, 3])).toEqual({ rows: [], count: 3 })
+  expect(await pool.query(insert, [4, 5])).toEqual({ rows: [], count: 2 })
+  await expect(pool.query(insert, [5, 6])).rejects.toMatchObject({ code: '23505' })
+  expect(await pool.query(insert, [6, 6])).toEqual({ rows: [], count: 1 })
+})
+
+test('a value that cannot be read fails its execution only', async () => {
+  const big = { name: 'big', text: 'SELECT $1::int8 AS big' }
+  expect((await pool.query(big, ['1'])).rows).toEqual([{ big: 1 }])
+  await expect(pool.query(big, ['9007199254740993'])).rejects.toThrow('beyond the range')
+  expect((await pool.query(big, ['2'])).rows).toEqual([{ big: 2 }])
+})
+
+test('rows are described at the first execution on a connection and at no other', async () => {
+  const bytes: number[] = []
+  for (let count = 0; count < 3; count += 1) {
+    const before = relay.received()
+    await pool.query({ name: 'described', text: `SELECT 1 AS ${'a_column_of_a_long_name_'.repeat(2)}` })
+    bytes.push(relay.received() - before)
+  }
+  expect(bytes[1]).toBeLessThan(bytes[0]! - 48)
+  expect(bytes[2]).toBe(bytes[1])
+})
+
+test('other columns under the same name are an error, never rows under wrong names', async () => {
+  const star = { name: 'star', text: 'SELECT * FROM control.notes ORDER BY id LIMIT 1' }
+  expect((await pool.query(star)).rows).toEqual([{ id: 1, note: null }])
+  await database.control.query({ text: 'ALTER TABLE control.notes ADD COLUMN extra int' })
+  await expect(pool.query(star)).rejects.toThrow(/cached plan must not change result type/)
+})
