@@ -2,12 +2,33 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLimiter, type RequestLimiter } from '../../runtime/http/limiter.ts'
+import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
 import { talk, type WireAnswer, type WireOptions } from '../support/wire.ts'
 
 let service: TestService
 let secret: string
 let templateId: string
+
+/** The service's own, so that a test sees who has a slot: how long one is had depends on the machine. */
+const slots = createLimiter()
+const admissions: string[] = []
+const limiter: RequestLimiter = {
+  ...slots,
+  admit: (meter, ...rest) => {
+    admissions.push(meter.name)
+    return slots.admit(meter, ...rest)
+  },
+}
+
+function watchSlots(tenantId: string) {
+  const name = `sandbox:${tenantId}`
+  return {
+    running: () => slots.meter(name).running,
+    admitted: () => admissions.filter((each) => each === name).length,
+  }
+}
 
 /** Small enough that a test can wait for them. */
 const HEADERS_MS = 400
@@ -16,6 +37,7 @@ const REQUEST_MS = 800
 beforeAll(async () => {
   service = await startTestService({
     watched: true,
+    limiter,
     env: {
       SVC_HEADERS_TIMEOUT_MS: String(HEADERS_MS),
       SVC_REQUEST_TIMEOUT_MS: String(REQUEST_MS),
@@ -100,7 +122,7 @@ describe('one request that could be two', () => {
     ['a NUL in a value', (b) => `X: a\0b\r\nContent-Length: 0\r\n\r\n${b}`],
   ])('%s: refused, the connection ends, and what follows is not done', async (_, framing) => {
     const before = await passes()
-    const { answers, closed } = await say(`${inner()}${framing(smuggled())}`, { answers: 3, timeoutMs: 2500 })
+    const { answers, closed } = await say(`${inner()}${framing(smuggled())}`, { answers: 3 })
     expect(answers).toHaveLength(1)
     expectOurs(answers[0], 400)
     expect(answers[0]?.headers.get('connection')).toBe('close')
@@ -118,7 +140,6 @@ describe('one request that could be two', () => {
     const before = await passes()
     const { answers, closed } = await say(`${inner()}Transfer-Encoding: chunked\r\n\r\n${chunks}`, {
       answers: 2,
-      timeoutMs: 2500,
     })
     expect(answers).toHaveLength(1)
     expectOurs(answers[0], 400)
@@ -127,10 +148,7 @@ describe('one request that could be two', () => {
   })
 
   test('nonsense behind a good request does not spoil its answer', async () => {
-    const { answers, closed, rest } = await say(`${smuggled()}\r\n\0\0nonsense\r\n\r\n`, {
-      answers: 3,
-      timeoutMs: 3000,
-    })
+    const { answers, closed, rest } = await say(`${smuggled()}\r\n\0\0nonsense\r\n\r\n`, { answers: 3 })
     expect(answers[0]?.status).toBe(201)
     expect([answers.length <= 2, closed, rest]).toEqual([true, true, ''])
   })
@@ -176,7 +194,7 @@ describe('what is no request of ours', () => {
     ],
     ['a method that no path has', () => `TRACE /v1/me HTTP/1.1\r\n${head()}\r\n`, 405],
   ])('%s: %s', async (_, request, status) => {
-    const { answers, rest } = await say(request(), { timeoutMs: 2500 })
+    const { answers, rest } = await say(request())
     expectOurs(answers[0], status)
     expect(rest).toBe('')
   })
@@ -231,7 +249,6 @@ describe('what comes slowly', () => {
     expectOurs(answers[0], 408)
     expect(closed).toBe(true)
     expect(ms).toBeGreaterThan(HEADERS_MS / 2)
-    expect(ms).toBeLessThan(HEADERS_MS + 1700)
   })
 
   test('a body', async () => {
@@ -243,31 +260,30 @@ describe('what comes slowly', () => {
     expectOurs(answers[0], 408)
     expect(closed).toBe(true)
     expect(ms).toBeGreaterThan(REQUEST_MS / 2)
-    expect(ms).toBeLessThan(REQUEST_MS + 1700)
     expect(await passes()).toBe(before)
   })
 
-  test('a slow body holds its slot no longer than that', async () => {
-    const own = (await makeKey(service, await makeTenant(service))).secret
+  test('a slow body takes a slot, and gives it back when it is refused', async () => {
+    const tenantId = await makeTenant(service)
+    const own = (await makeKey(service, tenantId)).secret
+    const { running, admitted } = watchSlots(tenantId)
     const slow = `POST /v1/passes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${own}\r\n${JSON_TYPE}Content-Length: 9\r\n`
-    const talks = Array.from({ length: 64 }, () => say(`${slow}${key()}\r\n{`, { timeoutMs: 4000 }))
-    const by = speak(service.urls.sandbox, { secret: own })
-    await expect.poll(async () => (await by('/v1/me')).status, { timeout: 2000, interval: 20 }).toBe(429)
+    const talks = Array.from({ length: 8 }, () => say(`${slow}${key()}\r\n{`, { answers: 2 }))
     const answered = await Promise.all(talks)
-    expect(answered.every(({ answers }) => answers[0]?.status === 408)).toBe(true)
-    await expect.poll(async () => (await by('/v1/me')).status, { timeout: 2000, interval: 20 }).toBe(200)
+    expect(answered.map(({ answers, closed }) => [answers[0]?.status, closed])).toEqual(
+      answered.map(() => [408, true]),
+    )
+    expect(admitted()).toBe(8)
+    await until('the slots to be given back', () => running() === 0)
   })
 
   test('a connection that says nothing', async () => {
-    const { answers, closed, ms } = await say('', { answers: 2, timeoutMs: 5000 })
+    const { answers, closed } = await say('', { answers: 2 })
     expect([answers.map(({ status }) => status), closed]).toEqual([[408], true])
-    expect(ms).toBeLessThan(HEADERS_MS + 1700)
   })
 
   test('others are served meanwhile', async () => {
-    const slow = Array.from({ length: 50 }, () =>
-      say(`GET /v1/me HTTP/1.1\r\n${head()}X: `, { timeoutMs: 3000 }),
-    )
+    const slow = Array.from({ length: 50 }, () => say(`GET /v1/me HTTP/1.1\r\n${head()}X: `))
     const { answers } = await say(GOOD())
     expect(answers[0]?.status).toBe(200)
     expect((await Promise.all(slow)).every(({ answers: [answer] }) => answer?.status === 408)).toBe(true)
