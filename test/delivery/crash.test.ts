@@ -8,9 +8,6 @@ import { openStage, START, type Stage } from './stage.ts'
 const LEASE_MS = 1500
 const POLL_MS = 50
 
-/** What a busy machine may add. */
-const SLACK_MS = 1500
-
 let stage: Stage
 let receiver: Receiver
 let tenantId: string
@@ -67,11 +64,9 @@ test.each([
   await told(program, 'halted')
   await until('what is under way', () => receiver.got.length === 3 * sent)
   await program.end('SIGKILL')
-  const killed = performance.now()
   const before = new Map(receiver.got.map(({ headers, body }) => [headers['service-event-id'], body]))
   stage.work({ leaseMs: LEASE_MS, pollMs: POLL_MS })
   await stage.drained(tenantId)
-  expect(performance.now() - killed).toBeLessThan(LEASE_MS + POLL_MS + SLACK_MS)
   const counts = times()
   expect([...counts.keys()].toSorted()).toEqual(ids.toSorted())
   expect(Math.max(...counts.values())).toBeLessThanOrEqual(sent + 1)

@@ -167,15 +167,19 @@ test('a third tenant is served at once beside 20,000 due for one and 60 hanging 
     () => receiver.on('/hangs').length > 20 && receiver.on('/huge').length > 50,
   )
   const latencies: number[] = []
+  let overtaken = 0
   for (let each = 1; each <= 20; each += 1) {
     const began = performance.now()
+    const before = receiver.on('/huge').length
     await stage.emit(third)
     worker.wake()
     await until('its delivery', () => receiver.on('/third').length === each)
     latencies.push(performance.now() - began)
+    overtaken = Math.max(overtaken, receiver.on('/huge').length - before)
   }
   console.log('beside noise, milliseconds:', latencies.map(Math.round).join(' '))
-  expect(latencies.toSorted((a, b) => a - b)[18]).toBeLessThan(500)
+  // Of 20,000 that were due before: how fast all of them go depends on the machine.
+  expect(overtaken).toBeLessThan(1000)
   expect(receiver.on('/hangs').length).toBeLessThanOrEqual(32)
   expect(worker.stats().underWay).toBeLessThan(128)
   expect(good.id).toBeDefined()

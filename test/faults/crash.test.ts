@@ -208,7 +208,10 @@ function* points(): Generator<Point> {
   }
 }
 
-test('killed at every statement of every POST: one effect each', { timeout: 120_000 }, async () => {
+/** Of so many starts as there are statements; whatever is waited for in them has a limit of its own. */
+const ALL_STARTS_MS = 300_000
+
+test('killed at every statement of every POST: one effect each', { timeout: ALL_STARTS_MS }, async () => {
   const killed = new Map<string, number>()
   let node = await startNode()
   for (const point of points()) {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { versions } from '../../generated/versions.ts'
+import { processorMs } from '../support/processor.ts'
 import {
   type Answer,
   makeKey,
@@ -185,21 +186,21 @@ describe('nesting and length', () => {
     ['/v1/passes/batch_revoke', 'ids', 1001],
     ['/v1/passes/batch_revoke', 'ids', 200_000],
   ] as const)('%s with %s of %i', async (path, name, length) => {
-    const began = performance.now()
+    const began = processorMs()
     const raw = JSON.stringify({ [name]: Array(length).fill(name === 'ids' ? 'x' : {}) })
     const answer = await post(path, raw)
     expect(refusal(answer)).toEqual([422, 'validation_failed'])
     expect(fields(answer)).toEqual([name])
-    expect(performance.now() - began).toBeLessThan(2000)
+    expect(processorMs() - began).toBeLessThan(2000)
   })
 
   test('a list of what does not fit is not told of in full', async () => {
     const raw = JSON.stringify({ ...TEMPLATE, fields: Array(40_000).fill({ key: 'A B', x: 1 }) })
-    const began = performance.now()
+    const began = processorMs()
     const answer = await post('/v1/pass_templates', raw)
     expect(refusal(answer)).toEqual([422, 'validation_failed'])
     expect(answer.body.error.details.length).toBeLessThanOrEqual(50)
-    expect(performance.now() - began).toBeLessThan(2000)
+    expect(processorMs() - began).toBeLessThan(2000)
   })
 
   test('a name of half a megabyte comes back cut or not at all', async () => {
@@ -254,9 +255,9 @@ describe('patterns of the documents', () => {
     // What a pattern begins with, so that the trouble can begin behind it.
     const start = /^\^((?:[\w@+:/-]|\\\+)*)/.exec(source)?.[1]?.replaceAll('\\', '') ?? ''
     const timed = (text: string) => {
-      const began = performance.now()
+      const began = processorMs()
       pattern.test(text)
-      return performance.now() - began
+      return processorMs() - began
     }
     for (const atom of ATOMS) {
       for (const end of ['', '!', '\n']) {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeKey as makeKeyText } from '../../runtime/auth/keys.ts'
 import { createLog, redact } from '../../runtime/operations/log.ts'
+import { processorMs } from '../support/processor.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
 
 const KEY = makeKeyText('secret', 'live')
@@ -51,9 +52,9 @@ describe('a line', () => {
       ' ',
       '"password":',
     ]) {
-      const began = performance.now()
+      const began = processorMs()
       redact(atom.repeat(500_000 / atom.length))
-      expect(performance.now() - began, atom).toBeLessThan(1000)
+      expect(processorMs() - began, atom).toBeLessThan(1000)
     }
   })
 

@@ -80,12 +80,12 @@ describe('connections', () => {
     const sink = await openScript((request, socket) => {
       if (request === 1) return OK
       if (request === 2) setTimeout(() => socket.resetAndDestroy(), deadlineMs / 2)
+      // In time for one that had all of it again.
+      else setTimeout(() => socket.write(OK), deadlineMs * 0.75)
       return undefined
     })
     expect(await post(sink)).toMatchObject({ status: 200 })
-    const outcome = await post(sink)
-    expect(outcome).toMatchObject({ kind: 'timeout' })
-    expect(outcome.durationMs).toBeLessThan(deadlineMs * 2)
+    expect(await post(sink)).toMatchObject({ kind: 'timeout' })
   })
 
   test('one that the other end closes after its answer is not kept', async () => {
@@ -99,7 +99,6 @@ describe('connections', () => {
 })
 
 test('the caller’s signal: the promise rejects with its reason, before and while something is sent', async () => {
-  const began = performance.now()
   const sink = await openWire(() => {})
   const controller = new AbortController()
   const posting = post(sink, controller.signal)
@@ -110,5 +109,4 @@ test('the caller’s signal: the promise rejects with its reason, before and whi
   await expect(post(sink, controller.signal)).rejects.toBe(reason)
   await until('the connection to close', () => sink.connections[0]!.destroyed)
   expect(sink.connections).toHaveLength(1)
-  expect(performance.now() - began, 'not at the deadline').toBeLessThan(5000)
 })

@@ -139,16 +139,17 @@ describe('name servers', () => {
     names.tell('slow.example.com', { hang: 'all' })
     const url = 'http://slow.example.com/'
     const hasty = open({ deadlineMs: 300 })
-    const judging = async () => {
-      const began = performance.now()
-      return { fault: await outbound.judge(url), ms: performance.now() - began }
-    }
-    const [judged, late, given] = await Promise.all([judging(), post(url, hasty), post(url)])
+    const ended: string[] = []
+    const note = <T>(name: string, promise: Promise<T>) => promise.finally(() => ended.push(name))
+    const [fault, late, given] = await Promise.all([
+      note('judged', outbound.judge(url)),
+      note('late', post(url, hasty)),
+      note('given up', post(url)),
+    ])
     hasty.close()
-    expect(judged.fault).toBeUndefined()
-    expect(judged.ms).toBeLessThan(2500)
+    expect(ended).toEqual(['late', 'judged', 'given up'])
+    expect(fault).toBeUndefined()
     expect(late).toMatchObject({ kind: 'timeout', error: 'the host name was not resolved in time' })
-    expect(late.durationMs).toBeLessThan(1000)
     expect(given).toMatchObject({ kind: 'dns', error: 'the name servers did not answer in time' })
   })
 

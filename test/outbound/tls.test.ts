@@ -88,7 +88,6 @@ test('no TLS at all, a connection cut in the handshake, and one that hangs in it
   const silent = await openWire(() => {})
   const outcome = await post(silent.port)
   expect(outcome).toMatchObject({ kind: 'timeout', error: 'the TLS handshake was not finished in time' })
-  expect(outcome.durationMs).toBeLessThan(3000)
 })
 
 test('a connection that was kept and dies is replaced', async () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createCache, hashOf } from '../../generators/cache.ts'
 import { main } from '../../generators/cli.ts'
 import { closures } from '../../generators/emit/closure.ts'
+import { processorMs } from '../support/processor.ts'
 
 let folder: string
 beforeEach(() => {
@@ -126,8 +127,8 @@ test('a chain of thousands and a web of hundreds take no time', () => {
   )
   const everyone = Array.from({ length: 300 }, (_, n) => `w${n}`)
   const web = new Map(everyone.map((name) => [name, { text: name, refs: everyone }] as const))
-  const start = performance.now()
+  const start = processorMs()
   expect(closures(chain).size).toBe(3000)
   expect(new Set([...closures(web).values()].map(({ hash }) => hash)).size).toBe(300)
-  expect(performance.now() - start).toBeLessThan(3000)
+  expect(processorMs() - start).toBeLessThan(3000)
 })

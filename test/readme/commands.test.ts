@@ -1,0 +1,167 @@
+/** The pages that a new user follows, typed in as they are printed. A command that no list here knows fails. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ROOT, until } from '../support/programs.ts'
+import { namedCommands, printedCommands } from './page.ts'
+import { type Desk, openDesk, type Terminal } from './terminal.ts'
+
+const PAGES = ['README.md', 'generated/client/README.md', 'generators/README.md']
+
+/** Where a command of a block is typed, and how it ends. */
+interface Typed {
+  readonly begins: string
+  readonly terminals: readonly ('service' | 'second' | 'listener')[]
+  /** Goes on until it is interrupted; shows this when it is there. */
+  readonly stays?: RegExp
+  /** Shown by one that ends, with exit code 0. */
+  readonly shows?: RegExp
+}
+
+/** All of them, in the page's order. */
+const TYPED: readonly Typed[] = [
+  {
+    begins: 'npm ci && npm start --silent -- --json | tee ready.json ',
+    terminals: ['service'],
+    stays: /"ready":true.*\n/,
+  },
+  { begins: 'curl -s http://127.0.0.1:4010/v1/me ', terminals: ['second'], shows: /^\{"object":"me",/ },
+  { begins: 'key=$(sed ', terminals: ['second'], shows: /^$/ },
+  {
+    begins: 'curl -s http://127.0.0.1:4010/v1/pass_templates ',
+    terminals: ['second'],
+    shows: /^\{"id":"tpl_\w+","object":"pass_template",/,
+  },
+  { begins: 'export SVC_API_KEY=$(sed ', terminals: ['listener', 'second'], shows: /^$/ },
+  { begins: 'npx svc listen ', terminals: ['listener'], stays: /^Connected/m },
+  { begins: 'npx svc trigger pass.updated ', terminals: ['second'], shows: /^triggered +pass\.updated$/m },
+  { begins: 'npx svc events ', terminals: ['second'], shows: /\bpass\.updated +evt_\w+ +pass_\w+$/m },
+]
+
+/** Named in a sentence or a table, and what they show. */
+const NAMED: Readonly<Record<string, RegExp>> = {
+  'npm run generate': /generated/,
+  'npm run docs': /reference/,
+  'npm run stub': /stubs? added/,
+  'npm run --silent admin -- --help': /^Usage: admin/,
+  'npm run --silent doctor': /^ok +database/m,
+}
+
+/** Not typed in here: what runs for minutes, or needs what a sentence stands for. Each script has to be there. */
+const ONLY_THERE: readonly (string | RegExp)[] = [
+  'npm ci && npm test',
+  'npm ci',
+  'npm ci --omit=dev',
+  'npm start',
+  'npm test',
+  'npm run check',
+  'npm run fuzz',
+  'npm run prove',
+  /^npm run bench(:\w+)?$/,
+  'npx vitest run test/golden',
+  'npx dateline --config FILE generate',
+]
+
+const isOnlyThere = (command: string) =>
+  ONLY_THERE.some((each) => (typeof each === 'string' ? command === each : each.test(command)))
+const bare = (command: string) => command.replace(/\s+#.*$/, '')
+const { scripts, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<
+  'scripts' | 'bin',
+  Record<string, string>
+>
+const all = PAGES.flatMap((page) => printedCommands(join(ROOT, page)))
+const printed = all.filter((command) => !isOnlyThere(bare(command)))
+const named = PAGES.flatMap((page) => namedCommands(join(ROOT, page)))
+
+describe('the lists', () => {
+  test('know every command of the blocks, in their order', () => {
+    expect(printed.map((command) => TYPED.find(({ begins }) => command.startsWith(begins))?.begins)).toEqual(
+      TYPED.map(({ begins }) => begins),
+    )
+  })
+
+  test('know every command that is named', () => {
+    expect(named.filter((command) => !(command in NAMED) && !isOnlyThere(command))).toEqual([])
+    expect(Object.keys(NAMED).filter((command) => !named.includes(command))).toEqual([])
+  })
+
+  test('name scripts, programs and folders that are there', () => {
+    for (const command of [...all.map(bare), ...named].flatMap((line) => line.split(' && '))) {
+      const [, script] = /^npm (?:run )?(?:--silent )?(?!ci\b)([\w:]+)/.exec(command) ?? []
+      if (script !== undefined) expect(Object.keys(scripts), command).toContain(script)
+      const [, program] = /^npx (\w+)/.exec(command) ?? []
+      if (program !== undefined) {
+        expect(program in bin || existsSync(join(ROOT, 'node_modules/.bin', program)), command).toBe(true)
+      }
+      for (const [folder] of command.matchAll(/\btest\/\w+/g))
+        expect(existsSync(join(ROOT, folder))).toBe(true)
+    }
+  })
+})
+
+describe('typed in on the machine’s own Node', () => {
+  let desk: Desk
+  let terminals: Record<Typed['terminals'][number] | 'endpoint', Terminal>
+
+  beforeAll(async () => {
+    desk = await openDesk()
+    terminals = { service: desk.open(), second: desk.open(), listener: desk.open(), endpoint: desk.open() }
+    // What the reader has on port 3000.
+    const endpoint = `require('http').createServer((q, s) => q.resume().on('end', () => s.writeHead(204).end()))`
+    terminals.endpoint.start(`node -e "${endpoint}.listen(3000, () => console.log('open'))"`)
+    await until('the endpoint', () => terminals.endpoint.shown() === 'open\n')
+  })
+  afterAll(() => desk.close())
+
+  // One after the other: each stands on those before.
+  test.each(TYPED)('$begins', async ({ begins, terminals: names, stays, shows }) => {
+    const command = printed.find((each) => each.startsWith(begins))!
+    for (const name of names) {
+      const terminal = terminals[name]
+      if (stays) {
+        terminal.start(command)
+        await until(command, () => stays.test(terminal.shown()))
+      } else {
+        const { code, output } = await terminal.run(command)
+        expect([code, output]).toEqual([0, expect.stringMatching(shows!)])
+      }
+    }
+  })
+
+  test('ready.json is one line, and nothing else was printed', () => {
+    const text = readFileSync(join(desk.directory, 'ready.json'), 'utf8')
+    expect(JSON.parse(text)).toMatchObject({ ready: true, keys: { live_secret: expect.any(String) } })
+    expect(text.trimEnd()).not.toContain('\n')
+  })
+
+  test('what was triggered reached the endpoint', async () => {
+    const { listener } = terminals
+    await until('the delivery', () => /pass\.updated +evt_\w+ +→ 204/.test(listener.shown()))
+  })
+
+  test('the docs, the metrics and the probes are where the page says', async () => {
+    for (const path of ['4000/docs', '4000/metrics', '4000/livez', '4010/livez', '4020/readyz']) {
+      const { output } = await terminals.second.run(
+        `curl -sLo /dev/null -w '%{http_code}' http://127.0.0.1:${path}`,
+      )
+      expect([path, output]).toEqual([path, '200'])
+    }
+  })
+
+  test.each(Object.entries(NAMED))('%s', async (command, shows) => {
+    const { code, output } = await terminals.second.run(command)
+    expect([code, output]).toEqual([0, expect.stringMatching(shows)])
+  })
+
+  test('`npx dateline` takes a configuration', async () => {
+    const { code, output } = await terminals.second.run('npx dateline --config dateline.config.json check')
+    expect([code, output]).toEqual([0, expect.any(String)])
+  })
+
+  test('Ctrl-C ends what goes on', async () => {
+    await terminals.listener.interrupt()
+    await terminals.service.interrupt()
+    const { output } = await terminals.second.run('curl -s http://127.0.0.1:4010/livez; echo $?')
+    expect(output).toBe('7')
+  })
+})

@@ -1,0 +1,111 @@
+/** A person who reads the README: bash, the machine's own Node, a fresh home, a copy of the checkout. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, join } from 'node:path'
+import { type IsolatedNetwork, openIsolatedNetwork } from '../support/isolated.ts'
+import { ROOT } from '../support/programs.ts'
+
+/** What a clone does not have, and folders that other tests make and remove meanwhile. */
+const isCloned = (path: string) =>
+  path === ROOT || !/^(node_modules$|\.(?!npmrc|gitignore))/.test(basename(path))
+
+/** Installing takes a registry: the dependencies are those of this checkout. `.ci/run` installs them on a clean clone. */
+const INSTALLED = 'npm() { if [ "$1" = ci ]; then return 0; fi; command npm "$@"; }\n'
+
+/** Ends a command's output, which may lack a line's end: its exit code. */
+const MARK = /done:(\d+)\n/
+
+export interface Desk {
+  readonly directory: string
+  /** A new terminal. */
+  open(): Terminal
+  close(): Promise<void>
+}
+
+export interface Terminal {
+  /** Everything that it has shown, errors too. */
+  shown(): string
+  /** Types a command and waits until it has ended. */
+  run(command: string): Promise<{ readonly code: number; readonly output: string }>
+  /** Types a command that goes on. */
+  start(command: string): void
+  /** Ctrl-C, and then waits until the terminal is closed. */
+  interrupt(): Promise<void>
+}
+
+/** Without what npm adds for a test that it runs: this is a shell of somebody who has just logged in. */
+function environment(home: string): Record<string, string> {
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
+  return { PATH: path.join(delimiter), HOME: home, LANG: 'C.UTF-8', TERM: 'dumb' }
+}
+
+export async function openDesk(): Promise<Desk> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-readme-'))
+  const directory = join(folder, 'dateline')
+  const home = join(folder, 'home')
+  cpSync(ROOT, directory, { recursive: true, filter: isCloned })
+  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+  mkdirSync(home)
+  for (const each of [folder, directory]) chmodSync(each, 0o755) // for the database's user, when root runs the tests
+  const network = await openIsolatedNetwork()
+  const children: ChildProcess[] = []
+  return {
+    directory,
+    open: () => openTerminal(network, children, { cwd: directory, env: environment(home) }),
+    close: async () => {
+      await Promise.all(children.map(leave))
+      await network.close()
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+    },
+  }
+}
+
+/** Interrupts the whole group, as a terminal does. */
+async function leave(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const closed = once(child, 'close')
+  process.kill(-child.pid, 'SIGINT')
+  child.stdin?.end() // bash goes on with its next line otherwise
+  await closed
+}
+
+function openTerminal(
+  network: IsolatedNetwork,
+  children: ChildProcess[],
+  options: { readonly cwd: string; readonly env: Record<string, string> },
+): Terminal {
+  const [program = '', ...words] = [...network.enter, 'bash', '--noprofile', '--norc']
+  const child = spawn(program, words, { ...options, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  children.push(child)
+  let shown = ''
+  let looked = () => {}
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      shown += text
+      looked()
+    })
+  }
+  child.once('close', () => looked())
+  child.stdin.on('error', () => {}) // `close` follows
+  child.stdin.write(INSTALLED)
+  return {
+    shown: () => shown,
+    run: async (command) => {
+      const from = shown.length
+      child.stdin.write(`${command}\necho "done:$?"\n`)
+      for (;;) {
+        const output = shown.slice(from)
+        const mark = MARK.exec(output)
+        if (mark) return { code: Number(mark[1]), output: output.replace(mark[0], '').trim() }
+        if (child.exitCode !== null) throw new Error(`the terminal closed in "${command}":\n${output}`)
+        await new Promise<void>((resolve) => {
+          looked = resolve
+        })
+      }
+    },
+    start: (command) => void child.stdin.write(`${command}\n`),
+    interrupt: () => leave(child),
+  }
+}
