@@ -19,8 +19,6 @@ export default defineConfig({
     globalSetup: ['test/support/server.ts'],
     maxWorkers: 2,
     testTimeout: 60_000,
-    // Some tests meet real time-outs and bursts: on a crowded machine one may need another go. What is wrong fails each time.
-    retry: process.env.CI ? 2 : 0,
     hookTimeout: 60_000,
     teardownTimeout: 60_000,
     reporters: ['default', './test/support/counts.ts'],

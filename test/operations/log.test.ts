@@ -92,7 +92,7 @@ describe('over HTTP', () => {
     written = ''
     service = await startTestService({
       watched: true,
-      env: { SVC_REQUEST_LOG: requestLog, SVC_MAX_LOOP_DELAY_MS: '60000' },
+      env: { SVC_REQUEST_LOG: requestLog },
       log: createLog({ logLevel: 'trace' }, { write: keep }),
     })
   }

@@ -98,7 +98,6 @@ describe('over HTTP', () => {
         SVC_MAX_REQUESTS: '20',
         SVC_MAX_QUEUE: '3',
         SVC_ANSWER_TIMEOUT_MS: '4000',
-        SVC_MAX_LOOP_DELAY_MS: '60000',
       },
     })
     send = await speaker()

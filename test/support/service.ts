@@ -24,7 +24,7 @@ import { createWallet, openGoogleSigner } from '../../runtime/wallet/google.ts'
 import { judgeAnswer } from './contract.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import { expectAgreement, guard } from './guard.ts'
-import { NO_NAMES } from './programs.ts'
+import { NO_NAMES, UNHURRIED } from './programs.ts'
 
 /** Both clocks of a test: service time stands still until it is moved, machine time only refills buckets. */
 export interface TestClock extends Clock {
@@ -77,6 +77,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     LIVE_PORT: '0',
     SVC_PEPPER: database.pepper,
     SVC_DNS_SERVERS: NO_NAMES,
+    ...UNHURRIED,
     ...options.env,
   })
   const log = options.log ?? pino({ level: process.env.LOG_LEVEL ?? 'silent' })
