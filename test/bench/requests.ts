@@ -9,16 +9,14 @@
  *
  * Options: --rounds N (7), --seconds S (3), --connections C (16).
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs, promisify } from 'node:util'
 import autocannon from 'autocannon'
 import { acquireServer } from '../../runtime/db/embedded/server.ts'
+import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -41,25 +39,16 @@ interface Ready {
 }
 
 /** Starts a program and reads the one line that says where it listens. Throws when it ends without one. */
-async function start(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<{ child: ChildProcess; line: string }> {
+async function start(scratch: Scratch, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  scratch.own(child)
   const lines = createInterface({ input: child.stdout! })
   const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
   if (line.length === 0) throw new Error(`${args.join(' ')} ended before it was ready`)
-  return { child, line: String(line[0]) }
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
-  const gone = once(child, 'exit')
-  child.kill('SIGTERM')
-  await gone
+  return String(line[0])
 }
 
 async function liftLimit(bucket: string, tenant: string, env: NodeJS.ProcessEnv): Promise<void> {
@@ -159,58 +148,48 @@ async function prepareData(ready: Ready): Promise<{ templateId: string; passId: 
   return { templateId: String(template.id), passId }
 }
 
-async function main(): Promise<void> {
+async function main(scratch: Scratch): Promise<void> {
   const rounds = Number(options.rounds)
   const seconds = Number(options.seconds)
   const connections = Number(options.connections)
-  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-  chmodSync(directory, 0o711)
-  const server = await acquireServer({ dataDir: directory, say: console.error })
-  const children: ChildProcess[] = []
-  try {
-    const { user, password, host, port, database } = server.connection()
-    const env = {
-      DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}`,
-      SVC_PEPPER: 'pepper of the bench',
-      SANDBOX_PORT: '0',
-      LIVE_PORT: '0',
-      CONSOLE_PORT: '0',
-      NODE_ENV: 'bench',
-    }
-    const service = await start(['runtime/main.ts', '--json', '--demo'], env)
-    children.push(service.child)
-    const ready = JSON.parse(service.line) as Ready
-    for (const bucket of ['read', 'passes_write']) await liftLimit(bucket, ready.tenant_id, env)
-    const { templateId, passId } = await prepareData(ready)
-    const peers = await Promise.all(
-      PEERS.map((name) => start([`test/bench/${name}.ts`], { ...env, TENANT_ID: ready.tenant_id })),
-    )
-    children.push(...peers.map((peer) => peer.child))
-    const headers = { authorization: `Bearer ${ready.keys.sandbox_secret}`, 'service-version': VERSION }
-    const targets: Target[] = [
-      ...PEERS.map((name, index) => ({ name, origin: peers[index]!.line, headers })),
-      { name: 'service', origin: ready.sandbox_base_url, headers },
-    ]
-    const body = JSON.stringify({
-      template_id: templateId,
-      holder: { email: 'ada@example.com', name: 'Ada' },
-      fields: { points: '12' },
-    })
-    const scenarios: Scenario[] = [
-      { name: 'GET one pass', method: 'GET', path: `/v1/passes/${passId}` },
-      { name: 'GET list of 25', method: 'GET', path: '/v1/passes?limit=25' },
-      { name: 'POST a pass', method: 'POST', path: '/v1/passes', body },
-    ]
-    await compareBodies(targets, scenarios)
-    console.log(
-      `${rounds} rounds of ${seconds} s, ${connections} connections, node ${process.version}; requests per second, median (lowest–highest)`,
-    )
-    for (const scenario of scenarios) await compare(scenario, targets, { rounds, seconds, connections })
-  } finally {
-    await Promise.all(children.map(stop))
-    await server.release()
-    rmSync(directory, { recursive: true, force: true })
+  const starting = acquireServer({ dataDir: scratch.directory, say: console.error })
+  scratch.atEnd(async () => (await starting).release())
+  const { user, password, host, port, database } = (await starting).connection()
+  const env = {
+    DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}`,
+    SVC_PEPPER: 'pepper of the bench',
+    SANDBOX_PORT: '0',
+    LIVE_PORT: '0',
+    CONSOLE_PORT: '0',
+    NODE_ENV: 'bench',
   }
+  const line = await start(scratch, ['runtime/main.ts', '--json', '--demo'], env)
+  const ready = JSON.parse(line) as Ready
+  for (const bucket of ['read', 'passes_write']) await liftLimit(bucket, ready.tenant_id, env)
+  const { templateId, passId } = await prepareData(ready)
+  const peers = await Promise.all(
+    PEERS.map((name) => start(scratch, [`test/bench/${name}.ts`], { ...env, TENANT_ID: ready.tenant_id })),
+  )
+  const headers = { authorization: `Bearer ${ready.keys.sandbox_secret}`, 'service-version': VERSION }
+  const targets: Target[] = [
+    ...PEERS.map((name, index) => ({ name, origin: peers[index]!, headers })),
+    { name: 'service', origin: ready.sandbox_base_url, headers },
+  ]
+  const body = JSON.stringify({
+    template_id: templateId,
+    holder: { email: 'ada@example.com', name: 'Ada' },
+    fields: { points: '12' },
+  })
+  const scenarios: Scenario[] = [
+    { name: 'GET one pass', method: 'GET', path: `/v1/passes/${passId}` },
+    { name: 'GET list of 25', method: 'GET', path: '/v1/passes?limit=25' },
+    { name: 'POST a pass', method: 'POST', path: '/v1/passes', body },
+  ]
+  await compareBodies(targets, scenarios)
+  console.log(
+    `${rounds} rounds of ${seconds} s, ${connections} connections, node ${process.version}; requests per second, median (lowest–highest)`,
+  )
+  for (const scenario of scenarios) await compare(scenario, targets, { rounds, seconds, connections })
 }
 
 /** The servers are comparable only while they answer alike. */
@@ -249,4 +228,4 @@ async function compare(
   }
 }
 
-await main()
+await withScratch(main)

@@ -2,8 +2,9 @@
  * `npm run bench:toolkit`: each stage's and emitter's share on the four documents, beside openapi-typescript alone;
  * whole runs (cold, one line edited, unchanged); and cost and memory on made-up families of 5, 20 and 60 versions.
  */
-import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import { loadChanges } from '../../generators/changes.ts'
@@ -21,6 +22,7 @@ import { buildApi } from '../../generators/ir/build.ts'
 import { findProblems } from '../../generators/lint.ts'
 import { loadDocument } from '../../generators/load.ts'
 import { makeDocument, versionName } from '../toolkit/synthetic.ts'
+import { type Scratch, withScratch } from './scratch.ts'
 
 const print = (line = '') => void process.stdout.write(`${line}\n`)
 const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`
@@ -72,13 +74,19 @@ interface Run {
 }
 
 /** One run of the command in a process of its own. @param cache of its own folder, or none at all. */
-function command(args: readonly string[], cache: boolean): Run {
+async function command(scratch: Scratch, args: readonly string[], cache: boolean): Promise<Run> {
   const start = performance.now()
-  const { status, stderr } = spawnSync(
+  const child = spawn(
     process.execPath,
     ['--import', resolve('test/bench/usage.ts'), resolve('generators/cli.ts'), ...args],
-    { encoding: 'utf8', env: { ...process.env, DATELINE_CACHE: cache ? '' : 'off' } },
+    { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, DATELINE_CACHE: cache ? '' : 'off' } },
   )
+  scratch.own(child)
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const [status] = await once(child, 'close')
   const wall = performance.now() - start
   const usage = /usage (\d+) (\d+)$/m.exec(stderr)
   if (status !== 0 || !usage) throw new Error(`dateline ${args.join(' ')} ended with ${status}\n${stderr}`)
@@ -89,11 +97,16 @@ const shown = ({ wall, processor, memory }: Run) =>
   `${seconds(wall).padStart(9)} wall${seconds(processor).padStart(9)} processor${memory.toFixed(0).padStart(6)} MB`
 
 /** The project's own documents in a folder of their own, so that nothing of the project is touched. */
-function printRuns(folder: string): void {
+async function printRuns(scratch: Scratch): Promise<void> {
+  const folder = scratch.directory
   for (const name of ['openapi', 'versions', 'generated', 'runtime'])
     cpSync(name, join(folder, name), { recursive: true })
+  // What the copies import.
+  for (const name of ['generators', 'node_modules', 'package.json'])
+    symlinkSync(resolve(name), join(folder, name))
   cpSync('dateline.config.json', join(folder, 'dateline.config.json'))
-  const args = ['--config', join(folder, 'dateline.config.json')]
+  const run = (cache: boolean, name: string) =>
+    command(scratch, ['--config', join(folder, 'dateline.config.json'), name], cache)
   const edited = join(
     folder,
     'openapi',
@@ -104,17 +117,17 @@ function printRuns(folder: string): void {
   )
   print('\nwhole runs on the four documents')
   print(
-    `  generate, cold                 ${shown(command([...args, 'generate'], false))}   (at most 4 s alone on the machine)`,
+    `  generate, cold                 ${shown(await run(false, 'generate'))}   (at most 4 s alone on the machine)`,
   )
-  command([...args, 'generate'], true)
-  print(`  generate, unchanged            ${shown(command([...args, 'generate'], true))}   (at most 0.5 s)`)
-  print(`  check, unchanged               ${shown(command([...args, 'check'], true))}`)
+  await run(true, 'generate')
+  print(`  generate, unchanged            ${shown(await run(true, 'generate'))}   (at most 0.5 s)`)
+  print(`  check, unchanged               ${shown(await run(true, 'check'))}`)
   const text = readFileSync(edited, 'utf8')
   writeFileSync(edited, text.replace(/^( {6}summary: \w+)/m, '$1 edited'))
-  print(`  generate, one line edited      ${shown(command([...args, 'generate'], true))}   (at most 1.5 s)`)
+  print(`  generate, one line edited      ${shown(await run(true, 'generate'))}   (at most 1.5 s)`)
 }
 
-function printFamilies(folder: string): void {
+async function printFamilies(scratch: Scratch): Promise<void> {
   print('\nmade-up families, cold: 3.0 documents in JSON, of versions × operations')
   const sizes: readonly (readonly [versions: number, resources: number])[] = [
     [5, 24],
@@ -124,14 +137,14 @@ function printFamilies(folder: string): void {
     [5, 96],
   ]
   for (const [versions, resources] of sizes) {
-    const family = join(folder, `${versions}-${resources}`)
+    const family = join(scratch.directory, `${versions}-${resources}`)
     mkdirSync(join(family, 'openapi'), { recursive: true })
     for (let version = 0; version < versions; version++) {
       const text = JSON.stringify(makeDocument({ resources, version }), null, 1)
       writeFileSync(join(family, 'openapi', `${versionName(version)}.json`), text)
     }
     writeFileSync(join(family, 'dateline.config.json'), '{ "documents": "./openapi", "out": "./out" }')
-    const run = command(['--config', join(family, 'dateline.config.json'), 'generate'], false)
+    const run = await command(scratch, ['--config', join(family, 'dateline.config.json'), 'generate'], false)
     const operations = resources * 5
     const each = (run.processor / (versions * operations)).toFixed(2)
     print(
@@ -141,10 +154,7 @@ function printFamilies(folder: string): void {
 }
 
 await printShares()
-const folder = mkdtempSync('test/bench/.toolkit-')
-try {
-  printRuns(folder)
-  printFamilies(folder)
-} finally {
-  rmSync(folder, { recursive: true })
-}
+await withScratch(async (scratch) => {
+  await printRuns(scratch)
+  await printFamilies(scratch)
+})

@@ -12,14 +12,13 @@
  * Options: --rounds N (3), --deliveries N (4000), --concurrency C (256), --seconds S (10, of each latency), --minutes M (1),
  * --quick (one small round of everything), --only throughput|latency|steady, --statements (what the server spent on which).
  */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { acquireServer } from '../../runtime/db/embedded/server.ts'
 import { watchOver } from '../support/server.ts'
+import { type Scratch, withScratch } from './scratch.ts'
 import { type Bench, print } from './webhooks-figures.ts'
 import { compareLatency } from './webhooks-latency.ts'
 import type { Contestant } from './webhooks-peers.ts'
@@ -92,45 +91,35 @@ async function run(bench: Bench): Promise<void> {
   }
 }
 
-async function main(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-  chmodSync(directory, 0o711) // for the server's user, when root runs the bench
-  const server = await acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
+async function main({ directory, atEnd }: Scratch): Promise<void> {
+  const starting = acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
+  atEnd(async () => (await starting).release())
+  const server = await starting
   const watcher = watchOver(server, directory)
+  atEnd(() => watcher.stdin?.end('done\n'))
   const { user, password, host, port, database } = server.connection()
   const env = {
     DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}`,
     SVC_PEPPER: 'pepper of the bench',
   }
   const admin = new pg.Client(server.connection())
+  await admin.connect()
+  atEnd(() => admin.end())
   const sink = startHelper<Sink>('webhooks-sink.ts')
   const helpers: { end(): Promise<void> }[] = [sink]
-  const interrupted = new Promise<never>((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(signal)))
+  // Together: the others finish what they have under way only when the sink cuts it.
+  atEnd(() => Promise.all(helpers.map((helper) => helper.end())))
+  const origin = await sink.ask('origin')
+  const { concurrency } = options
+  const service = startHelper<Service>('webhooks-service.ts', [origin, concurrency, String(TENANTS)], env)
+  helpers.push(service)
+  const peers = ['graphile-worker', 'pg-boss'].map((name) => {
+    const peer = startHelper<Contestant>('webhooks-peers.ts', [name, origin, concurrency], env)
+    helpers.push(peer)
+    return [name, peer] as const
   })
-  try {
-    await admin.connect()
-    const origin = await sink.ask('origin')
-    const { concurrency } = options
-    const service = startHelper<Service>('webhooks-service.ts', [origin, concurrency, String(TENANTS)], env)
-    helpers.push(service)
-    const peers = ['graphile-worker', 'pg-boss'].map((name) => {
-      const peer = startHelper<Contestant>('webhooks-peers.ts', [name, origin, concurrency], env)
-      helpers.push(peer)
-      return [name, peer] as const
-    })
-    const contestants = [['service', service as Helper<Contestant>] as const, ...peers]
-    await Promise.race([
-      run({ admin, sink, service, contestants, concurrency, serverLog: join(directory, 'postgres.log') }),
-      interrupted,
-    ])
-  } finally {
-    await Promise.all(helpers.map((helper) => helper.end()))
-    await admin.end()
-    await server.release()
-    watcher.stdin?.end('done\n')
-    rmSync(directory, { recursive: true, force: true })
-  }
+  const contestants = [['service', service as Helper<Contestant>] as const, ...peers]
+  await run({ admin, sink, service, contestants, concurrency, serverLog: join(directory, 'postgres.log') })
 }
 
-await main()
+await withScratch(main)
