@@ -302,10 +302,31 @@ function makeNumber(rules: Json): CheckOf<number> | undefined {
     else if (least !== undefined && value < least) fault(walk, 'minimum', `must be at least ${least}`)
     if (below !== undefined && value >= below) fault(walk, 'exclusiveMaximum', `must be less than ${below}`)
     else if (most !== undefined && value > most) fault(walk, 'maximum', `must be at most ${most}`)
-    if (step !== undefined && !Number.isInteger(value / step)) {
+    if (step !== undefined && !isMultiple(value, step)) {
       fault(walk, 'multipleOf', `must be a multiple of ${step}`)
     }
   }
+}
+
+/**
+ * Whether one decimal number is a multiple of another, as both are written: 0.07 of 0.01. In binary neither is what it
+ * says, so their shortest spellings are compared.
+ */
+export function isMultiple(value: number, step: number): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(step)) return value % step === 0
+  const [a, b] = [decimalOf(value), decimalOf(step)]
+  if (b.digits === 0n) return false
+  const shift = a.exponent - b.exponent
+  return shift < 0
+    ? a.digits % (b.digits * 10n ** BigInt(-shift)) === 0n
+    : (a.digits * 10n ** BigInt(shift)) % b.digits === 0n
+}
+
+/** Whole digits, times a power of ten. */
+function decimalOf(value: number): { readonly digits: bigint; readonly exponent: number } {
+  const [coefficient = '', exponent = '0'] = String(value).split('e')
+  const [whole = '', fraction = ''] = coefficient.split('.')
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
 }
 
 function makeArray(known: Known, rules: Json): CheckOf<readonly unknown[]> | undefined {

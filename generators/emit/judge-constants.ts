@@ -75,6 +75,23 @@ function canonical(v) {
   for (const name of Object.keys(v).sort()) text += \`\${JSON.stringify(name)}:\${canonical(v[name])},\`
   return text
 }`,
+  isMultiple: `/** Whether one decimal number is a multiple of another, as both are written: 0.07 of 0.01. */
+function isMultiple(v, step) {
+  if (Number.isSafeInteger(v) && Number.isSafeInteger(step)) return v % step === 0
+  const [a, b] = [decimalOf(v), decimalOf(step)]
+  if (b.digits === 0n) return false
+  const shift = a.exponent - b.exponent
+  return shift < 0
+    ? a.digits % (b.digits * 10n ** BigInt(-shift)) === 0n
+    : (a.digits * 10n ** BigInt(shift)) % b.digits === 0n
+}
+
+/** A number as its shortest spelling says: whole digits, times a power of ten. */
+function decimalOf(v) {
+  const [coefficient, exponent = '0'] = String(v).split('e')
+  const [whole, fraction = ''] = coefficient.split('.')
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
+}`,
   format: `function format(name) {
   const judge = formats.fullFormats[name]
   if (typeof judge === 'function') return judge

@@ -83,7 +83,7 @@ function fitsPlain(schema: Schema, v: string, writer: Writer): string | undefine
     case 'boolean':
       return `typeof ${v} === 'boolean'`
     case 'number':
-      return fitsNumber(schema, v)
+      return fitsNumber(schema, v, writer)
     case 'string':
       return fitsString(schema, v, writer)
     case 'enum':
@@ -106,7 +106,7 @@ const all = (conditions: readonly (string | false | undefined)[]): string => {
 const above = (sign: string, v: string, bound: number | undefined) =>
   bound !== undefined && `${v} ${sign} ${bound}`
 
-function fitsNumber(schema: Of<'number'>, v: string): string {
+function fitsNumber(schema: Of<'number'>, v: string, { constants }: Writer): string {
   // int32 is bounds in disguise; int64, float and double say nothing about JSON.
   const narrow = schema.format === 'int32'
   return all([
@@ -116,7 +116,7 @@ function fitsNumber(schema: Of<'number'>, v: string): string {
     above('<=', v, schema.maximum ?? (narrow ? 2 ** 31 - 1 : undefined)),
     above('>', v, schema.exclusiveMinimum),
     above('<', v, schema.exclusiveMaximum),
-    schema.multipleOf !== undefined && `Number.isInteger(${v} / ${schema.multipleOf})`,
+    schema.multipleOf !== undefined && `${constants.call('isMultiple')}(${v}, ${schema.multipleOf})`,
   ])
 }
 

@@ -1,4 +1,5 @@
 /** Bounds, patterns and formats: a tightened one refuses requests, a loosened one surprises readers. */
+import { isMultiple } from '../explain.ts'
 import type { Compare } from './diff-schemas.ts'
 import { BOTH, found, inside, NARROWING, places, REQUEST, type Spot, WIDENING } from './diff-sheet.ts'
 import type { ArraySchema, NumberSchema, Schema, StringSchema } from './model.ts'
@@ -121,9 +122,10 @@ function compareFactors(spot: Spot, a: NumberSchema, b: NumberSchema): void {
   const [was, is] = [a.multipleOf, b.multipleOf]
   if (was === is) return
   const said = is === undefined ? `need no longer be a multiple of ${was}` : `must be a multiple of ${is}`
-  if (was === undefined || (is !== undefined && is % was === 0))
+  if (was === undefined || (is !== undefined && isMultiple(is, was)))
     found(spot, 'bound-tightened', NARROWING, said, places(a, b))
-  else if (is === undefined || was % is === 0) found(spot, 'bound-loosened', WIDENING, said, places(a, b))
+  else if (is === undefined || isMultiple(was, is))
+    found(spot, 'bound-loosened', WIDENING, said, places(a, b))
   else found(spot, 'bound-tightened', BOTH, `${said}, not of ${was}`, places(a, b))
 }
 

@@ -90,12 +90,15 @@ function objectNear(
   return object
 }
 
+/** Without what binary multiplication adds to a decimal. */
+const written = (value: number): number => Number(value.toPrecision(12))
+
 function numberNear(schema: Extract<Schema, { kind: 'number' }>, random: Random): number {
   const low = schema.minimum ?? schema.exclusiveMinimum ?? -5
   const high = schema.maximum ?? schema.exclusiveMaximum ?? low + 20
   const value = low + random() * Math.min(high - low, 100)
   const step = schema.multipleOf ?? 1
-  return schema.integer || schema.multipleOf !== undefined ? Math.round(value / step) * step : value
+  return schema.integer || schema.multipleOf !== undefined ? written(Math.round(value / step) * step) : value
 }
 
 function stringNear(schema: StringSchema, random: Random): string {

@@ -132,7 +132,9 @@ function numbers(schema: Extract<Schema, { kind: 'number' }>): fc.Arbitrary<numb
     schema.maximum ?? (schema.exclusiveMaximum === undefined ? min + 2_000_000 : schema.exclusiveMaximum - 1)
   const step = schema.multipleOf ?? 1
   if (schema.integer || schema.multipleOf !== undefined) {
-    return fc.integer({ min: Math.ceil(min / step), max: Math.floor(max / step) }).map((each) => each * step)
+    const multiples = fc.integer({ min: Math.ceil(min / step), max: Math.floor(max / step) })
+    // Rounded to what a person would write: 3 × 0.1 is not 0.3 in binary.
+    return multiples.map((each) => Number((each * step).toPrecision(12)))
   }
   return fc.double({ min, max, noNaN: true, noDefaultInfinity: true })
 }
