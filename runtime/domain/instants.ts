@@ -1,23 +1,36 @@
-const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(\.\d{1,9})?(?:Z|([+-])(\d\d):(\d\d)))?$/
+/** RFC 3339, and what else the format `date-time` of the documents' validators lets through: a space, an offset without colon or minutes. */
+const INSTANT =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt\s](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?))?$/
+
+/** The years that the interface can write, in UTC. */
+const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00.000Z')
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * Reads a date (its first instant in UTC) or a date and time with offset, ISO 8601. Gives milliseconds since the epoch;
- * a half stands for whatever lies between two of them. Undefined for what no calendar has, such as 30 February.
+ * Reads a date (its first instant in UTC) or a date and time with offset, ISO 8601: the one reader of every instant that
+ * callers send. Gives milliseconds since the epoch; a half stands for whatever lies between two of them. Undefined for
+ * what no calendar has, such as 30 February, and for what lies outside the years 0001 to 9999 in UTC.
  */
 export function parseInstant(text: string): number | undefined {
   const parts = INSTANT.exec(text)
   if (!parts) return undefined
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0))
-  const local = Date.UTC(year!, month! - 1, day!, hour, minute, second)
-  const date = new Date(local)
+  if (hour! > 23 || minute! > 59 || second! > 59) return undefined
+  const date = new Date(0)
+  // Date.UTC reads the years 0 to 99 as those of the last century.
+  date.setUTCFullYear(year!, month! - 1, day!)
   if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month! - 1 || date.getUTCDate() !== day) {
     return undefined
   }
-  if (hour! > 23 || minute! > 59 || second! > 59) return undefined
-  const offset = Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0)
-  const digits = (parts[7] ?? '.').slice(1).padEnd(3, '0')
-  const fraction = Number(digits.slice(0, 3)) + (/[1-9]/.test(digits.slice(3)) ? 0.5 : 0)
-  return local + fraction - (parts[8] === '-' ? -offset : offset) * 60_000
+  const [offsetHours, offsetMinutes] = [Number(parts[9] ?? 0), Number(parts[10] ?? 0)]
+  if (offsetHours > 23 || offsetMinutes > 59) return undefined
+  const local = date.setUTCHours(hour!, minute, second)
+  const offset = (offsetHours * 60 + offsetMinutes) * (parts[8] === '-' ? -60_000 : 60_000)
+  const digits = (parts[7] ?? '').padEnd(3, '0')
+  const instant = local - offset + Number(digits.slice(0, 3))
+  if (instant < FIRST_INSTANT || instant > LAST_INSTANT) return undefined
+  // No half after the last millisecond: rounded up, it would lie in the year 10000.
+  return instant < LAST_INSTANT && /[1-9]/.test(digits.slice(3)) ? instant + 0.5 : instant
 }
 
 const DAY_MS = 86_400_000
