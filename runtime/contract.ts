@@ -166,8 +166,6 @@ export interface Context {
   readonly cursors: Cursors
   /** Origin of this environment's API, without a slash at the end. */
   readonly baseUrl: string
-  /** Address of the page on an error code, in the documents of the caller's version. */
-  docUrl(code: string): string
   readonly wallet: Wallet
   readonly account: Account
   /** What the handler's `prepare` gave; undefined where it has none. */

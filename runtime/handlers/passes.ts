@@ -1,8 +1,8 @@
 import type { PassesHandlers } from '../../generated/head/handlers.ts'
 import type { components } from '../../generated/head/types.ts'
-import type { Context } from '../contract.ts'
+import type { Context, Detail } from '../contract.ts'
 import { countPasses, listPasses, type PassFilter, type PassRow, readPass } from '../db/passes.ts'
-import { ApiError, describeError, notFound, validationFailed } from '../http/errors.ts'
+import { ApiError, describeItemError, notFound, validationFailed } from '../http/errors.ts'
 import { type CreatedQuery, readCreated, readPage, showList } from './list-query.ts'
 import { archive, changePasses, type PassRequest, patch, revoke } from './pass-changes.ts'
 import { issuePasses } from './pass-issuing.ts'
@@ -46,13 +46,13 @@ export const passesHandlers = {
   },
 
   async createPassBatch(context, { items }) {
-    const orders = items.map((item) => (item.valid ? item.value : validationFailed(item.details)))
+    const orders = items.map((item) => (item.valid ? item.value : refuseItem(item.details)))
     return showBatch(context, await issuePasses(context, orders))
   },
 
   async updatePassBatch(context, { items }) {
     const requests = items.map((item) => {
-      if (!item.valid) return validationFailed(item.details)
+      if (!item.valid) return refuseItem(item.details)
       const { id, ...change } = item.value
       return {
         id,
@@ -66,7 +66,7 @@ export const passesHandlers = {
   async revokePassBatch(context, { items }) {
     const change = (pass: PassRow) => revoke(pass, context.now)
     const requests = items.map((item) =>
-      item.valid ? { id: item.value, type: 'pass.revoked' as const, change } : validationFailed(item.details),
+      item.valid ? { id: item.value, type: 'pass.revoked' as const, change } : refuseItem(item.details),
     )
     return showBatch(context, await changePasses(context, requests))
   },
@@ -88,17 +88,18 @@ function show(context: Context, outcome: PassRow | ApiError | undefined): Schema
   return showPass(outcome, context.baseUrl, context.now)
 }
 
+/** An item that its own version's validator refused. */
+function refuseItem(details: readonly Detail[]): ApiError {
+  return validationFailed(details, { asSent: true })
+}
+
 function showBatch(
   context: Context,
   outcomes: readonly (PassRow | ApiError)[],
 ): { status: 200; body: Schemas['PassBatch'] } {
   const results = outcomes.map((outcome, index): Schemas['PassBatchResult'] =>
     outcome instanceof ApiError
-      ? {
-          index,
-          status: 'failed',
-          error: { ...describeError(outcome, context.requestId), doc_url: context.docUrl(outcome.code) },
-        }
+      ? { index, status: 'failed', error: describeItemError(outcome, context.requestId) }
       : { index, status: 'succeeded', pass: showPass(outcome, context.baseUrl, context.now) },
   )
   return { status: 200, body: { object: 'batch', results } }

@@ -1,9 +1,17 @@
 import { pipeline } from 'node:stream/promises'
 import { codeOf, isUnavailable } from '../db/errors.ts'
 import { corsHeaders } from './cors.ts'
-import { ApiError, describeError, type ErrorBody, internalError, unavailable } from './errors.ts'
+import {
+  ApiError,
+  describeError,
+  type ErrorBody,
+  internalError,
+  renameFields,
+  unavailable,
+} from './errors.ts'
 import type { Exchange, Service, WrittenReply } from './exchange.ts'
 import { takeToken } from './take-allowance.ts'
+import { wordResults } from './word-results.ts'
 
 const NONE: readonly string[] = []
 
@@ -21,10 +29,13 @@ export function answer(exchange: Exchange, service: Service): void | Promise<voi
   send(exchange, service, reply.status, text, headers)
 }
 
-function writeSuccess({ route }: Exchange, { body, text }: WrittenReply): string {
-  const { down } = route!.operation
-  if (!down) return text ?? JSON.stringify(body)
-  return JSON.stringify(down(body ?? JSON.parse(text!)))
+function writeSuccess(exchange: Exchange, { body, text }: WrittenReply): string {
+  const { down, body: described } = exchange.route!.operation
+  if (!down && !described?.each) return text ?? JSON.stringify(body)
+  const whole = body ?? JSON.parse(text!)
+  const worded = described?.each ? wordResults(exchange, whole) : whole
+  if (down) return JSON.stringify(down(worded))
+  return worded === body && text !== undefined ? text : JSON.stringify(worded)
 }
 
 /** A refusal that was stored: the names of fields and the address of its page depend on who reads it. */
@@ -34,11 +45,9 @@ function writeRefusal(exchange: Exchange, { text }: WrittenReply): string {
 
 /** An error as the caller's version words it: what a handler refused names its fields as the newest version does. */
 function showError({ route, version, reached }: Exchange, error: ErrorBody): string {
-  const named = reached ? route?.operation.downField : undefined
-  const details = named && error.details?.map((detail) => ({ ...detail, field: named(detail.field) }))
-  return JSON.stringify({
-    error: { ...error, ...(details && { details }), doc_url: version.docUrl(error.code) },
-  })
+  const rename = reached ? route?.operation.downField : undefined
+  const worded = rename ? renameFields(error, rename) : error
+  return JSON.stringify({ error: { ...worded, doc_url: version.docUrl(error.code) } })
 }
 
 /** An answer that goes on until either side ends it. */

@@ -23,7 +23,6 @@ export function createContext(
       ? cursorsOf(exchange, service, query)
       : NO_CURSORS,
     baseUrl: service.baseUrl,
-    docUrl: exchange.version.docUrl,
     wallet: service.wallet,
     account: exchange.route!.changesAccount
       ? service.account.bind(db, exchange.credential!.tenant.id, exchange.now)

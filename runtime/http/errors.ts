@@ -13,6 +13,8 @@ export interface ErrorParts {
   readonly extras?: Readonly<Record<string, string>>
   /** Names and values in turn. */
   readonly headers?: readonly string[]
+  /** The details name fields of the body as it was sent, not as the newest version does. */
+  readonly asSent?: boolean
 }
 
 /** An answer that is not a success, in the shape of the contract. Its message reaches the caller. */
@@ -58,6 +60,21 @@ export function describeError(error: ApiError, requestId: string): ErrorBody {
   }
 }
 
+/** What a batch answers for a failed item until it is worded for a version, and what is stored. */
+export interface ItemError extends ErrorBody {
+  readonly as_sent?: true
+  readonly doc_url: string
+}
+
+/** An item's error, to be worded by `wordResults` for each version that reads it; `doc_url` is filled in there too. */
+export function describeItemError(error: ApiError, requestId: string): ItemError {
+  return {
+    ...describeError(error, requestId),
+    ...(error.parts.asSent ? { as_sent: true as const } : {}),
+    doc_url: '',
+  }
+}
+
 export function invalidParameter(code: ErrorCode, param: string, message: string): ApiError {
   return new ApiError(400, 'invalid_parameter', code, message, { param })
 }
@@ -89,20 +106,27 @@ export function invalidState(message: string): ApiError {
 export const MOST_DETAILS = 50
 
 /** A body that does not fit. At least one fault; those beyond fifty are left out. */
-export function validationFailed(faults: readonly Detail[]): ApiError {
+export function validationFailed(
+  faults: readonly Detail[],
+  parts: Pick<ErrorParts, 'asSent'> = {},
+): ApiError {
   const details = faults.slice(0, MOST_DETAILS).map(({ field, issue }) => ({ field, issue }))
-  const first = details[0]
-  const where = first ? `: ${first.field === '' ? 'it' : first.field} ${first.issue}` : ''
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : ''
-  return new ApiError(
-    422,
-    'invalid_request',
-    'validation_failed',
-    `The request body is not valid${where}${more}.`,
-    {
-      details,
-    },
-  )
+  const message = `The request body is not valid${sayFirst(details)}${more}.`
+  return new ApiError(422, 'invalid_request', 'validation_failed', message, { ...parts, details })
+}
+
+/** What the message of a body that does not fit says of its first fault. */
+function sayFirst([first]: readonly Detail[]): string {
+  return first ? `: ${first.field === '' ? 'it' : first.field} ${first.issue}` : ''
+}
+
+/** The same error with its fields named otherwise, in its details and in its message. */
+export function renameFields<E extends ErrorBody>(error: E, rename: (field: string) => string): E {
+  if (!error.details) return error
+  const details = error.details.map((detail) => ({ ...detail, field: rename(detail.field) }))
+  const message = error.message.replace(sayFirst(error.details), () => sayFirst(details))
+  return { ...error, message, details }
 }
 
 /** Too much at once. `retryAfterMs` suffices: a request after it finds what it needs. */

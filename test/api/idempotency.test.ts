@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { revokeKey } from '../../runtime/control/keys.ts'
 import {
+  type Answer,
   type Call,
   makeKey,
   makeTenant,
@@ -12,7 +13,15 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
-import { issuePass, makeTemplate, refusal, someoneWaits, TEMPLATE, whileHeld } from './fixtures.ts'
+import {
+  issuePass,
+  makeTemplate,
+  NO_TEMPLATE,
+  refusal,
+  someoneWaits,
+  TEMPLATE,
+  whileHeld,
+} from './fixtures.ts'
 
 const CURRENT = '2026-05-19'
 const DAY = 86_400_000
@@ -81,6 +90,21 @@ describe('the same key and request', () => {
     expect([again.status, again.body]).toEqual([201, rest])
     expect(again.headers.get('Service-Version')).toBe('2025-06-01')
     expect(again.headers.get('Idempotency-Replayed')).toBe('true')
+  })
+
+  test('in another version: the errors of a batch’s items, worded for that version', async () => {
+    const key = randomUUID()
+    const body = { passes: [{ template_id: NO_TEMPLATE }, { template_id: 7 }, order()] }
+    const first = await send('/v1/passes/batch', keyed(key, { body }))
+    const older = speak(service.urls.sandbox, { secret, version: '2026-02-01' })
+    const again = await older('/v1/passes/batch', keyed(key, { body }))
+    expect(again.headers.get('Idempotency-Replayed')).toBe('true')
+    const pages = (answer: Answer) => answer.body.results.map((each: Answer['body']) => each.error?.doc_url)
+    const page = (version: string) => expect.stringContaining(`/docs/${version}#error-validation_failed`)
+    expect(pages(first)).toEqual([page('2026-05-19'), page('2026-05-19'), undefined])
+    expect(pages(again)).toEqual([page('2026-02-01'), page('2026-02-01'), undefined])
+    expect(again.body.results[1].error.details[0].field).toBe('template_id')
+    expect(Object.keys(again.body.results[1].error)).not.toContain('as_sent')
   })
 
   test('where the key is optional it is honoured', async () => {

@@ -11,7 +11,7 @@ import type { Database } from '../../runtime/db/database.ts'
 import { DatabaseUnavailable } from '../../runtime/db/errors.ts'
 import type { Pool } from '../../runtime/db/pool.ts'
 import { createEndpointSecrets } from '../../runtime/events/secrets.ts'
-import { validationFailed } from '../../runtime/http/errors.ts'
+import { ApiError, describeItemError, validationFailed } from '../../runtime/http/errors.ts'
 import { createLimiter } from '../../runtime/http/limiter.ts'
 import { runPipeline } from '../../runtime/http/pipeline.ts'
 import { createVersions, type Handlers } from '../../runtime/http/versions.ts'
@@ -246,7 +246,10 @@ test('a set reaches the handler as a list, after its translation; the answer goe
 
 test('items of a batch are judged and translated one by one', async () => {
   const handlers: Handlers = {
-    getThing: async (_context, input: { items: unknown }) => ({ status: 200, body: input.items }),
+    getThing: async (_context, input: { items: unknown }) => ({
+      status: 200,
+      body: { results: input.items },
+    }),
   }
   const row = operation({
     method: 'POST',
@@ -263,7 +266,7 @@ test('items of a batch are judged and translated one by one', async () => {
     },
   })
   const init = { method: 'POST', body: '{"passes":[1,2]}', headers: { 'Content-Type': 'application/json' } }
-  expect((await ask({ operation: row, handlers }, '/v1/things', init)).body).toEqual([
+  expect((await ask({ operation: row, handlers }, '/v1/things', init)).body.results).toEqual([
     { valid: true, value: 2 },
     { valid: false, details: [{ field: '', issue: expect.any(String) }] },
   ])
@@ -294,7 +297,57 @@ test('what a handler refuses names its fields as the caller’s version does', a
   }
   const { status, body } = await ask({ operation: operationWithNames, handlers: refusing })
   expect(status).toBe(422)
-  expect(body).toMatchObject({ error: { details: [{ field: 'allowed[0]', issue: 'is no category' }] } })
+  expect(body.error).toMatchObject({
+    message: 'The request body is not valid: allowed[0] is no category.',
+    details: [{ field: 'allowed[0]', issue: 'is no category' }],
+  })
+})
+
+test('so do the items of a batch, but for fields that the caller’s own validator named', async () => {
+  const details = [{ field: 'blocked[0]', issue: 'is no $& category' }]
+  const outcomes = [
+    validationFailed(details),
+    validationFailed(details, { asSent: true }),
+    new ApiError(409, 'conflict', 'invalid_state', 'Not now.', { param: 'blocked' }),
+  ]
+  const handlers: Handlers = {
+    getThing: async () => ({
+      status: 200,
+      body: {
+        results: [
+          { index: 0, status: 'succeeded' },
+          ...outcomes.map((each) => ({ status: 'failed', error: describeItemError(each, 'req_1') })),
+        ],
+      },
+    }),
+  }
+  const each = { property: 'passes', validate: () => true, pointer: '' }
+  const row = operation({
+    method: 'POST',
+    body: { required: false, validate: () => true, pointer: '', each },
+    downField: (field) => field.replace('blocked', 'allowed'),
+  })
+  const { body } = await ask({ operation: row, handlers }, '/v1/things', { method: 'POST' })
+  const page = (code: string) => `http://console/docs/2026-05-19#error-${code}`
+  const invalid = { type: 'invalid_request', code: 'validation_failed', request_id: 'req_1' }
+  const worded = (field: string) => ({
+    ...invalid,
+    message: `The request body is not valid: ${field} is no $& category.`,
+    details: [{ field, issue: 'is no $& category' }],
+    doc_url: page('validation_failed'),
+  })
+  expect(body.results.slice(1).map(({ error }: { error: object }) => error)).toEqual([
+    worded('allowed[0]'),
+    worded('blocked[0]'),
+    {
+      type: 'conflict',
+      code: 'invalid_state',
+      message: 'Not now.',
+      param: 'allowed',
+      request_id: 'req_1',
+      doc_url: page('invalid_state'),
+    },
+  ])
 })
 
 test('an answer that cannot be written is a fault of ours', async () => {
