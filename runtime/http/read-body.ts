@@ -1,9 +1,11 @@
-import type { Body, Judged } from '../contract.ts'
+import type { Body, Detail, Judged } from '../contract.ts'
 import { validationFailed } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { explainAll } from './explanation.ts'
-import { findForbidden, malformedJson, parseJson, readBytes, requireJsonType } from './json-body.ts'
+import { findForbidden, type Tally } from './inspect-json.ts'
+import { malformedJson, parseJson, readBytes, requireJsonType } from './json-body.ts'
 import { findMisspelt } from './number-spelling.ts'
+import { type JsonScan, scanJson } from './scan-json.ts'
 import type { VersionTable } from './versions.ts'
 
 /** Step 10: the body, as the caller's version describes it. */
@@ -21,17 +23,46 @@ async function readWritten(exchange: Exchange): Promise<void> {
   }
   requireJsonType(request.headers['content-type'])
   const value = parseJson(bytes)
-  const forbidden = findForbidden(value)
-  if (forbidden) throw validationFailed([forbidden])
+  const scan = scanJson(bytes)
+  const forbidden = inspect(value, body?.each, scan)
+  if (forbidden.whole) throw validationFailed([forbidden.whole])
   if (!body) {
     requireNothing(value)
     return
   }
   if (!body.validate(value)) throw validationFailed(explainAll(version.document, body.pointer, value))
-  const misspelt = body.each ? [] : findMisspelt(bytes, version.document, body.pointer)
-  if (misspelt.length > 0) throw validationFailed(misspelt)
   exchange.body = value
-  if (body.each) exchange.items = judgeItems(body.each, value, version)
+  if (body.each) {
+    exchange.items = validateItems(body.each, value, forbidden.items, version)
+    return
+  }
+  const misspelt = scan.hasFractions ? findMisspelt(bytes, version.document, body.pointer) : []
+  if (misspelt.length > 0) throw validationFailed(misspelt)
+}
+
+type Each = NonNullable<Body['each']>
+
+/** What a body must not hold: the first of it, and in a batch the first of each item, which costs only that item. */
+interface Forbidden {
+  readonly whole: Detail | undefined
+  readonly items: readonly (Detail | undefined)[]
+}
+
+/** Throws `malformed_json` where a member stands twice. */
+function inspect(value: unknown, each: Each | undefined, { colons }: JsonScan): Forbidden {
+  const tally: Tally = { colons: 0 }
+  const given = each && itemsOf(each, value)
+  // Items stand two levels below the envelope.
+  const items = given?.map((item) => findForbidden(item, tally, 2)) ?? []
+  const whole = findForbidden(given ? { ...(value as object), [each!.property]: [] } : value, tally)
+  if (tally.colons !== colons) throw malformedJson('An object of the body has a member twice.')
+  return { whole, items }
+}
+
+function itemsOf({ property }: Each, value: unknown): readonly unknown[] | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, property)) return undefined
+  const items = (value as Readonly<Record<string, unknown>>)[property]
+  return Array.isArray(items) ? items : undefined
 }
 
 /** An operation without a body takes `{}` too. */
@@ -42,16 +73,17 @@ function requireNothing(value: unknown): void {
   if (faults.length > 0) throw validationFailed(faults)
 }
 
-/** Judges the items of a batch one by one. */
-function judgeItems(
-  each: NonNullable<Body['each']>,
+/** Validates the items of a batch one by one. */
+function validateItems(
+  each: Each,
   value: unknown,
+  forbidden: readonly (Detail | undefined)[],
   version: VersionTable,
 ): Judged<unknown>[] {
-  const items = (value as Readonly<Record<string, readonly unknown[]>>)[each.property] ?? []
-  return items.map((item) =>
-    each.validate(item)
-      ? { valid: true, value: item }
-      : { valid: false, details: explainAll(version.document, each.pointer, item) },
-  )
+  return (itemsOf(each, value) ?? []).map((item, index) => {
+    const fault = forbidden[index]
+    if (fault) return { valid: false, details: [fault] }
+    if (each.validate(item)) return { valid: true, value: item }
+    return { valid: false, details: explainAll(version.document, each.pointer, item) }
+  })
 }

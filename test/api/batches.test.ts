@@ -66,6 +66,46 @@ describe('batches', () => {
     }
   })
 
+  test.each([
+    ['NUL in a value', '{"template_id":"T","metadata":{"a":"x\\u0000"}}', 'metadata.a'],
+    ['NUL in a name', '{"template_id":"T","metadata":{"a\\u0000":"x"}}', 'metadata.a\ufffd'],
+    ['half of a surrogate pair', '{"template_id":"T","holder":{"name":"\\ud800"}}', 'holder.name'],
+    ['half of one in a name', '{"\\udc00":1}', '\ufffd'],
+    ['a reserved name', '{"template_id":"T","__proto__":{"a":1}}', '__proto__'],
+    ['a number beyond all range', '{"template_id":1e999}', 'template_id'],
+  ])('%s in one item costs only that item', async (_, item, field) => {
+    const raw = `{"passes":[{"template_id":"T"},${item},{"template_id":"T"}]}`
+    const { status, body } = await send('/v1/passes/batch', {
+      method: 'POST',
+      raw: raw.replaceAll('"T"', JSON.stringify(templateId)),
+      headers: { 'Content-Type': 'application/json' },
+    })
+    expect([status, body.results.map((each: Answer['body']) => each.status)]).toEqual([
+      200,
+      ['succeeded', 'failed', 'succeeded'],
+    ])
+    expect(body.results[1].error).toMatchObject({ code: 'validation_failed', details: [{ field }] })
+  })
+
+  test('hostile identifiers of a revocation cost only themselves', async () => {
+    const one = await issuePass(send, templateId)
+    const ids = [one.id, 'a\0', '\ud800', { __proto__: 1 }]
+    const { body } = await send('/v1/passes/batch_revoke', { body: { ids } })
+    expect(body.results.map((each: Answer['body']) => each.status)).toEqual([
+      'succeeded',
+      'failed',
+      'failed',
+      'failed',
+    ])
+  })
+
+  test('beside its items an envelope is refused as a whole', async () => {
+    const raw = '{"passes":[{}],"more":"\\u0000"}'
+    const headers = { 'Content-Type': 'application/json' }
+    const answer = await send('/v1/passes/batch', { method: 'POST', raw, headers })
+    expect(firstFault(answer)).toMatchObject([422, 'validation_failed', { field: 'more' }])
+  })
+
   test('100 passes keep their order in the list', async () => {
     const own = await makeTemplate(send)
     const passes = Array.from({ length: 100 }, (_, at) => ({

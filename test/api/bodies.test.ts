@@ -10,7 +10,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
-import { makeTemplate, refusal, TEMPLATE } from './fixtures.ts'
+import { firstFault, makeTemplate, refusal, TEMPLATE } from './fixtures.ts'
 
 let service: TestService
 let secret: string
@@ -51,6 +51,82 @@ describe('what is no JSON', () => {
   ])('%#', async (raw, _what) => {
     expect(refusal(await post(raw))).toEqual([400, 'invalid_parameter', 'malformed_json'])
   })
+})
+
+describe('a member twice', () => {
+  test.each([
+    '{"template_id":"T","template_id":"T"}',
+    '{"template_id":"T","metadata":{"a":"1","a":"2"}}',
+    '{"template_id":"T","metadata":{"a":"1","\\u0061":"2"}}',
+    '{"template_id":"T","metadata":{"a:":"1","a\\u003A":"2"}}',
+    '{"template_id":"T","metadata":{"\\u003a":"1","\\u003a":"2"}}',
+    '{"template_id":"T","metadata":{"a":"::","a":"\\u003a:"}}',
+    '{"template_id":"T","metadata":{"":"1","":"2"}}',
+    '{"template_id":"T","metadata":{"__proto__":"1","__proto__":"2"}}',
+    '{"template_id":"T","more":[{"a":{"b":1,"b":1}}]}',
+    '{"template_id":"T","metadata":{"a":"1"},"metadata":{"b":"2"}}',
+  ])('%s', async (text) => {
+    const answer = await post(text.replaceAll('"T"', JSON.stringify(templateId)))
+    expect(refusal(answer)).toEqual([400, 'invalid_parameter', 'malformed_json'])
+  })
+
+  test('in an item of a batch, or of its envelope', async () => {
+    for (const text of ['{"passes":[{"a":1,"a":2}]}', '{"passes":[{}],"passes":[{}]}']) {
+      const answer = await post(text, JSON_TYPE, '/v1/passes/batch')
+      expect(refusal(answer)).toEqual([400, 'invalid_parameter', 'malformed_json'])
+    }
+  })
+
+  test.each([
+    '{"a":"x:y","b":"\\u003a","c":"\\\\u003a","d":":\\":\\\\"}',
+    '{"a:":"1","b\\u003A":"2","c\\\\":"u003a"}',
+    '{"a":"1","A":"2","\\u0062":"::::"}',
+    '{ "ä:🎟️" : "\\\\:" }',
+  ])('is not what a colon elsewhere means: %s', async (text) => {
+    const answer = await post(`{"template_id":"${templateId}","metadata":${text}}`)
+    expect([answer.status, answer.body.metadata]).toEqual([201, JSON.parse(text)])
+  })
+})
+
+describe('an instant outside the years 0001 to 9999 in UTC', () => {
+  test.each([
+    '9999-12-31T23:59:59-00:01',
+    '9999-12-31T23:59:59.9999-23:59',
+    '9999-12-31T23:59:60Z',
+    '0000-12-31T00:00:00Z',
+    '0001-01-01T00:00:00+00:01',
+    '2026-02-30T00:00:00Z',
+  ])('%s in a body and in an item', async (expires_at) => {
+    const answer = await send('/v1/passes', { body: { template_id: templateId, expires_at } })
+    expect(firstFault(answer)).toMatchObject([422, 'validation_failed', { field: 'expires_at' }])
+    const passes = [{ template_id: templateId, expires_at }, { template_id: templateId }]
+    const { body } = await send('/v1/passes/batch', { body: { passes } })
+    expect(body.results[0].error.details).toMatchObject([{ field: 'expires_at' }])
+    expect(body.results[1].status).toBe('succeeded')
+  })
+
+  test('the last one within is stored as it is', async () => {
+    const body = { template_id: templateId, expires_at: '9999-12-31T23:59:59.9999Z' }
+    expect((await send('/v1/passes', { body })).body.expires_at).toBe('9999-12-31T23:59:59.999Z')
+  })
+
+  test.each(['created_after', 'created[gt]', 'created[gte]', 'created[lt]', 'created[lte]'])(
+    'in %s',
+    async (name) => {
+      for (const [text, status] of [
+        ['9999-12-31T23:59:59-00:01', 400],
+        ['0001-01-01T00:00:00+00:01', 400],
+        ['0000-06-01', 400],
+        ['9999-12-31T23:59:59.9999Z', 200],
+        ['0001-01-01', 200],
+      ] as const) {
+        const answer = await send(`/v1/passes?${encodeURIComponent(name)}=${encodeURIComponent(text)}`)
+        expect(answer.status).toBe(status)
+        if (status === 400)
+          expect([answer.body.error.code, answer.body.error.param]).toEqual(['invalid_format', name])
+      }
+    },
+  )
 })
 
 describe('what is JSON of another kind', () => {
@@ -139,11 +215,6 @@ describe('text that the database cannot hold', () => {
     const made = await send('/v1/passes', { body: { template_id: templateId, metadata } })
     expect((await send(`/v1/passes/${made.body.id}`)).body.metadata).toEqual(metadata)
     expect(({} as Record<string, unknown>).template_id).toBeUndefined()
-  })
-
-  test('the last of two members of one name counts, for all', async () => {
-    const answer = await post(`{"template_id":"${templateId}","metadata":{"a":"1"},"metadata":{"a":"2"}}`)
-    expect([answer.status, answer.body.metadata]).toEqual([201, { a: '2' }])
   })
 })
 
