@@ -134,7 +134,7 @@ function createService(deps: Deps, environment: Environment): Service {
     database: database[environment],
     account: createAccountDesk(control, pepper, environment),
     seals,
-    factors: createFactors(control, pepper, clock),
+    factors: createFactors(control, pepper, clock, deps.operations?.memberPaused),
     usage,
     clock,
     keyring,

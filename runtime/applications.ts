@@ -30,7 +30,7 @@ function createConsolePages(
   pages.use(operations.pages)
   pages.use(
     createChallenges({
-      factors: createFactors(database.control, database.pepper, clock),
+      factors: createFactors(database.control, database.pepper, clock, operations.memberPaused),
       csrfKey: deriveSecret(database.pepper, 'forms of the console'),
       consoleUrl: baseUrls.console,
       proxies: readTrust(settings.trustedProxies),

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { LONGEST_PAUSE_MS } from './auth/wrong-codes.ts'
 import type { Clock } from './clock.ts'
 import type { Environment } from './contract.ts'
 import type { Database } from './db/database.ts'
@@ -6,6 +7,7 @@ import { sweepFactors } from './db/factors.ts'
 import { sweepAnswers } from './db/idempotency.ts'
 import { ENVIRONMENTS } from './db/roles.ts'
 import { sweepBatches } from './db/usage.ts'
+import { sweepWrongCodes } from './db/wrong_codes.ts'
 import { KEPT_FOR } from './http/idempotency.ts'
 import { type Repeating, repeat } from './repeat.ts'
 
@@ -33,6 +35,7 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   }
   const before = clock.machine() - HOUR_MS
   await sweepFactors(databases.control, before - DAY_MS, Math.floor(before / STEP_MS))
+  await sweepWrongCodes(databases.control, before - LONGEST_PAUSE_MS)
 }
 
 const PAUSE_MS = 60_000

@@ -7,11 +7,9 @@ import {
   type ChallengeRow,
   type Confirmer,
   completeChallenge,
-  countAttempt,
   countFailure,
   type FactorSubject,
   findChallenge,
-  forgetAttempts,
   makeChallenge,
   readConfirmers,
   useStep,
@@ -22,17 +20,24 @@ import type { AuditEntry } from '../domain/audit-entry.ts'
 import { newId } from '../ids.ts'
 import { digestKey, randomBase62 } from './keys.ts'
 import { hashPassword, unseal, verifyPassword } from './secrets.ts'
+import { createWrongCodes, type PausedMember, type WrongCodes } from './wrong-codes.ts'
 
 /** The second factor of requests (TOTP, RFC 6238: SHA-1, six digits, steps of 30 s), by machine time. */
 export interface Factors {
   /** Whether what the request sent is good for it, for the first and only time. */
-  accept(sent: string, subject: FactorSubject): Promise<boolean>
+  accept(sent: string, subject: FactorSubject, origin: RequestOrigin): Promise<boolean>
   /** Makes a page on which a member can confirm the request; gives the page's token. */
   challenge(subject: FactorSubject): Promise<string>
   /** What stands behind a page's token; undefined when nothing does. */
   open(token: string): Promise<Challenge | undefined>
   /** Judges what a member has filled in, at most five times a page. */
   complete(token: string, confirmation: Confirmation): Promise<Completion>
+}
+
+/** The request that a code came with. */
+export interface RequestOrigin {
+  readonly requestId: string
+  readonly ip: string
 }
 
 export interface Challenge {
@@ -62,11 +67,9 @@ export const CHALLENGE_MS = 10 * 60_000
 /** How long a token can be used after its page was completed. */
 const TOKEN_MS = 10 * 60_000
 
-/** Codes that requests of a tenant may try in this time without a right one: three in a million fit at any moment. */
-const MOST_ATTEMPTS = 10
-const ATTEMPTS_MS = 15 * 60_000
-
 const MOST_FAILURES = 5
+
+/** Pages that a key has open at once. */
 const MOST_OPEN = 20
 
 const STEP_MS = 30_000
@@ -81,8 +84,14 @@ const PAGE_TOKEN = /^[0-9A-Za-z]{43}$/
 /** 43 letters of base62 are 256 bits. */
 const TOKEN_LENGTH = 43
 
-/** @param control the owner's pool. */
-export function createFactors(control: Pool, pepper: string, clock: Clock): Factors {
+/** @param control the owner's pool. @param paused is told of each pause that begins after too many wrong codes. */
+export function createFactors(
+  control: Pool,
+  pepper: string,
+  clock: Clock,
+  paused: (member: PausedMember) => void = () => {},
+): Factors {
+  const wrongCodes = createWrongCodes(control, clock, paused)
   const stateOf = (row: ChallengeRow): Challenge['state'] => {
     if (row.completed_at !== null) return 'completed'
     return row.expires_at <= clock.machine() || row.failures >= MOST_FAILURES ? 'over' : 'open'
@@ -91,17 +100,24 @@ export function createFactors(control: Pool, pepper: string, clock: Clock): Fact
     PAGE_TOKEN.test(token) ? findChallenge(control, digestKey(pepper, token)) : undefined
 
   return {
-    async accept(sent, subject) {
+    async accept(sent, subject, { requestId, ip }) {
       const now = clock.machine()
       if (TOKEN.test(sent)) return useToken(control, digestKey(pepper, sent), subject, now)
       if (!CODE.test(sent)) return false
-      const { tenantId } = subject
-      if ((await countAttempt(control, tenantId, now, now - ATTEMPTS_MS)) > MOST_ATTEMPTS) return false
-      for (const member of await readConfirmers(control, tenantId)) {
+      const { tenantId, keyId } = subject
+      // The header names nobody: the code is a try at every member who may confirm and is not paused.
+      const confirmers = await readConfirmers(control, tenantId)
+      const code = await wrongCodes.admit(
+        tenantId,
+        confirmers.map(({ id }) => id),
+      )
+      for (const member of confirmers) {
+        if (!code.members.has(member.id)) continue
         if (!(await useCode(control, pepper, tenantId, member, sent, now))) continue
-        await forgetAttempts(control, tenantId)
+        await code.right(member.id)
         return true
       }
+      await code.wrong({ actorType: 'key', actorId: keyId, requestId, ip })
       return false
     },
 
@@ -125,7 +141,7 @@ export function createFactors(control: Pool, pepper: string, clock: Clock): Fact
       const digest = digestKey(pepper, token)
       if (!row || !(await countFailure(control, row.tenant_id, digest, MOST_FAILURES, now)))
         return { outcome: 'over' }
-      const member = await judgeMember(control, pepper, row.tenant_id, confirmation, now)
+      const member = await findMember({ control, pepper, wrongCodes, now }, row.tenant_id, confirmation)
       if (!member) {
         await appendAuditIn(control, row.environment, row.tenant_id, tell(row, clock, 'failed', confirmation))
         return { outcome: 'wrong' }
@@ -164,22 +180,41 @@ async function useCode(
 
 let nobody: Promise<string> | undefined
 
-/** The member whom e-mail, password and code all fit. Takes as long for nobody's e-mail: who is a member stays unsaid. */
-async function judgeMember(
-  control: Database,
-  pepper: string,
+interface Confirming {
+  readonly control: Database
+  readonly pepper: string
+  readonly wrongCodes: WrongCodes
+  readonly now: number
+}
+
+/**
+ * The member whom e-mail, password and code all fit. A wrong password counts as a wrong code: each try at a member is
+ * one. Takes as long for nobody's e-mail and for a paused member: who is a member stays unsaid.
+ */
+async function findMember(
+  { control, pepper, wrongCodes, now }: Confirming,
   tenantId: string,
-  { email, password, code }: Confirmation,
-  now: number,
+  { email, password, code, ip }: Confirmation,
 ): Promise<Confirmer | undefined> {
   const wanted = email.trim().toLowerCase()
   const confirmers = await readConfirmers(control, tenantId)
-  const member = confirmers.find((each) => each.email.toLowerCase() === wanted)
+  const named = confirmers.find((each) => each.email.toLowerCase() === wanted)
+  const admitted = await wrongCodes.admit(tenantId, named ? [named.id] : [])
+  const member = named && admitted.members.has(named.id) ? named : undefined
   nobody ??= hashPassword(randomBase62(TOKEN_LENGTH))
   const fits = await verifyPassword(password, member?.password_hash ?? (await nobody))
   const digits = code.replaceAll(/\s/g, '')
-  if (!member || !fits || !CODE.test(digits)) return undefined
-  return (await useCode(control, pepper, tenantId, member, digits, now)) ? member : undefined
+  if (
+    member &&
+    fits &&
+    CODE.test(digits) &&
+    (await useCode(control, pepper, tenantId, member, digits, now))
+  ) {
+    await admitted.right(member.id)
+    return member
+  }
+  await admitted.wrong({ actorType: 'member', actorId: null, requestId: null, ip })
+  return undefined
 }
 
 function tell(

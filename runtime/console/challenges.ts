@@ -101,7 +101,9 @@ async function complete(parts: ChallengeParts, request: Asked, response: Respons
   if (completion.outcome === 'completed') sendPage(response, 200, writeFactor(completion.factor))
   else if (completion.outcome === 'over') sendOver(response)
   else {
-    const fault = 'E-mail, password and code do not fit together, or the code was used before.'
+    const fault =
+      'E-mail, password and code do not fit together, or the code was used before. ' +
+      'After too many tries none is looked at for a while.'
     sendForm(parts, request, response, challenge, 403, fault, email)
   }
 }

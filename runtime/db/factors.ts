@@ -23,32 +23,6 @@ export async function readConfirmers(db: Database, tenantId: string): Promise<re
   return rows
 }
 
-const COUNT_ATTEMPT: Statement = {
-  text: `INSERT INTO control.factor_attempts AS a (tenant_id, attempts, since) VALUES ($1, 1, $2)
-         ON CONFLICT (tenant_id) DO UPDATE SET
-           attempts = CASE WHEN a.since <= $3 THEN 1 ELSE a.attempts + 1 END,
-           since = CASE WHEN a.since <= $3 THEN excluded.since ELSE a.since END
-         RETURNING attempts`,
-}
-
-/** Counts a code before it is looked at, so that codes tried at once cannot outrun the count; counts from before `since` are over. */
-export async function countAttempt(
-  db: Database,
-  tenantId: string,
-  now: number,
-  since: number,
-): Promise<number> {
-  const values = [tenantId, toTimestamp(now), toTimestamp(since)]
-  const { rows } = await db.query<{ attempts: number }>(COUNT_ATTEMPT, values)
-  return rows[0]!.attempts
-}
-
-const FORGET_ATTEMPTS: Statement = { text: 'DELETE FROM control.factor_attempts WHERE tenant_id = $1' }
-
-export function forgetAttempts(db: Database, tenantId: string): Promise<unknown> {
-  return db.query(FORGET_ATTEMPTS, [tenantId])
-}
-
 const USE_STEP: Statement = {
   text: 'INSERT INTO control.totp_uses (tenant_id, member_id, step) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
 }
@@ -77,15 +51,17 @@ export interface FactorSubject {
 const MAKE_CHALLENGE: Statement = {
   text: `WITH crowded AS (
            DELETE FROM control.challenges WHERE tenant_id = $1 AND digest IN (
-             SELECT digest FROM control.challenges WHERE tenant_id = $1 AND completed_at IS NULL
-             ORDER BY created DESC OFFSET $9)
+             SELECT digest FROM control.challenges WHERE tenant_id = $1 AND digest IN (
+               SELECT digest FROM control.challenges WHERE tenant_id = $1 AND key_id = $4 AND completed_at IS NULL
+               ORDER BY created DESC OFFSET $9)
+             FOR UPDATE SKIP LOCKED)
          )
          INSERT INTO control.challenges
            (tenant_id, digest, environment, key_id, operation, request_hash, created, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 }
 
-/** @param open so many of the tenant's others stay open, the newest. */
+/** @param open so many others of the same key stay open, the newest: a key that asks for many closes only its own. */
 export function makeChallenge(
   db: Database,
   digest: Buffer,

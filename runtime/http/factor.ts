@@ -1,3 +1,4 @@
+import { plainAddress } from './address.ts'
 import { forbidden } from './errors.ts'
 import type { Exchange, Service } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
@@ -20,7 +21,8 @@ async function demandFactor(
     requestHash: fingerprintOf(exchange),
   }
   const sent = request.headers['service-factor']
-  if (sent !== undefined && (await factors.accept(String(sent), subject))) return
+  const origin = { requestId: exchange.requestId, ip: plainAddress(exchange.address) }
+  if (sent !== undefined && (await factors.accept(String(sent), subject, origin))) return
   const message =
     sent === undefined
       ? 'This operation needs a fresh second factor: a code in Service-Factor, or what the page at challenge_url shows.'

@@ -15,6 +15,8 @@ export interface MetricSources {
   readonly pools: Readonly<Record<string, () => PoolLoad>>
   readonly unreadable: () => ReadonlyMap<string, number>
   readonly deliveries: DeliverySources
+  /** Pauses that this process began after too many wrong codes. */
+  readonly pausedMembers: () => number
 }
 
 /** No label ever names a tenant, a key or a path as it was sent. */
@@ -121,7 +123,14 @@ function durationsOf(tallies: readonly OperationTally[]) {
   ]
 }
 
-function addLimits(registry: Registry, { traffic, limiter }: MetricSources): void {
+function addLimits(registry: Registry, { traffic, limiter, pausedMembers }: MetricSources): void {
+  addCounter(
+    registry,
+    'svc_factor_pauses_total',
+    'Pauses of members’ second factors after too many wrong codes.',
+    [],
+    () => [[{}, pausedMembers()]],
+  )
   addCounter(
     registry,
     'svc_rate_limited_total',

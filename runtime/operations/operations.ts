@@ -1,5 +1,6 @@
 import type { Router } from 'express'
 import type { Logger } from 'pino'
+import type { PausedMember } from '../auth/wrong-codes.ts'
 import type { Environment } from '../contract.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { unreadableRequests } from '../http/refuse-client.ts'
@@ -30,6 +31,8 @@ export interface Operations {
   /** `/metrics` and `/readyz` of the console's listener. */
   readonly pages: Router
   isReady(): Promise<boolean>
+  /** A member's codes are not looked at for a while, after too many wrong ones. */
+  memberPaused(member: PausedMember): void
   stop(): void
 }
 
@@ -43,8 +46,10 @@ export function createOperations(parts: OperationsParts): Operations {
   })
   const traffic: Partial<Record<Environment, Traffic>> = {}
   const isReady = async () => !isLeaving() && (await databasesAnswer([control, sandbox, live]))
+  let pausedMembers = 0
   const registry = createMetrics({
     traffic,
+    pausedMembers: () => pausedMembers,
     load,
     limiter,
     pools,
@@ -66,6 +71,11 @@ export function createOperations(parts: OperationsParts): Operations {
       })
       traffic[environment] = watched
       return watched
+    },
+    memberPaused({ until, ...member }) {
+      pausedMembers += 1
+      const pause = { ...member, until: new Date(until).toISOString() }
+      log.warn(pause, 'too many wrong codes: the member’s second factor is paused')
     },
     stop() {
       load.stop()

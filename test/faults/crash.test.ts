@@ -128,7 +128,7 @@ async function ask(node: Node, { tenantId, secret, totp, key, path, body }: Atte
   if (totp !== undefined) {
     headers['Service-Factor'] = new TOTP({ secret: totp }).generate()
     // A code is good once, and the next comes in half a minute.
-    for (const table of ['totp_uses', 'factor_attempts']) {
+    for (const table of ['totp_uses', 'wrong_codes']) {
       await database.control.query({ text: `DELETE FROM control.${table} WHERE tenant_id = $1` }, [tenantId])
     }
   }

@@ -1,0 +1,234 @@
+/** Guessing second factors: counted for each member, over every way to show a code, on all nodes together. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createWrongCodes, type PausedMember } from '../../runtime/auth/wrong-codes.ts'
+import { verifyAudit } from '../../runtime/control/audit.ts'
+import { createPool, type MeasuredPool } from '../../runtime/db/pool.ts'
+import { sweep } from '../../runtime/sweeper.ts'
+import { makeKey, makeTenant, START, speak, startTestService, type TestService } from '../support/service.ts'
+import {
+  type Confirmer,
+  holdMachineClock,
+  type MachineClock,
+  makeConfirmer,
+  openForm,
+  serveChallenges,
+} from './confirmers.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+let service: TestService
+let machine: MachineClock
+let console: { readonly origin: string; close(): void }
+let otherNode: MeasuredPool
+let tenantId: string
+let key: { readonly id: string; readonly secret: string }
+let owner: Confirmer
+
+beforeAll(async () => {
+  service = await startTestService({ watched: true })
+  machine = holdMachineClock(service)
+  console = await serveChallenges(service)
+  otherNode = createPool({
+    connection: () => ({ connectionString: service.database.url }),
+    max: 4,
+    prepared: true,
+    applicationName: 'another node',
+  })
+})
+afterAll(async () => {
+  console.close()
+  await otherNode.end()
+  await service.stop()
+})
+beforeEach(async () => {
+  machine.toNewCodes()
+  service.clock.now = START
+  service.clock.monotonic += 120_000
+  tenantId = await makeTenant(service, 'standard')
+  key = await makeKey(service, tenantId, { scope: 'admin' })
+  owner = await makeConfirmer(service, machine, tenantId)
+})
+
+const send = (secret = key.secret) => speak(service.urls.sandbox, { secret })
+
+const change = (code?: string, secret?: string) =>
+  send(secret)('/v1/account/billing', {
+    method: 'PATCH',
+    body: { billing_email: 'a@example.com' },
+    headers: { 'Service-Factor': code ?? null },
+  })
+
+/** A page that a request opens, filled in. */
+const confirm = async (fields: Partial<Record<'email' | 'password' | 'code', string>>) => {
+  const url = String((await change()).body.error.challenge_url)
+  const form = await openForm(console.origin + new URL(url).pathname)
+  return form.send({ email: owner.email, password: owner.password, code: owner.code(), ...fields })
+}
+
+/** Nobody's, around now. */
+const wrong = () => String((Number(owner.code()) + 7) % 1_000_000).padStart(6, '0')
+
+const pauses = async () =>
+  (await send()('/v1/audit_log?action=factor.paused&order=asc')).body.data as readonly object[]
+
+describe('ten wrong codes of a member', () => {
+  test('pause the member, whichever way each came: header, pages, wrong passwords', async () => {
+    for (let tried = 0; tried < 4; tried += 1) expect((await change(wrong())).status).toBe(403)
+    for (let tried = 0; tried < 3; tried += 1) expect((await confirm({ code: wrong() })).status).toBe(403)
+    for (let tried = 0; tried < 3; tried += 1) expect((await confirm({ password: 'x' })).status).toBe(403)
+    expect((await change(owner.code())).status).toBe(403)
+    expect((await confirm({})).status).toBe(403)
+    machine.now += 15 * MINUTE - 1
+    expect([(await change(owner.code())).status, (await confirm({})).status]).toEqual([403, 403])
+    machine.now += 1
+    expect((await confirm({})).status).toBe(200)
+    expect((await change(owner.code(1))).status).toBe(200)
+  })
+
+  test('are told once in both logs and to the operators', async () => {
+    for (let tried = 0; tried < 12; tried += 1) await change(wrong())
+    const entry = {
+      environment: null,
+      actor: { type: 'key', id: key.id },
+      target_id: owner.id,
+      ip: '127.0.0.1',
+      request_id: expect.stringMatching(/^req_/),
+    }
+    expect(await pauses()).toMatchObject([entry])
+    const live = await makeKey(service, tenantId, { environment: 'live', scope: 'admin' })
+    const there = await speak(service.urls.live, { secret: live.secret })(
+      '/v1/audit_log?action=factor.paused',
+    )
+    expect(there.body.data).toMatchObject([entry])
+    await verifyAudit(service.operator, tenantId, 'sandbox')
+  })
+
+  test('on fresh pages are still ten', async () => {
+    let [completed, refused] = [0, 0]
+    for (let tried = 0; tried < 15; tried += 1) {
+      const { status } = await confirm(tried < 10 ? { code: wrong() } : {})
+      if (status === 200) completed += 1
+      else refused += 1
+    }
+    expect([completed, refused]).toEqual([0, 15])
+  })
+
+  test('leave another member alone', async () => {
+    const other = await makeConfirmer(service, machine, tenantId, 'developer')
+    for (let tried = 0; tried < 10; tried += 1) await confirm({ code: wrong() })
+    expect((await confirm({})).status).toBe(403)
+    const { email, password } = other
+    expect((await confirm({ email, password, code: other.code() })).status).toBe(200)
+    expect((await change(other.code(1))).status).toBe(200)
+  })
+
+  test('are not made of right ones of another member', async () => {
+    const other = await makeConfirmer(service, machine, tenantId, 'developer')
+    for (let used = 0; used < 12; used += 1) {
+      expect((await change(other.code())).status).toBe(200)
+      machine.toNewCodes()
+    }
+    expect((await change(owner.code())).status).toBe(200)
+  })
+
+  test('count for a quarter of an hour each, wherever it begins', async () => {
+    for (let tried = 0; tried < 5; tried += 1) await change(wrong())
+    machine.now += 8 * MINUTE
+    for (let tried = 0; tried < 4; tried += 1) await change(wrong())
+    machine.now += 7 * MINUTE
+    for (let tried = 0; tried < 5; tried += 1) await change(wrong())
+    expect((await pauses()).length).toBe(0)
+    await change(wrong())
+    expect((await pauses()).length).toBe(1)
+  })
+})
+
+describe('the count', () => {
+  const nodes = (paused: (member: PausedMember) => void = () => {}) =>
+    [service.database.control, otherNode].map((pool) => createWrongCodes(pool, service.clock, paused))
+
+  const ORIGIN = { actorType: 'key', actorId: 'key_1', requestId: null, ip: '127.0.0.1' } as const
+
+  test('is exact: of 50 codes at once on two nodes ten are looked at, and one pause begins', async () => {
+    const told: PausedMember[] = []
+    const [here, there] = nodes((member) => told.push(member))
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, async (_, at) => {
+        const code = await (at % 2 === 0 ? here! : there!).admit(tenantId, [owner.id])
+        await code.wrong(ORIGIN)
+        return code.members.size
+      }),
+    )
+    expect(outcomes.filter((admitted) => admitted === 1)).toHaveLength(10)
+    expect(told).toEqual([{ tenantId, memberId: owner.id, until: machine.now + 15 * MINUTE }])
+    expect((await pauses()).length).toBe(1)
+  })
+
+  test('has pauses that double up to a day, and begins again after a day without one or after a right code', async () => {
+    const lengths: number[] = []
+    const [node] = nodes(({ until }) => {
+      lengths.push((until - machine.now) / MINUTE)
+    })
+    const pauseOnce = async () => {
+      for (let tried = 0; tried < 10; tried += 1)
+        await (await node!.admit(tenantId, [owner.id])).wrong(ORIGIN)
+      machine.now += lengths.at(-1)! * MINUTE
+    }
+    for (let count = 0; count < 9; count += 1) await pauseOnce()
+    expect(lengths).toEqual([15, 30, 60, 120, 240, 480, 960, 1440, 1440])
+    machine.now += DAY
+    await pauseOnce()
+    expect(lengths.at(-1)).toBe(15)
+    await pauseOnce()
+    expect(lengths.at(-1)).toBe(30)
+    await (await node!.admit(tenantId, [owner.id])).right(owner.id)
+    await pauseOnce()
+    expect(lengths.at(-1)).toBe(15)
+  })
+
+  test('of several members at once never waits in a circle', async () => {
+    const ids = [owner.id, ...(await others(5))]
+    const [here, there] = nodes()
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, at) => {
+        const given = at % 2 === 0 ? ids : ids.toReversed()
+        const code = await (at % 3 === 0 ? here! : there!).admit(tenantId, given)
+        await (at % 5 === 0 && code.members.has(ids[1]!) ? code.right(ids[1]!) : code.wrong(ORIGIN))
+      }),
+    )
+  })
+
+  const others = async (count: number) => {
+    const made: string[] = []
+    for (let at = 0; at < count; at += 1) made.push((await makeConfirmer(service, machine, tenantId)).id)
+    return made
+  }
+
+  test('is swept when it means nothing any more', async () => {
+    await change(wrong())
+    const rows = async () => {
+      const text = 'SELECT member_id FROM control.wrong_codes WHERE tenant_id = $1'
+      return (await service.database.control.query({ text }, [tenantId])).count
+    }
+    await sweep(service.database, service.clock)
+    expect(await rows()).toBe(1)
+    machine.now += 2 * DAY
+    await sweep(service.database, service.clock)
+    expect(await rows()).toBe(0)
+  })
+})
+
+test('a key that opens many pages closes none of another key', async () => {
+  const other = await makeKey(service, tenantId, { scope: 'admin' })
+  const url = String((await change(undefined, other.secret)).body.error.challenge_url)
+  await Promise.all(Array.from({ length: 40 }, () => change()))
+  const page = await openForm(console.origin + new URL(url).pathname)
+  expect(page.page.status).toBe(200)
+  const text = 'SELECT digest FROM control.challenges WHERE tenant_id = $1 AND key_id = $2'
+  const { count } = await service.database.control.query({ text }, [tenantId, key.id])
+  expect(count).toBeLessThanOrEqual(40)
+  await change()
+  await change()
+  expect((await service.database.control.query({ text }, [tenantId, key.id])).count).toBe(21)
+})
