@@ -38,7 +38,7 @@ import type { UsageMeter } from './usage.ts'
 
 /** What the APIs of both environments stand on. */
 export interface Deps {
-  readonly settings: Pick<Settings, 'trustedProxies'>
+  readonly settings: Pick<Settings, 'trustedProxies' | 'timeouts'>
   readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live' | 'pepper'>
   readonly clock: Clock
   readonly keyring: Keyring
@@ -148,6 +148,7 @@ function createService(deps: Deps, environment: Environment): Service {
     versions: createVersions(versions, handlers, environment, baseUrls.console),
     cursorKey: deriveSecret(pepper, 'cursors'),
     proxies: readTrust(settings.trustedProxies),
+    bodyMs: settings.timeouts.bodyMs,
     baseUrl: baseUrls[environment],
     consoleUrl: baseUrls.console,
     log,

@@ -64,6 +64,8 @@ export interface Settings {
 export interface Timeouts {
   readonly headersMs: number
   readonly requestMs: number
+  /** From when a request's body is wanted until it is there; meanwhile the request holds one of its tenant's slots. */
+  readonly bodyMs: number
   readonly answerMs: number
   readonly drainMs: number
   /** How long the ports stay open after a signal while `/readyz` already says no. */
@@ -257,6 +259,7 @@ function readTimeouts(read: Read): Timeouts {
   return {
     headersMs: read('SVC_HEADERS_TIMEOUT_MS', whole(20_000, 10, HOUR_MS)) ?? 0,
     requestMs: read('SVC_REQUEST_TIMEOUT_MS', whole(60_000, 10, HOUR_MS)) ?? 0,
+    bodyMs: read('SVC_BODY_TIMEOUT_MS', whole(10_000, 10, HOUR_MS)) ?? 0,
     answerMs: read('SVC_ANSWER_TIMEOUT_MS', whole(35_000, 10, HOUR_MS)) ?? 0,
     drainMs: read('SVC_DRAIN_TIMEOUT_MS', whole(25_000, 0, HOUR_MS)) ?? 0,
     leaveMs: read('SVC_LEAVE_MS', whole(0, 0, HOUR_MS)) ?? 0,

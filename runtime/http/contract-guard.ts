@@ -49,6 +49,7 @@ export function createContractGuard(
       if (path.startsWith('/v1/') && request.method !== 'OPTIONS') {
         const exchange = overhear(request, response)
         response.once('finish', () => {
+          if (response.statusCode === REQUEST_TIMEOUT) return
           const judged = judge(judges, exchange())
             .then((disagreements) => disagreements.forEach(report))
             .catch(failed)
@@ -63,6 +64,9 @@ export function createContractGuard(
     },
   }
 }
+
+/** A request that did not arrive whole is nothing that a document describes, and its answer neither. */
+const REQUEST_TIMEOUT = 408
 
 type Judges = (version: string, path: string) => Promise<ContractJudge>
 

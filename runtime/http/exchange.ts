@@ -49,6 +49,8 @@ export interface Service {
   /** Key of the cursors' MAC. */
   readonly cursorKey: string
   readonly proxies: ProxyTrust
+  /** How long a body may take to arrive, in milliseconds. */
+  readonly bodyMs: number
   /** Origins, without a slash at the end. */
   readonly baseUrl: string
   readonly consoleUrl: string

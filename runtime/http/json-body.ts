@@ -8,16 +8,24 @@ const MOST_HELD = 256 * BODY_LIMIT
 
 let held = 0
 
+/** What may still come belongs to this request: the connection ends with the answer. */
+function bodyTooSlow(): ApiError {
+  return new ApiError(408, 'invalid_parameter', 'invalid_format', 'The body took too long to arrive.', {
+    headers: ['Connection', 'close'],
+  })
+}
+
 /**
- * Reads a body whole. Rejects with 413 when it grows too large, with 503 when all that are being read do, and with the
- * connection's error when that is lost.
+ * Reads a body whole. Rejects with 413 when it grows too large, with 408 when it is not there in time, with 503 when all
+ * that are being read grow too large together, and with the connection's error when that is lost.
  */
-export function readBytes(request: IncomingMessage): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, timeoutMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
     let counted = 0
     const release = () => {
+      clearTimeout(late)
       held -= counted
       counted = 0
     }
@@ -36,6 +44,7 @@ export function readBytes(request: IncomingMessage): Promise<Buffer> {
       else if (held > MOST_HELD) giveUp(unavailable())
       else chunks.push(chunk)
     }
+    const late = setTimeout(() => giveUp(bodyTooSlow()), timeoutMs)
     request.on('data', take)
     request.once('end', () => {
       release()

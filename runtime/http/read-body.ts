@@ -1,6 +1,6 @@
 import type { Body, Detail, Judged } from '../contract.ts'
 import { validationFailed } from './errors.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, Service } from './exchange.ts'
 import { explainAll } from './explanation.ts'
 import { findForbidden, type Tally } from './inspect-json.ts'
 import { malformedJson, parseJson, readBytes, requireJsonType } from './json-body.ts'
@@ -9,14 +9,14 @@ import { type JsonScan, scanJson } from './scan-json.ts'
 import type { VersionTable } from './versions.ts'
 
 /** Step 10: the body, as the caller's version describes it. */
-export function readBody(exchange: Exchange): void | Promise<void> {
-  if (exchange.route!.writes) return readWritten(exchange)
+export function readBody(exchange: Exchange, { bodyMs }: Service): void | Promise<void> {
+  if (exchange.route!.writes) return readWritten(exchange, bodyMs)
 }
 
-async function readWritten(exchange: Exchange): Promise<void> {
+async function readWritten(exchange: Exchange, bodyMs: number): Promise<void> {
   const { request, version, route } = exchange
   const { body } = route!.operation
-  const bytes = await readBytes(request)
+  const bytes = await readBytes(request, bodyMs)
   if (bytes.length === 0) {
     if (body?.required) throw malformedJson('This operation needs a JSON body.')
     return

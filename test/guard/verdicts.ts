@@ -38,12 +38,12 @@ export async function judgeByStages(
     items: undefined,
     idempotencyKey: undefined,
   } as unknown as Exchange
-  const service = { versions } as unknown as Service
+  const service = { versions, bodyMs: 60_000 } as unknown as Service
   try {
     limitTransport(exchange)
     matchRoute(exchange, service)
     readParameters(exchange)
-    await readBody(exchange)
+    await readBody(exchange, service)
   } catch (error) {
     if (error instanceof ApiError) return { code: error.code, message: error.message }
     throw error

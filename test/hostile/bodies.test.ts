@@ -10,7 +10,7 @@ test('256 MiB of bodies are read at once, the next is turned away; what ended or
   const chunk = Buffer.alloc(MEGABYTE)
   const begin = () => {
     const stream = new PassThrough({ highWaterMark: 2 * MEGABYTE })
-    const read = readBytes(stream as unknown as IncomingMessage)
+    const read = readBytes(stream as unknown as IncomingMessage, 60_000)
     const outcome = read.then(
       (bytes) => bytes.length,
       (error: Error & { status?: number }) => error.status ?? error.message,

@@ -107,6 +107,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     ),
     cursorKey: 'key',
     proxies: 0,
+    bodyMs: 10_000,
     baseUrl: 'http://api',
     consoleUrl: 'http://console',
     log: pino({ level: 'silent' }),

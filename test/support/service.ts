@@ -99,7 +99,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
   }
   const urls = { sandbox: listeners.sandbox.url, live: listeners.live.url }
   const deps: Deps = {
-    settings: { trustedProxies: options.trustedProxies ?? 0 },
+    settings: { trustedProxies: options.trustedProxies ?? 0, timeouts: settings.timeouts },
     database,
     clock,
     keyring,
