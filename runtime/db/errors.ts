@@ -8,6 +8,7 @@ export const LOCK_NOT_AVAILABLE = '55P03'
 export const IN_FAILED_TRANSACTION = '25P02'
 export const DUPLICATE_OBJECT = '42710'
 export const INSUFFICIENT_PRIVILEGE = '42501'
+export const DISK_FULL = '53100'
 export const UNDEFINED_DATABASE = '3D000'
 export const INVALID_PASSWORD = '28P01'
 export const INVALID_AUTHORIZATION = '28000'
@@ -36,11 +37,11 @@ const CONNECTION_CODES = new Set([
 ])
 
 /**
- * Statements that took too long (57014), connection exceptions (08), too many connections (53300), shut down, crashed or
- * starting up (57P01–57P05), a connection ended for idling in a transaction (25P03), a server that became read-only in a
+ * Statements that took too long (57014), connection exceptions (08), insufficient resources (53: disk full, out of memory,
+ * too many connections, a limit of the configuration), shut down, crashed or starting up (57P01–57P05), a connection ended for idling in a transaction (25P03), a server that became read-only in a
  * failover (25006).
  */
-const UNAVAILABLE_STATES = /^(08...|53300|57014|57P0[1-5]|25P03|25006)$/
+const UNAVAILABLE_STATES = /^(08...|53[0-4]00|57014|57P0[1-5]|25P03|25006)$/
 
 /** How pg names the same losses when no code came with them. */
 const CONNECTION_MESSAGES =

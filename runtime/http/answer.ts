@@ -92,9 +92,14 @@ function sendError(exchange: Exchange, service: Service, error: ApiError): void 
   send(exchange, service, error.status, text, error.parts.headers ?? NONE)
 }
 
-function toApiError({ requestId, request, path }: Exchange, { log }: Service, thrown: unknown): ApiError {
+function toApiError(
+  { requestId, request, path }: Exchange,
+  { log, traffic }: Service,
+  thrown: unknown,
+): ApiError {
   if (thrown instanceof ApiError) return thrown
   if (isUnavailable(thrown)) {
+    traffic?.databaseFailed(thrown)
     log.warn({ err: thrown, requestId }, 'the database is unavailable')
     return unavailable()
   }

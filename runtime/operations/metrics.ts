@@ -17,6 +17,8 @@ export interface MetricSources {
   readonly deliveries: DeliverySources
   /** Pauses that this process began after too many wrong codes. */
   readonly pausedMembers: () => number
+  /** Whether the disk of the database is full, as far as this process knows. */
+  readonly storageFull: () => boolean
 }
 
 /** No label ever names a tenant, a key or a path as it was sent. */
@@ -156,7 +158,7 @@ function addLimits(registry: Registry, { traffic, limiter, pausedMembers }: Metr
   add(addCounter, 'svc_limits_alone_total', 'Requests judged by the own share.', (s) => s.alone)
 }
 
-function addLoad(registry: Registry, { traffic, load, pools }: MetricSources): void {
+function addLoad(registry: Registry, { traffic, load, pools, storageFull }: MetricSources): void {
   addCounter(
     registry,
     'svc_requests_shed_total',
@@ -167,6 +169,9 @@ function addLoad(registry: Registry, { traffic, load, pools }: MetricSources): v
   )
   addGauge(registry, 'svc_overloaded', '1 while new requests are turned away.', [], () => [
     [{}, load.overloaded() === undefined ? 0 : 1],
+  ])
+  addGauge(registry, 'svc_storage_full', '1 while the disk of the database is full.', [], () => [
+    [{}, storageFull() ? 1 : 0],
   ])
   addGauge(registry, 'svc_event_loop_late_seconds', 'How late the event loop was just now.', [], () => [
     [{}, load.delayMs() / 1000],

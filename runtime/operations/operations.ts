@@ -11,6 +11,7 @@ import { watchLoad } from './load.ts'
 import { createMetrics } from './metrics.ts'
 import { createOperationsPages } from './pages.ts'
 import { databasesAnswer } from './readiness.ts'
+import { watchStorage } from './storage.ts'
 import { createTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
 
 export interface OperationsParts {
@@ -45,11 +46,14 @@ export function createOperations(parts: OperationsParts): Operations {
     queued: () => Math.max(...Object.values(pools).map((read) => read().waiting)),
   })
   const traffic: Partial<Record<Environment, Traffic>> = {}
-  const isReady = async () => !isLeaving() && (await databasesAnswer([control, sandbox, live]))
+  const storage = watchStorage(control, log)
+  const isReady = async () =>
+    !isLeaving() && (await databasesAnswer([control, sandbox, live])) && (await storage.hasRoom())
   let pausedMembers = 0
   const registry = createMetrics({
     traffic,
     pausedMembers: () => pausedMembers,
+    storageFull: storage.isFull,
     load,
     limiter,
     pools,
@@ -67,6 +71,7 @@ export function createOperations(parts: OperationsParts): Operations {
         mostRequests: settings.load.requests,
         answerMs: settings.timeouts.answerMs,
         overloaded: load.overloaded,
+        databaseFailed: storage.failed,
         refuse,
       })
       traffic[environment] = watched

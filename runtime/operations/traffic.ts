@@ -28,6 +28,8 @@ export interface Traffic {
   leave(exchange: Exchange): void
   /** A request is being answered. */
   answered(exchange: Exchange, status: number): void
+  /** The database could not do what a request needed. */
+  databaseFailed(error: unknown): void
   readonly underWay: ReadonlySet<Exchange>
   tallies(): Iterable<OperationTally>
   /** Requests turned away, by reason. */
@@ -52,6 +54,7 @@ export interface TrafficOptions {
   readonly answerMs: number
   /** Why the process as a whole is overloaded. */
   readonly overloaded: () => string | undefined
+  readonly databaseFailed: (error: unknown) => void
   /** Answers a request that took too long. */
   readonly refuse: (exchange: Exchange, error: Error) => void
 }
@@ -100,6 +103,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
 
   return {
     underWay,
+    databaseFailed: options.databaseFailed,
     shed,
     limited,
     tallies: () => tallies.values(),
