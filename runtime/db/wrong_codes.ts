@@ -33,8 +33,9 @@ export async function admitCode(
   return new Set(rows.map(({ member_id }) => member_id))
 }
 
+// Read where it is locked: the rest of the statement still sees the rows as they were before it waited for the lock.
 const LOCKED = `locked AS MATERIALIZED (
-           SELECT member_id FROM control.wrong_codes
+           SELECT member_id, recent, pauses, paused_until FROM control.wrong_codes
            WHERE tenant_id = $1 AND member_id = ANY ($2) ORDER BY member_id FOR UPDATE
          )`
 
@@ -59,9 +60,8 @@ export function forgetWrongCodes(
 
 const PAUSE: Statement = {
   text: `WITH ${LOCKED}, level AS (
-           SELECT w.member_id, CASE WHEN w.paused_until > $3::timestamptz - $6 * interval '1 ms' THEN w.pauses ELSE 0 END AS pauses
-           FROM control.wrong_codes w JOIN locked l USING (member_id)
-           WHERE w.tenant_id = $1 AND cardinality(w.recent) >= $4 AND (w.paused_until IS NULL OR w.paused_until <= $3)
+           SELECT member_id, CASE WHEN paused_until > $3::timestamptz - $6 * interval '1 ms' THEN pauses ELSE 0 END AS pauses
+           FROM locked WHERE cardinality(recent) >= $4 AND (paused_until IS NULL OR paused_until <= $3)
          )
          UPDATE control.wrong_codes w SET
            recent = '{}',

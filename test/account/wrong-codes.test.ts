@@ -1,6 +1,6 @@
 /** Guessing second factors: counted for each member, over every way to show a code, on all nodes together. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createWrongCodes, type PausedMember } from '../../runtime/auth/wrong-codes.ts'
+import { type AdmittedCode, createWrongCodes, type PausedMember } from '../../runtime/auth/wrong-codes.ts'
 import { verifyAudit } from '../../runtime/control/audit.ts'
 import { createPool, type MeasuredPool } from '../../runtime/db/pool.ts'
 import { sweep } from '../../runtime/sweeper.ts'
@@ -164,6 +164,31 @@ describe('the count', () => {
     expect(told).toEqual([{ tenantId, memberId: owner.id, until: machine.now + 15 * MINUTE }])
     expect((await pauses()).length).toBe(1)
   })
+
+  test('begins one pause, however many wrong codes wait for it', async () => {
+    const told: PausedMember[] = []
+    const [here, there] = nodes((member) => told.push(member))
+    const codes: AdmittedCode[] = []
+    let settled: Promise<void>[] = []
+    for (let tried = 0; tried < 10; tried += 1) codes.push(await here!.admit(tenantId, [owner.id]))
+    const last = await there!.admit(tenantId, [owner.id])
+    expect(last.members.size).toBe(0)
+    await service.database.control.transaction(async (tx) => {
+      const text = 'SELECT FROM control.wrong_codes WHERE tenant_id = $1 FOR UPDATE'
+      await tx.query({ text }, [tenantId])
+      settled = codes.slice(0, 3).map((code) => code.wrong(ORIGIN))
+      await expect.poll(waiting, { interval: 10, timeout: 10_000 }).toBe(3)
+    })
+    await Promise.all(settled)
+    expect(told).toHaveLength(1)
+  })
+
+  /** Statements of this database that wait for a lock. */
+  const waiting = async () => {
+    const text = `SELECT count(*)::integer AS count FROM pg_stat_activity
+                  WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    return (await otherNode.query<{ count: number }>({ text })).rows[0]!.count
+  }
 
   test('has pauses that double up to a day, and begins again after a day without one or after a right code', async () => {
     const lengths: number[] = []
