@@ -132,7 +132,7 @@ function createService(deps: Deps, environment: Environment): Service {
   const service: Service = {
     environment,
     database: database[environment],
-    account: createAccountDesk(control, pepper, environment),
+    account: createAccountDesk(control, pepper, environment, clock),
     seals,
     factors: createFactors(control, pepper, clock, deps.operations?.memberPaused),
     usage,

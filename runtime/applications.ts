@@ -20,6 +20,7 @@ import type { Handlers, Parts } from './service.ts'
 import { keepSweeping } from './sweeper.ts'
 import { createUsageMeter, keepUsage } from './usage.ts'
 import { createWallet, openGoogleSigner } from './wallet/google.ts'
+import { keepWiping } from './wiper.ts'
 
 function createConsolePages(
   { settings, database, clock, baseUrls, log }: Parts,
@@ -49,6 +50,7 @@ function openWork(parts: Parts, outside: Pick<Deps, 'outbound' | 'hints' | 'noti
     keepSweeping(database, clock, log),
     keepExpiring({ database, clock, baseUrls, notices: outside.notices }, log),
     keepRetaining({ control: database.control, clock, log, days: settings.eventDays }),
+    keepWiping({ database, clock }, log),
   ]
   const stop = async () => {
     await Promise.all([delivery, ...chores].map((each) => each.stop()))

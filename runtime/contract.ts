@@ -118,6 +118,8 @@ export interface Caller {
     readonly plan: 'trial' | 'standard' | 'enterprise'
     readonly created: number
   }
+  /** Under which the tenant's data of the environment is stored: the `tenant_id` of all its rows but the audit log's. */
+  readonly space: string
   readonly environment: Environment
   readonly key: {
     readonly id: string
@@ -151,6 +153,8 @@ export interface Account {
     readonly plan?: Caller['tenant']['plan']
     readonly billingEmail?: string | null
   }): Promise<Caller['tenant']['plan']>
+  /** Gives the tenant a new, empty space in the sandbox, and says how many records of each type were in the old one. */
+  wipeSandbox(): Promise<Readonly<Record<string, number>>>
 }
 
 /** What a handler may use. Times are service time, in milliseconds since the epoch. */
@@ -174,8 +178,8 @@ export interface Context {
   readonly eventTypes: ReadonlySet<string>
   readonly endpointSecrets: EndpointSecrets
   readonly streams: EventStreams
-  /** Whether the caller's key still stands: for answers that go on. */
-  readonly isWelcome: () => boolean | Promise<boolean>
+  /** The caller's space as it is now, undefined when its key stands no more: for answers that go on. */
+  readonly findSpace: () => Promise<string | undefined>
   /** A header that the operation declares, as it was sent. */
   header(name: string): string | undefined
   note(note: AuditNote): void
@@ -215,11 +219,10 @@ export interface EndpointSecrets {
 export interface EventStreams {
   /** Server-sent events, one for each event after the given place in the tenant's sequence, until the client goes. */
   open(options: {
-    readonly tenantId: string
     readonly after: { readonly sequence: number; readonly id: string }
     readonly types: ReadonlySet<string>
-    /** Whether the caller may still watch; asked again and again. */
-    readonly isWelcome: () => boolean | Promise<boolean>
+    /** Whose events; undefined when the caller may watch no longer. Asked again and again. */
+    readonly findSpace: () => Promise<string | undefined>
   }): AsyncIterable<string>
 }
 

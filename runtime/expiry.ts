@@ -3,13 +3,14 @@ import type { Logger } from 'pino'
 import type { Clock } from './clock.ts'
 import type { Environment } from './contract.ts'
 import { readPin } from './control/pins.ts'
-import { appendAudit } from './db/audit.ts'
+import { appendAudit, isSpaceWiped } from './db/audit.ts'
 import type { Database } from './db/database.ts'
 import { findOverduePasses, lockPasses, updatePasses } from './db/passes.ts'
 import type { Pool } from './db/pool.ts'
 import { ENVIRONMENTS } from './db/roles.ts'
 import { systemEntry } from './domain/audit-entry.ts'
 import { statusAt } from './domain/pass-status.ts'
+import { readSpace } from './domain/space.ts'
 import { collectEvents } from './events/emission.ts'
 import { emit } from './events/emit.ts'
 import type { Notices } from './events/notices.ts'
@@ -36,7 +37,10 @@ export async function expirePasses(parts: ExpiryParts): Promise<void> {
       const byTenant = Map.groupBy(overdue, ({ tenant_id }) => tenant_id)
       for (const [tenantId, passes] of byTenant) {
         const ids = passes.map(({ id }) => id)
-        const due = await expireOf(parts, environment, tenantId, ids, now)
+        const due = await expireOf(parts, environment, tenantId, ids, now).catch((error: unknown) => {
+          if (isSpaceWiped(error)) return 0 // the next look does not find them
+          throw error
+        })
         if (due > 0) parts.notices.post(environment)
       }
       if (overdue.length < BATCH) break
@@ -52,7 +56,7 @@ async function expireOf(
   ids: readonly string[],
   now: number,
 ): Promise<number> {
-  const pin = await readPin(database.control, tenantId, environment)
+  const pin = await readPin(database.control, readSpace(tenantId).tenantId, environment)
   return database[environment].transaction(async (db) => {
     const passes = await lockPasses(db, tenantId, ids)
     const expired = [...passes.values()].flatMap((pass) =>

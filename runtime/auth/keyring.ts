@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Caller, Environment } from '../contract.ts'
 import type { Database, Statement } from '../db/database.ts'
+import { spaceOf } from '../domain/space.ts'
 import { type Networks, parseNetworks } from './allowlist.ts'
 import { digestKey, parseKey } from './keys.ts'
 
@@ -14,6 +15,7 @@ export interface CredentialLift {
 /** What a node knows of a key: everything that judging a request takes. Times in milliseconds since the epoch. */
 export interface Credential {
   readonly tenant: Caller['tenant']
+  readonly space: Caller['space']
   readonly verified: boolean
   readonly environment: Environment
   readonly key: Caller['key']
@@ -103,6 +105,7 @@ interface CredentialRow {
   readonly plan: Caller['tenant']['plan']
   readonly verified_at: number | null
   readonly tenant_created: number
+  readonly sandbox_wipes: number
   readonly id: string
   readonly environment: Environment
   readonly kind: 'secret' | 'publishable'
@@ -117,7 +120,7 @@ interface CredentialRow {
 
 const READ: Statement = {
   name: 'keyring_read',
-  text: `SELECT k.tenant_id, t.name, t.plan, t.verified_at, t.created AS tenant_created,
+  text: `SELECT k.tenant_id, t.name, t.plan, t.verified_at, t.created AS tenant_created, t.sandbox_wipes,
                 k.id, k.environment, k.kind, k.scope, m.role, k.allowed_ips, k.retired_at, k.revoked_at, p.version,
                 (SELECT coalesce(json_agg(json_build_object('bucket', l.bucket, 'factor', l.factor,
                                 'until', floor(extract(epoch FROM l.expires_at) * 1000))), '[]')
@@ -136,6 +139,7 @@ async function readCredential(control: Database, digest: Buffer): Promise<Creden
   if (!row) return undefined
   return {
     tenant: { id: row.tenant_id, name: row.name, plan: row.plan, created: row.tenant_created },
+    space: spaceOf(row.tenant_id, row.environment === 'sandbox' ? row.sandbox_wipes : 0),
     verified: row.verified_at !== null,
     environment: row.environment,
     key: { id: row.id, kind: row.kind, scope: row.scope },

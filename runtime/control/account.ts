@@ -1,15 +1,28 @@
 import type { Account, Caller, Environment, RotatedKey } from '../contract.ts'
+import type { Credential } from '../auth/keyring.ts'
+import type { Clock } from '../clock.ts'
 import type { Database, Statement } from '../db/database.ts'
 import type { Pool } from '../db/pool.ts'
 import { bumpRevision } from '../db/revision.ts'
 import { toTimestamp } from '../db/types.ts'
+import { wipeSpace } from '../db/wipe.ts'
 import { insertKey, type NewKey, RETIRE_KEY } from './keys.ts'
 
 /** How requests change what belongs to the account: in transactions of the owner, among the tables of one environment. */
 export interface AccountDesk {
   transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
-  /** @param db of such a transaction. @param now service time. */
-  bind(db: Database, tenantId: string, now: number): Account
+  /** @param db of such a transaction. */
+  bind(db: Database, holder: AccountHolder): Account
+  /** After the commit of a wipe: has every node look where the tenant's data is now. */
+  spread(): Promise<void>
+}
+
+/** Whose account it is. */
+export interface AccountHolder extends Pick<Credential, 'tenant' | 'space'> {
+  /** Service time. */
+  readonly now: number
+  /** Hears of the tenant's new space. */
+  readonly moved: (space: string) => void
 }
 
 /** As the roles of the environments have it. */
@@ -41,15 +54,26 @@ type KeyInUse = {
   readonly allowed_ips: readonly string[]
 }
 
-export function createAccountDesk(control: Pool, pepper: string, environment: Environment): AccountDesk {
+export function createAccountDesk(
+  control: Pool,
+  pepper: string,
+  environment: Environment,
+  clock: Pick<Clock, 'machine'>,
+): AccountDesk {
   return {
     transaction: (work) =>
       control.transaction((db) => {
         db.query(ENTER, [environment])
         return work(db)
       }),
-    bind: (db, tenantId, now) => ({
+    spread: () => bumpRevision(control),
+    bind: (db, { tenant: { id: tenantId }, space, now, moved }) => ({
       rotateKeys: () => rotateKeys(db, pepper, tenantId, environment, now),
+      async wipeSandbox() {
+        const wiped = await wipeSpace(db, space, clock.machine())
+        moved(wiped.space)
+        return wiped.deleted
+      },
       async changeBilling({ plan, billingEmail }) {
         const values = [tenantId, plan ?? null, billingEmail !== undefined, billingEmail ?? null]
         const { rows } = await db.query<{ plan: Caller['tenant']['plan'] }>(CHANGE_BILLING, values)

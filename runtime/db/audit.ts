@@ -1,5 +1,6 @@
 import type { Environment } from '../contract.ts'
 import { type AuditEntry, entryText } from '../domain/audit-entry.ts'
+import { readSpace } from '../domain/space.ts'
 import type { Database, Statement } from './database.ts'
 import {
   addCreatedRange,
@@ -11,6 +12,7 @@ import {
   pageStatement,
   type Records,
 } from './page.ts'
+import { codeOf, NOT_NULL_VIOLATION, tableOf } from './errors.ts'
 import { toTimestamp } from './types.ts'
 
 /** An entry in its place in the chain; hashes in hexadecimal. */
@@ -45,15 +47,18 @@ export interface KeptAnswer {
  * Takes the end of the tenant's chain, writes the entry after it and makes it the new end. The end stays locked until the
  * transaction is over: this comes last in it. Hashed here and not by the caller, who cannot know the hash before.
  *
+ * Whoever writes in a space that was wiped meanwhile would leave behind what nobody finds: the number, which must not be
+ * null, is null then, and the transaction fails. Null as $15: it is of the account and of no space.
+ *
  * @param schema with a dot, where the search_path does not lead to it.
  * @param after what has to have happened before the chain is locked.
  */
 function appending(schema: string, after: string): string {
   return `head AS (
-            INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash)
-            SELECT $1, 1, sha256(convert_to($2::text || 'null' || $3::text, 'UTF8')) ${after}
+            INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash, wipes)
+            SELECT $1, 1, sha256(convert_to($2::text || 'null' || $3::text, 'UTF8')), coalesce($15::integer, 0) ${after}
             ON CONFLICT (tenant_id) DO UPDATE SET
-              sequence = h.sequence + 1,
+              sequence = CASE WHEN h.wipes = coalesce($15::integer, h.wipes) THEN h.sequence + 1 END,
               previous_hash = h.hash,
               hash = sha256(convert_to($2::text || '"' || encode(h.hash, 'hex') || '"' || $3::text, 'UTF8'))
             RETURNING sequence, hash, previous_hash
@@ -74,12 +79,22 @@ const APPEND_WITH_ANSWER: Statement = {
   name: 'audit_append_with_answer',
   text: `WITH kept AS (
             INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
-            VALUES ($1, $15::uuid, $16, $17, $18, $19, $20, $4)
+            VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)
             RETURNING status
           ), ${appending('', 'FROM kept')}`,
 }
 
-function entryValues(tenantId: string, entry: AuditEntry): unknown[] {
+const INSERT_ANSWER: Statement = {
+  text: `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
+         VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8)`,
+}
+
+/** Whether it failed because its space was wiped while it was under way. */
+export function isSpaceWiped(error: unknown): boolean {
+  return codeOf(error) === NOT_NULL_VIOLATION && tableOf(error) === 'audit_heads'
+}
+
+function entryValues(tenantId: string, entry: AuditEntry, wipes: number | null): unknown[] {
   const [before, after] = entryText(entry)
   const { created, id, environment, actorType, actorId, action, targetId, outcome } = entry
   const what = [environment, actorType, actorId, action, targetId, outcome]
@@ -93,45 +108,49 @@ function entryValues(tenantId: string, entry: AuditEntry): unknown[] {
     entry.requestId,
     entry.ip,
     entry.version,
+    wipes,
   ]
 }
 
-/** Adds an entry to the tenant's chain; belongs into the transaction of what it tells of, at its end. */
-export function appendAudit(db: Database, tenantId: string, entry: AuditEntry): Promise<unknown> {
-  return db.query(APPEND, entryValues(tenantId, entry))
+/**
+ * Adds an entry to the tenant's chain; belongs into the transaction of what it tells of, at its end. Fails as
+ * `isSpaceWiped` tells when that wrote in a space that was wiped meanwhile.
+ */
+export function appendAudit(db: Database, space: string, entry: AuditEntry): Promise<unknown> {
+  const { tenantId, wipes } = readSpace(space)
+  return db.query(APPEND, entryValues(tenantId, entry, wipes))
 }
 
-/** The same in the chain of an environment, for the owner of both. */
+/** The same in the chain of an environment, for the owner of both; whatever the tenant's space is. */
 export function appendAuditIn(
   db: Database,
   environment: Environment,
   tenantId: string,
   entry: AuditEntry,
 ): Promise<unknown> {
-  return db.query(APPEND_IN[environment], entryValues(tenantId, entry))
+  return db.query(APPEND_IN[environment], entryValues(tenantId, entry, null))
 }
 
 /**
- * Entry and answer in one statement, the last of the write's transaction. Fails with a unique violation of
- * `ANSWERED_ALREADY`, before it waits for the chain, when another request has answered under the key meanwhile.
+ * Entry and answer, the last of the write's transaction: in one statement, or in two where the space has another name than
+ * the tenant, so that each names one `tenant_id`. Fails with a unique violation of `ANSWERED_ALREADY`, before it waits for
+ * the chain, when another request has answered under the key meanwhile.
  */
 export function appendAuditAndAnswer(
   db: Database,
-  tenantId: string,
+  space: string,
   entry: AuditEntry,
   answer: KeptAnswer,
 ): Promise<unknown> {
+  const { tenantId, wipes } = readSpace(space)
   const { key, fingerprint, status, body, head } = answer
   const [open, sealed] = typeof body === 'string' ? [body, null] : [null, body]
-  return db.query(APPEND_WITH_ANSWER, [
-    ...entryValues(tenantId, entry),
-    key,
-    fingerprint,
-    status,
-    open,
-    sealed,
-    head,
-  ])
+  const values = [key, fingerprint, status, open, sealed, head]
+  if (space === tenantId) {
+    return db.query(APPEND_WITH_ANSWER, [...entryValues(tenantId, entry, wipes), ...values])
+  }
+  const answered = db.query(INSERT_ANSWER, [space, ...values, toTimestamp(entry.created)])
+  return Promise.all([answered, appendAudit(db, space, entry)])
 }
 
 /** Alternatives for each; absent: whatever. */

@@ -1,5 +1,6 @@
 /** SQLSTATEs that callers tell apart (PostgreSQL manual, appendix A). */
 export const UNIQUE_VIOLATION = '23505'
+export const NOT_NULL_VIOLATION = '23502'
 export const FOREIGN_KEY_VIOLATION = '23503'
 export const CHECK_VIOLATION = '23514'
 export const SERIALIZATION_FAILURE = '40001'
@@ -57,6 +58,12 @@ export function codeOf(error: unknown): string | undefined {
 export function constraintOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('constraint' in error)) return undefined
   return typeof error.constraint === 'string' ? error.constraint : undefined
+}
+
+/** The table whose row a statement could not write, where PostgreSQL names it. */
+export function tableOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('table' in error)) return undefined
+  return typeof error.table === 'string' ? error.table : undefined
 }
 
 /** Whether the error means that the database cannot be reached now. */

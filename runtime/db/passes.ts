@@ -72,8 +72,9 @@ export async function lockPasses(
 
 const OVERDUE: Statement = {
   name: 'passes_overdue',
-  text: `SELECT tenant_id, id FROM passes
+  text: `SELECT tenant_id, id FROM passes p
          WHERE status IN ('issued', 'installed', 'active') AND expires_at <= $1
+           AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = p.tenant_id)
          ORDER BY expires_at LIMIT $2`,
 }
 

@@ -1,51 +1,188 @@
+/** How a tenant's sandbox is emptied: it gets a new space at once, and what stands in the old one is deleted in steps. */
+import { readSpace, spaceOf } from '../domain/space.ts'
+import { NOT_NULL_VIOLATION } from './errors.ts'
 import type { Database, Statement } from './database.ts'
+import type { Pool } from './pool.ts'
+import { toTimestamp } from './types.ts'
 
 /** Tables of an environment that a wipe leaves alone: what was done and used stays known. */
-export const KEPT_TABLES = [
-  ...['audit_log', 'audit_heads', 'usage_counters', 'usage_batches'],
-  // Events go on counting where they were: who watches them must not see a number twice.
-  'event_heads',
-  // The bucket of attempts that were made.
-  'webhook_senders',
-] as const
+export const KEPT_TABLES = ['audit_log', 'audit_heads', 'usage_counters', 'usage_batches', 'wiped_spaces'] as const
 
-// Held first: no pass can come to a template that is about to go.
-const LOCK_TEMPLATES: Statement = {
-  text: 'SELECT id FROM pass_templates WHERE tenant_id = $1 ORDER BY id FOR UPDATE',
+interface WipedTable {
+  readonly name: string
+  /** What tells its rows of a space apart, in the order of an index; absent where there is one row at most. */
+  readonly key?: string
+  /** The type of its records; absent for what callers know nothing of. */
+  readonly type?: string
 }
 
-const DELETE_TEMPLATES: Statement = {
-  text: 'DELETE FROM pass_templates WHERE tenant_id = $1 AND id = ANY ($2)',
-}
-
-/** In the order of deletion; null for what callers know nothing of. */
-const WIPED = [
-  ['passes', 'pass'],
-  ['webhook_endpoints', 'webhook_endpoint'],
-  ['webhook_waiting', null],
-  ['webhook_ready', null],
-  ['webhook_attempts', 'webhook_delivery_attempt'],
-  ['events', 'event'],
-  ['idempotency_answers', null],
-  ['trial_usage', null],
-] as const
+/** In the order of deletion: attempts that end meanwhile find no endpoint, and so are followed by none. */
+const WIPED: readonly WipedTable[] = [
+  { name: 'webhook_endpoints', key: 'id', type: 'webhook_endpoint' },
+  { name: 'webhook_senders' },
+  { name: 'webhook_waiting', key: 'attempt_id' },
+  { name: 'webhook_ready', key: 'attempt_id' },
+  { name: 'webhook_attempts', key: 'id', type: 'webhook_delivery_attempt' },
+  { name: 'events', key: 'id', type: 'event' },
+  { name: 'event_heads' },
+  { name: 'idempotency_answers', key: 'key' },
+  { name: 'passes', key: 'id', type: 'pass' },
+  { name: 'pass_templates', key: 'id', type: 'pass_template' },
+  { name: 'trial_usage' },
+]
 
 /** Tables that a wipe empties of the tenant's rows. */
-export const WIPED_TABLES = [...WIPED.map(([table]) => table), 'pass_templates'] as const
+export const WIPED_TABLES = WIPED.map(({ name }) => name)
+
+// Wipes of a tenant, and what else changes its account, come one after the other. First, as in a rotation of its keys.
+const MOVE: Statement = {
+  text: `UPDATE control.tenants SET sandbox_wipes = sandbox_wipes + 1 WHERE id = $1 AND sandbox_wipes = $2`,
+}
+
+// Whoever writes in the old space passes here last: before this it is counted, after this it fails and is done again.
+const CLOSE: Statement = { text: 'UPDATE audit_heads SET wipes = $2 WHERE tenant_id = $1' }
+
+const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
+
+// Nothing is sent without the bucket: deliveries of the old space end here. The new space starts with what was left in it.
+const TAKE_BUCKET: Statement = {
+  text: 'DELETE FROM webhook_senders WHERE tenant_id = $1 RETURNING tokens, refilled_at',
+}
+
+const GIVE_BUCKET: Statement = {
+  text: 'INSERT INTO webhook_senders (tenant_id, tokens, refilled_at) VALUES ($1, $2, $3)',
+}
+
+// Events go on counting where they were: who watches them must not see a number twice.
+const READ_SEQUENCE: Statement = { text: 'SELECT sequence FROM event_heads WHERE tenant_id = $1' }
+
+const BEGIN_SEQUENCE: Statement = { text: 'INSERT INTO event_heads (tenant_id, sequence) VALUES ($1, $2)' }
+
+export interface WipedSpace {
+  /** Where the tenant's data is from now on. */
+  readonly space: string
+  /** How many records of each type were in the old one. */
+  readonly deleted: Readonly<Record<string, number>>
+}
+
+/** Another wipe came first. Looks like the failure of every other write in the old space. */
+function wipedAlready(): Error {
+  return Object.assign(new Error('the space was wiped already'), { code: NOT_NULL_VIOLATION, table: 'audit_heads' })
+}
 
 /**
- * Deletes what a tenant has in an environment, for good, and says how many records of each type. What comes into being
- * meanwhile may stay. Retries of earlier requests find no stored answer any more.
+ * Moves a tenant to a new space in the sandbox. To be called in a transaction of the owner, which fails as `isSpaceWiped`
+ * tells when another wipe came first. The tenant's other writes wait while its records are counted.
+ *
+ * @param now machine time.
  */
-export async function wipeTenant(db: Database, tenantId: string): Promise<Record<string, number>> {
-  const templates = await db.query<{ id: string }>(LOCK_TEMPLATES, [tenantId])
-  const ids = templates.rows.map(({ id }) => id)
-  const counts = await Promise.all([
-    ...WIPED.map(async ([table, type]) => {
-      const { count } = await db.query({ text: `DELETE FROM ${table} WHERE tenant_id = $1` }, [tenantId])
-      return [type, count] as const
-    }),
-    db.query(DELETE_TEMPLATES, [tenantId, ids]).then(({ count }) => ['pass_template', count] as const),
-  ])
-  return Object.fromEntries(counts.filter(([type]) => type !== null))
+export async function wipeSpace(db: Database, old: string, now: number): Promise<WipedSpace> {
+  const { tenantId, wipes } = readSpace(old)
+  const space = spaceOf(tenantId, wipes + 1)
+  if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
+  await db.query(CLOSE, [tenantId, wipes + 1])
+  await db.query(RETIRE, [old, toTimestamp(now)])
+  const { rows: buckets } = await db.query<{ tokens: number; refilled_at: number }>(TAKE_BUCKET, [old])
+  for (const { tokens, refilled_at } of buckets) {
+    await db.query(GIVE_BUCKET, [space, tokens, toTimestamp(refilled_at)])
+  }
+  const { rows: heads } = await db.query<{ sequence: number }>(READ_SEQUENCE, [old])
+  for (const { sequence } of heads) await db.query(BEGIN_SEQUENCE, [space, sequence])
+  const counts = WIPED.flatMap(({ name, type }) => (type === undefined ? [] : [countRows(db, name, type, old)]))
+  return { space, deleted: Object.fromEntries(await Promise.all(counts)) }
+}
+
+async function countRows(
+  db: Database,
+  table: string,
+  type: string,
+  space: string,
+): Promise<readonly [type: string, count: number]> {
+  const text = `SELECT count(*) AS count FROM ${table} WHERE tenant_id = $1`
+  const { rows } = await db.query<{ count: number }>({ text }, [space])
+  return [type, rows[0]!.count]
+}
+
+export interface RetiredSpace {
+  readonly space: string
+  /** Machine time. */
+  readonly wipedAt: number
+}
+
+const LIST: Statement = { text: 'SELECT tenant_id, wiped_at FROM wiped_spaces ORDER BY wiped_at' }
+
+/** Spaces that are still to be emptied, the longest wiped first. */
+export async function listWipedSpaces(db: Database): Promise<readonly RetiredSpace[]> {
+  const { rows } = await db.query<{ tenant_id: string; wiped_at: number }>(LIST)
+  return rows.map(({ tenant_id, wiped_at }) => ({ space: tenant_id, wipedAt: wiped_at }))
+}
+
+const HOLD: Statement = {
+  text: 'SELECT FROM wiped_spaces WHERE tenant_id = $1 FOR UPDATE SKIP LOCKED',
+}
+
+/** Deletes rows of a table behind a key, at most `limit`; gives the last key, or undefined when nothing is left behind it. */
+async function deleteStep(
+  tx: Database,
+  { name, key }: WipedTable,
+  space: string,
+  after: string | undefined,
+  limit: number,
+): Promise<string | undefined> {
+  if (key === undefined) {
+    await tx.query({ text: `DELETE FROM ${name} WHERE tenant_id = $1` }, [space])
+    return undefined
+  }
+  const behind = after === undefined ? '' : `AND ${key} > $3`
+  const { rows } = await tx.query<{ last: string | null }>(
+    {
+      text: `WITH last AS MATERIALIZED (
+               SELECT ${key} FROM ${name} WHERE tenant_id = $1 ${behind} ORDER BY ${key} OFFSET $2 LIMIT 1
+             ), gone AS (
+               DELETE FROM ${name} WHERE tenant_id = $1 ${behind} AND ${key} <= (SELECT ${key} FROM last)
+             )
+             SELECT ${key}::text AS last FROM last`,
+    },
+    after === undefined ? [space, limit - 1] : [space, limit - 1, after],
+  )
+  const last = rows[0]?.last ?? undefined
+  if (last === undefined) {
+    const rest = { text: `DELETE FROM ${name} WHERE tenant_id = $1 ${behind.replace('$3', '$2')}` }
+    await tx.query(rest, after === undefined ? [space] : [space, after])
+  }
+  return last
+}
+
+/**
+ * Deletes everything in a wiped space, at most `limit` rows in a transaction. Gives up when another worker is at it; whoever
+ * comes after a worker that was killed goes on where it was.
+ *
+ * @param pause is awaited after each transaction; false ends the work.
+ */
+export async function emptySpace(
+  pool: Pool,
+  space: string,
+  limit: number,
+  pause: () => Promise<boolean>,
+): Promise<boolean> {
+  for (const table of WIPED) {
+    let after: string | undefined
+    do {
+      const step = await pool.transaction(async (tx) => {
+        if ((await tx.query(HOLD, [space])).count === 0) return 'held'
+        return { last: await deleteStep(tx, table, space, after, limit) }
+      })
+      if (step === 'held') return false
+      after = step.last
+      if (!(await pause())) return false
+    } while (after !== undefined)
+  }
+  return true
+}
+
+const FORGET: Statement = { text: 'DELETE FROM wiped_spaces WHERE tenant_id = $1' }
+
+/** Nothing is left of the space, and nothing under way can come to it. */
+export async function forgetSpace(db: Database, space: string): Promise<void> {
+  await db.query(FORGET, [space])
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Environment } from '../contract.ts'
-import { appendAudit } from '../db/audit.ts'
+import { appendAudit, isSpaceWiped } from '../db/audit.ts'
 import type { Pool } from '../db/pool.ts'
 import { cancelAttempts } from '../db/webhook_attempts.ts'
 import { type Completion, completeAttempts } from '../db/webhook_deliveries.ts'
@@ -37,7 +37,17 @@ export type Exhausted = 'stale' | 'noted' | 'disabled'
  * so that of several such failures one disables and tells the other endpoints. The endpoint is locked first, as
  * by those who change it. A failure from before the endpoint was enabled again disables nothing.
  */
-export async function exhaust(
+export async function exhaust(options: ExhaustionOptions, exhaustion: Exhaustion): Promise<Exhausted> {
+  try {
+    return await write(options, exhaustion)
+  } catch (error) {
+    // The endpoint is gone with everything around it.
+    if (isSpaceWiped(error)) return 'stale'
+    throw error
+  }
+}
+
+async function write(
   { environment, pool, clock, leaseClock, readPin }: ExhaustionOptions,
   { completion, endpointId, generation }: Exhaustion,
 ): Promise<Exhausted> {

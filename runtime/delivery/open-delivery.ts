@@ -2,6 +2,7 @@ import { createSeals } from '../auth/secrets.ts'
 import type { Environment } from '../contract.ts'
 import { readPin } from '../control/pins.ts'
 import { ENVIRONMENTS } from '../db/roles.ts'
+import { readSpace } from '../domain/space.ts'
 import type { Hints } from '../events/hints.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Parts } from '../service.ts'
@@ -29,7 +30,7 @@ export function openDelivery({ database, clock, log, outbound, hints }: Delivery
       outbound: outbound[environment],
       seals,
       log,
-      readPin: (tenantId) => readPin(database.control, tenantId, environment),
+      readPin: (space) => readPin(database.control, readSpace(space).tenantId, environment),
     })
   const workers = { sandbox: open('sandbox'), live: open('live') }
   const deaf = ENVIRONMENTS.map((environment) => hints.hear(environment, workers[environment].wake))

@@ -38,12 +38,13 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
 
   /** What is new; undefined when the caller may no longer watch. While the database is away nothing is. */
   const look = async (
-    isWelcome: () => boolean | Promise<boolean>,
-    tenantId: string,
+    findSpace: () => Promise<string | undefined>,
     last: number,
   ): Promise<readonly SequencedEvent[] | undefined> => {
     try {
-      return (await isWelcome()) ? await readEventsAfter(database, tenantId, last, AT_ONCE) : undefined
+      // A wipe moves the tenant to a new space, where its sequence goes on.
+      const space = await findSpace()
+      return space === undefined ? undefined : await readEventsAfter(database, space, last, AT_ONCE)
     } catch (error) {
       if (isUnavailable(error)) return []
       throw error
@@ -51,10 +52,9 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
   }
 
   async function* open({
-    tenantId,
     after,
     types,
-    isWelcome,
+    findSpace,
   }: Parameters<EventStreams['open']>[0]): AsyncGenerator<string> {
     let wake = () => {}
     let heard = false
@@ -77,7 +77,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
       yield greet(after.id)
       while (!isLeaving()) {
         heard = false
-        const events = await look(isWelcome, tenantId, last)
+        const events = await look(findSpace, last)
         if (!events) return
         last = events.at(-1)?.sequence ?? last
         const text = events.map((event) => (types.has(event.type) ? writeEvent(event) : '')).join('')

@@ -1,7 +1,6 @@
 import type { AccountHandlers } from '../../generated/head/handlers.ts'
 import type { components } from '../../generated/head/types.ts'
 import type { Caller } from '../contract.ts'
-import { wipeTenant } from '../db/wipe.ts'
 
 export const accountHandlers = {
   async getMe({ caller }) {
@@ -29,8 +28,8 @@ export const accountHandlers = {
     }
   },
 
-  async wipeSandbox({ caller, db }) {
-    return { status: 200, body: { object: 'wipe', deleted: await wipeTenant(db, caller.tenant.id) } }
+  async wipeSandbox({ account }) {
+    return { status: 200, body: { object: 'wipe', deleted: await account.wipeSandbox() } }
   },
 } satisfies AccountHandlers
 

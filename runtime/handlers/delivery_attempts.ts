@@ -22,8 +22,8 @@ export const deliveryAttemptsHandlers = {
       ...(query.event_id && { eventIds: query.event_id }),
     }
     const [endpoint, records] = await Promise.all([
-      readEndpoint(db, caller.tenant.id, path.whe_id),
-      listAttempts(db, caller.tenant.id, path.whe_id, filter, page),
+      readEndpoint(db, caller.space, path.whe_id),
+      listAttempts(db, caller.space, path.whe_id, filter, page),
     ])
     if (!endpoint) throw notFound()
     return { status: 200, body: showList(records, page, cursors, showAttempt) }
@@ -31,8 +31,8 @@ export const deliveryAttemptsHandlers = {
 
   async getDeliveryAttempt({ caller, db }, { path }) {
     const [endpoint, row] = await Promise.all([
-      readEndpoint(db, caller.tenant.id, path.whe_id),
-      readAttempt(db, caller.tenant.id, path.whe_id, path.wdla_id),
+      readEndpoint(db, caller.space, path.whe_id),
+      readAttempt(db, caller.space, path.whe_id, path.wdla_id),
     ])
     if (!endpoint || !row) throw notFound()
     return { status: 200, body: showAttempt(row) }
@@ -40,8 +40,8 @@ export const deliveryAttemptsHandlers = {
 
   async retryDeliveryAttempt({ caller, db, now, deliverSoon }, { path }) {
     const [endpoint, row] = await Promise.all([
-      readEndpoint(db, caller.tenant.id, path.whe_id),
-      lockAttempt(db, caller.tenant.id, path.whe_id, path.wdla_id),
+      readEndpoint(db, caller.space, path.whe_id),
+      lockAttempt(db, caller.space, path.whe_id, path.wdla_id),
     ])
     if (!endpoint || !row) throw notFound()
     if (row.status === 'pending') {
@@ -49,10 +49,10 @@ export const deliveryAttemptsHandlers = {
       if (row.trigger === 'manual') return { status: 202, body: showAttempt(row) }
       throw invalidState('This attempt is still to be made by the schedule.')
     }
-    if (!(await readEvent(db, caller.tenant.id, row.event_id))) {
+    if (!(await readEvent(db, caller.space, row.event_id))) {
       throw invalidState('The event is no longer kept.')
     }
-    const reset = await retryAttempt(db, caller.tenant.id, row.id, now)
+    const reset = await retryAttempt(db, caller.space, row.id, now)
     deliverSoon()
     return { status: 202, body: showAttempt(reset) }
   },

@@ -12,22 +12,22 @@ export const eventsHandlers = {
     const page = readPage(query, cursors)
     // Events of types that the caller's version lacks are left out before the page is cut.
     const types = query.type ?? [...eventTypes]
-    const records = await listEvents(db, caller.tenant.id, { created: readCreated(query), types }, page)
+    const records = await listEvents(db, caller.space, { created: readCreated(query), types }, page)
     return { status: 200, body: showList(records, page, cursors, ({ body }) => JSON.parse(body) as Event) }
   },
 
   async getEvent({ caller, db, eventTypes }, { path }) {
-    const row = await readEvent(db, caller.tenant.id, path.event_id)
+    const row = await readEvent(db, caller.space, path.event_id)
     if (!row || !eventTypes.has(row.type)) throw notFound()
     return { status: 200, body: JSON.parse(row.body) as Event }
   },
 
   async streamEvents(context) {
-    const { caller, streams, eventTypes, isWelcome } = context
+    const { streams, eventTypes, findSpace } = context
     const after = await startOf(context)
     return {
       status: 200,
-      body: streams.open({ tenantId: caller.tenant.id, after, types: eventTypes, isWelcome }),
+      body: streams.open({ after, types: eventTypes, findSpace }),
     }
   },
 } satisfies EventsHandlers
@@ -37,9 +37,9 @@ const LAST_SEEN = 'Last-Event-ID'
 /** Where a stream starts: after the event last seen, or with what is yet to happen. */
 async function startOf({ caller, db, header }: Context): Promise<EventPlace> {
   const last = header(LAST_SEEN)
-  if (last === undefined) return readEventHead(db, caller.tenant.id)
+  if (last === undefined) return readEventHead(db, caller.space)
   if (last === BEFORE_EVENTS) return { sequence: 0, id: last }
-  const event = await readEvent(db, caller.tenant.id, last)
+  const event = await readEvent(db, caller.space, last)
   if (event) return event
   throw invalidParameter('invalid_format', LAST_SEEN, `${LAST_SEEN} names no event that is kept here.`)
 }

@@ -29,7 +29,7 @@ export async function changePasses(
 ): Promise<(PassRow | ApiError)[]> {
   const { caller, db } = context
   const ids = new Set(requests.flatMap((request) => (request instanceof ApiError ? [] : [request.id])))
-  const passes = await lockPasses(db, caller.tenant.id, [...ids])
+  const passes = await lockPasses(db, caller.space, [...ids])
   const changed = new Map<string, PassRow>()
   const outcomes = requests.map((request) => {
     const outcome = request instanceof ApiError ? request : attempt(request, passes.get(request.id))
@@ -40,7 +40,7 @@ export async function changePasses(
     }
     return outcome
   })
-  if (changed.size > 0) updatePasses(db, caller.tenant.id, [...changed.values()])
+  if (changed.size > 0) updatePasses(db, caller.space, [...changed.values()])
   return outcomes
 }
 

@@ -34,8 +34,8 @@ export async function issuePasses(
   }
   const templateIds = new Set<string>()
   for (const order of orders) if (!(order instanceof ApiError)) templateIds.add(order.template_id)
-  const moulds = await shareTemplates(db, caller.tenant.id, [...templateIds])
-  let room = trial ? TRIAL_PASSES - (await lockTrialUsage(db, caller.tenant.id)) : Number.POSITIVE_INFINITY
+  const moulds = await shareTemplates(db, caller.space, [...templateIds])
+  let room = trial ? TRIAL_PASSES - (await lockTrialUsage(db, caller.space)) : Number.POSITIVE_INFINITY
   const drafts = orders.map((order) => {
     const judged = order instanceof ApiError ? order : judgeOrder(order, moulds.get(order.template_id), now)
     if (judged instanceof ApiError) return judged
@@ -46,11 +46,11 @@ export async function issuePasses(
     drafts.map((draft) => (draft instanceof ApiError ? draft : makePass(context, draft))),
   )
   const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
-  if (rows.length > 0) insertPasses(db, caller.tenant.id, rows)
+  if (rows.length > 0) insertPasses(db, caller.space, rows)
   for (const row of rows) {
     emit(context, { type: 'pass.created', data: { pass: showPass(row, context.baseUrl, now) } })
   }
-  if (trial && rows.length > 0) addTrialUsage(db, caller.tenant.id, rows.length)
+  if (trial && rows.length > 0) addTrialUsage(db, caller.space, rows.length)
   return outcomes
 }
 

@@ -38,7 +38,7 @@ export const passTemplatesHandlers = {
       created: now,
       updated: now,
     }
-    await insertTemplate(db, caller.tenant.id, row)
+    await insertTemplate(db, caller.space, row)
     const shown = showTemplate(row)
     emit(context, { type: 'pass_template.created', data: { pass_template: shown } })
     return { status: 201, body: shown }
@@ -51,23 +51,23 @@ export const passTemplatesHandlers = {
       ...(query.kind && { kinds: query.kind }),
       ...(query.status && { statuses: query.status }),
     }
-    const records = await listTemplates(db, caller.tenant.id, filter, page)
+    const records = await listTemplates(db, caller.space, filter, page)
     return { status: 200, body: showList(records, page, cursors, showTemplate) }
   },
 
   async getPassTemplate({ caller, db }, { path }) {
-    const row = await readTemplate(db, caller.tenant.id, path.template_id)
+    const row = await readTemplate(db, caller.space, path.template_id)
     if (!row) throw notFound()
     return { status: 200, body: showTemplate(row) }
   },
 
   async updatePassTemplate(context, { path, body }) {
     const { caller, db, now } = context
-    const row = await lockTemplate(db, caller.tenant.id, path.template_id)
+    const row = await lockTemplate(db, caller.space, path.template_id)
     if (!row) throw notFound()
     const changed: TemplateRow = { ...row, ...patchContent(row, body), updated: now }
     requireGood(judgeTemplate(changed))
-    await updateTemplate(db, caller.tenant.id, changed)
+    await updateTemplate(db, caller.space, changed)
     const shown = showTemplate(changed)
     const before = { pass_template: showTemplate(row) }
     emit(context, { type: 'pass_template.updated', data: { pass_template: shown }, before })
@@ -76,11 +76,11 @@ export const passTemplatesHandlers = {
 
   async archivePassTemplate(context, { path }) {
     const { caller, db, now } = context
-    const row = await lockTemplate(db, caller.tenant.id, path.template_id)
+    const row = await lockTemplate(db, caller.space, path.template_id)
     if (!row) throw notFound()
     if (row.status === 'archived') throw invalidState('The template is archived already.')
     const archived: TemplateRow = { ...row, status: 'archived', updated: now }
-    await updateTemplate(db, caller.tenant.id, archived)
+    await updateTemplate(db, caller.space, archived)
     const shown = showTemplate(archived)
     emit(context, { type: 'pass_template.archived', data: { pass_template: shown } })
     return { status: 200, body: shown }

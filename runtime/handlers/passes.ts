@@ -18,17 +18,17 @@ export const passesHandlers = {
 
   async listPasses({ caller, db, now, cursors, baseUrl }, { query }) {
     const page = readPage(query, cursors)
-    const records = await listPasses(db, caller.tenant.id, readFilter(query), page, now)
+    const records = await listPasses(db, caller.space, readFilter(query), page, now)
     return { status: 200, body: showList(records, page, cursors, (row) => showPass(row, baseUrl, now)) }
   },
 
   async countPasses({ caller, db, now }, { query }) {
-    const count = await countPasses(db, caller.tenant.id, readFilter(query), now)
+    const count = await countPasses(db, caller.space, readFilter(query), now)
     return { status: 200, body: { object: 'count', count } }
   },
 
   async getPass({ caller, db, now, baseUrl }, { path }) {
-    const row = await readPass(db, caller.tenant.id, path.pass_id)
+    const row = await readPass(db, caller.space, path.pass_id)
     if (!row) throw notFound()
     return { status: 200, body: showPass(row, baseUrl, now) }
   },

@@ -30,7 +30,7 @@ export const webhookEndpointsHandlers = {
       const { url, enabled_events, description = null, metadata = {} } = body
       requireGood([...judgeUrl(blocked), ...judgeTypes(enabled_events), ...judgeMetadata(metadata)])
       const id = newId('whe', now)
-      const { secret, sealed } = endpointSecrets.make(caller.tenant.id, id)
+      const { secret, sealed } = endpointSecrets.make(caller.space, id)
       const row: EndpointRow = {
         id,
         url,
@@ -46,7 +46,7 @@ export const webhookEndpointsHandlers = {
         created: now,
         updated: now,
       }
-      await insertEndpoint(db, caller.tenant.id, row)
+      await insertEndpoint(db, caller.space, row)
       return { status: 201, body: { ...showEndpoint(row), secret } }
     },
   ),
@@ -54,12 +54,12 @@ export const webhookEndpointsHandlers = {
   async listWebhookEndpoints({ caller, db, cursors }, { query }) {
     const page = readPage(query, cursors)
     const filter = { created: readCreated(query), ...(query.status && { statuses: query.status }) }
-    const records = await listEndpoints(db, caller.tenant.id, filter, page)
+    const records = await listEndpoints(db, caller.space, filter, page)
     return { status: 200, body: showList(records, page, cursors, showEndpoint) }
   },
 
   async getWebhookEndpoint({ caller, db }, { path }) {
-    const row = await readEndpoint(db, caller.tenant.id, path.whe_id)
+    const row = await readEndpoint(db, caller.space, path.whe_id)
     if (!row) throw notFound()
     return { status: 200, body: showEndpoint(row) }
   },
@@ -71,7 +71,7 @@ export const webhookEndpointsHandlers = {
     ) => (body.url === undefined ? undefined : destinations.judge(body.url)),
     async (context, { path, body }, blocked) => {
       const { caller, db, now } = context
-      const row = await lockEndpoint(db, caller.tenant.id, path.whe_id)
+      const row = await lockEndpoint(db, caller.space, path.whe_id)
       if (!row) throw notFound()
       const changed = patch(row, body, context)
       requireGood([
@@ -79,23 +79,23 @@ export const webhookEndpointsHandlers = {
         ...judgeTypes(body.enabled_events ?? []),
         ...judgeMetadata(changed.metadata),
       ])
-      await updateEndpoint(db, caller.tenant.id, changed)
+      await updateEndpoint(db, caller.space, changed)
       if (changed.status === 'disabled' && row.status === 'enabled') {
-        cancelAttempts(db, caller.tenant.id, row.id, now, context.machineNow)
+        cancelAttempts(db, caller.space, row.id, now, context.machineNow)
       }
       return { status: 200, body: showEndpoint(changed) }
     },
   ),
 
   async deleteWebhookEndpoint({ caller, db }, { path }) {
-    if (!(await deleteEndpoint(db, caller.tenant.id, path.whe_id))) throw notFound()
+    if (!(await deleteEndpoint(db, caller.space, path.whe_id))) throw notFound()
     return { status: 200, body: { id: path.whe_id, object: 'webhook_endpoint', deleted: true } }
   },
 
   async rotateWebhookEndpointSecret({ caller, db, now, endpointSecrets }, { path }) {
-    const row = await lockEndpoint(db, caller.tenant.id, path.whe_id)
+    const row = await lockEndpoint(db, caller.space, path.whe_id)
     if (!row) throw notFound()
-    const { secret, sealed } = endpointSecrets.make(caller.tenant.id, row.id)
+    const { secret, sealed } = endpointSecrets.make(caller.space, row.id)
     const replaced = { sealed: row.secret.toString('base64'), until: now + RETIRED_FOR }
     const rotated: EndpointRow = {
       ...row,
@@ -103,13 +103,13 @@ export const webhookEndpointsHandlers = {
       retired_secrets: [replaced, ...row.retired_secrets.filter(({ until }) => until > now)],
       updated: now,
     }
-    await updateEndpoint(db, caller.tenant.id, rotated)
+    await updateEndpoint(db, caller.space, rotated)
     return { status: 200, body: { ...showEndpoint(rotated), secret } }
   },
 
   async testWebhookEndpoint(context, { path }) {
     const { caller, db } = context
-    const row = await readEndpoint(db, caller.tenant.id, path.whe_id)
+    const row = await readEndpoint(db, caller.space, path.whe_id)
     if (!row) throw notFound()
     const event = emit(context, {
       type: 'webhook_endpoint.test',

@@ -45,16 +45,22 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** Whether the key of a request that goes on would still be let in. */
-export async function isStillWelcome(exchange: Exchange, service: Service): Promise<boolean> {
-  const credential = await service.keyring.find(readKey(exchange))
+/** The space of the caller of a request that goes on; undefined when its key would no longer be let in. */
+export async function findSpace(exchange: Exchange, service: Service): Promise<string | undefined> {
+  const later = { ...exchange, now: service.clock.service(service.environment) }
   try {
-    accept({ ...exchange, now: service.clock.service(service.environment) }, service, credential)
-    return true
+    await authenticate(later, service)
+    return later.credential?.space
   } catch (error) {
-    if (error instanceof ApiError) return false
+    if (error instanceof ApiError) return undefined
     throw error
   }
+}
+
+/** Finds the credential of the request again, as it is stored now. */
+export async function authenticateAgain(exchange: Exchange, service: Service): Promise<void> {
+  service.keyring.forget()
+  await authenticate(exchange, service)
 }
 
 function accept(exchange: Exchange, service: Service, credential: Credential | undefined): void {

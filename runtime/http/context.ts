@@ -1,7 +1,7 @@
 import type { Account, Context, Cursors } from '../contract.ts'
 import type { Database } from '../db/database.ts'
 import { renderFor } from '../events/emission.ts'
-import { isStillWelcome } from './authenticate.ts'
+import { findSpace } from './authenticate.ts'
 import { bindCursors } from './cursors.ts'
 import { callerOf, type Exchange, type Service } from './exchange.ts'
 
@@ -25,13 +25,19 @@ export function createContext(
     baseUrl: service.baseUrl,
     wallet: service.wallet,
     account: exchange.route!.changesAccount
-      ? service.account.bind(db, exchange.credential!.tenant.id, exchange.now)
+      ? service.account.bind(db, {
+          ...exchange.credential!,
+          now: exchange.now,
+          moved: (space) => {
+            exchange.newSpace = space
+          },
+        })
       : NO_ACCOUNT,
     prepared: ready,
     eventTypes: exchange.version.eventTypes,
     endpointSecrets: service.endpointSecrets,
     streams: service.streams,
-    isWelcome: () => isStillWelcome(exchange, service),
+    findSpace: () => findSpace(exchange, service),
     header: (name) => headerOf(exchange, name),
     note: (note) => void exchange.notes.push(note),
     deliverSoon: () => {
@@ -64,7 +70,7 @@ function noAccount(): never {
   throw new Error('the operation is not declared to change the account')
 }
 
-const NO_ACCOUNT: Account = { rotateKeys: noAccount, changeBilling: noAccount }
+const NO_ACCOUNT: Account = { rotateKeys: noAccount, changeBilling: noAccount, wipeSandbox: noAccount }
 
 function noCursors(): never {
   throw new Error('the operation is not declared as paged')

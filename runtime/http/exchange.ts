@@ -95,6 +95,8 @@ export interface Exchange {
   notes: AuditNote[]
   /** What happened by it, in the version that the tenant is pinned to. */
   events: RenderedEvent[]
+  /** The tenant's new space, when the handler wiped the old one. */
+  newSpace: string | undefined
   /** It put deliveries into the queue beside those of its events. */
   deliveriesDue: boolean
 }
@@ -115,6 +117,6 @@ export type Stage = (exchange: Exchange, service: Service) => void | Promise<voi
 export function callerOf(exchange: Exchange): Caller {
   const { credential, version } = exchange
   if (!credential) throw new Error('the caller is asked for before authentication')
-  const { tenant, environment, key } = credential
-  return { tenant, environment, key, version: version.name }
+  const { tenant, space, environment, key } = credential
+  return { tenant, space, environment, key, version: version.name }
 }

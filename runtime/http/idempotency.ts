@@ -40,12 +40,12 @@ export async function claim(
   { credential, now }: Exchange,
   claimed: ClaimedKey,
 ): Promise<WrittenReply | undefined> {
-  const tenantId = credential!.tenant.id
-  const { mine, stored } = await claimKey(db, service.environment, tenantId, claimed.key)
+  const { tenant, space } = credential!
+  const { mine, stored } = await claimKey(db, service.environment, space, claimed.key)
   const standing = stored && stored.created > now - KEPT_FOR ? stored : undefined
-  if (standing) return replay(standing, claimed, service, tenantId)
+  if (standing) return replay(standing, claimed, service, tenant.id)
   if (!mine) throw inProgress()
-  if (stored) forgetAnswer(db, tenantId, claimed.key, now - KEPT_FOR)
+  if (stored) forgetAnswer(db, space, claimed.key, now - KEPT_FOR)
   return undefined
 }
 
@@ -55,10 +55,10 @@ export async function replayStanding(
   { credential }: Exchange,
   claimed: ClaimedKey,
 ): Promise<WrittenReply> {
-  const tenantId = credential!.tenant.id
-  const standing = await readAnswer(service.database, tenantId, claimed.key)
+  const { tenant, space } = credential!
+  const standing = await readAnswer(service.database, space, claimed.key)
   if (!standing) throw inProgress()
-  return replay(standing, claimed, service, tenantId)
+  return replay(standing, claimed, service, tenant.id)
 }
 
 function replay(stored: StoredAnswer, claimed: ClaimedKey, service: Service, tenantId: string): WrittenReply {

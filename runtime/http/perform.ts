@@ -1,5 +1,5 @@
 import type { Environment } from '../contract.ts'
-import { appendAudit, appendAuditAndAnswer, appendAuditIn } from '../db/audit.ts'
+import { appendAudit, appendAuditAndAnswer, appendAuditIn, isSpaceWiped } from '../db/audit.ts'
 import type { Database } from '../db/database.ts'
 import {
   codeOf,
@@ -14,6 +14,7 @@ import { ENVIRONMENTS } from '../db/roles.ts'
 import type { AuditEntry } from '../domain/audit-entry.ts'
 import { newId } from '../ids.ts'
 import { plainAddress } from './address.ts'
+import { authenticateAgain } from './authenticate.ts'
 import { createContext, createInput } from './context.ts'
 import { ApiError, describeError, notImplemented } from './errors.ts'
 import type { Exchange, Service, WrittenReply } from './exchange.ts'
@@ -40,6 +41,23 @@ async function read(exchange: Exchange, service: Service, handler: Handler): Pro
 async function write(exchange: Exchange, service: Service, handler: Handler): Promise<WrittenReply> {
   const claimed = claimOf(exchange)
   const input = createInput(exchange)
+  for (;;) {
+    try {
+      return await writeOnce(exchange, service, handler, claimed, input)
+    } catch (error) {
+      if (!isSpaceWiped(error)) throw error
+      await authenticateAgain(exchange, service)
+    }
+  }
+}
+
+async function writeOnce(
+  exchange: Exchange,
+  service: Service,
+  handler: Handler,
+  claimed: ClaimedKey | undefined,
+  input: ReturnType<typeof createInput>,
+): Promise<WrittenReply> {
   let ready: unknown
   let due: Promise<number> | undefined
   const work = async (db: Database): Promise<WrittenReply> => {
@@ -47,6 +65,7 @@ async function write(exchange: Exchange, service: Service, handler: Handler): Pr
     if (standing) return standing
     exchange.notes = []
     exchange.events = []
+    exchange.newSpace = undefined
     exchange.deliveriesDue = false
     const context = createContext(exchange, service, db, input.query, ready)
     const { status, body } = await handler(context, input as never)
@@ -63,12 +82,19 @@ async function write(exchange: Exchange, service: Service, handler: Handler): Pr
     const { transaction } = exchange.route!.changesAccount ? service.account : service.database
     const reply = await withRetries(() => transaction(work))
     if ((await due) || exchange.deliveriesDue) service.deliveriesDue()
+    if (exchange.newSpace !== undefined) leaveSpace(service)
     return reply
   } catch (error) {
     if (claimed && isAnsweredAlready(error)) return replayStanding(service, exchange, claimed)
     if (!(error instanceof ApiError) || error.type === 'idempotency_error') throw error
     return keepRefusal(exchange, service, claimed, error)
   }
+}
+
+/** This node looks for the tenant's data where it is now, before it answers; the others do soon. Who empties the space tells them again. */
+function leaveSpace({ keyring, account, log }: Service): void {
+  keyring.forget()
+  account.spread().catch((err) => log.warn({ err }, 'a wipe could not be told to other nodes; its worker tells them'))
 }
 
 /** How often a transaction is begun that the database ends to free others. */
@@ -106,8 +132,10 @@ async function keepRefusal(
     targetId: null,
     outcome: 'failed',
   } as const
+  exchange.newSpace = undefined
+  const kept = isKept(error) ? claimed : undefined
   try {
-    await keep(service.database, service, exchange, isKept(error) ? claimed : undefined, answer)
+    await service.database.transaction(async (db) => void keep(db, service, exchange, kept, answer))
   } catch (conflict) {
     if (!claimed || !isAnsweredAlready(conflict)) throw conflict
     return replayStanding(service, exchange, claimed)
@@ -132,17 +160,18 @@ function keep(
   { status, text, targetId, outcome }: Outcome,
 ): Promise<unknown> {
   const { route, pathParameters } = exchange
-  const tenantId = exchange.credential!.tenant.id
+  const { tenant, space } = exchange.credential!
   const entry: AuditEntry = {
     ...entryOf(exchange, service.environment),
     action: route!.action,
     targetId: pathParameters[route!.pathNames[0] ?? ''] ?? targetId,
     outcome,
   }
-  if (!claimed) return appendAudit(db, tenantId, entry)
+  const now = exchange.newSpace ?? space
+  if (!claimed) return appendAudit(db, now, entry)
   const { key, fingerprint } = claimed
-  const body = keepBody(service, tenantId, claimed, text)
-  return appendAuditAndAnswer(db, tenantId, entry, {
+  const body = keepBody(service, tenant.id, claimed, text)
+  return appendAuditAndAnswer(db, now, entry, {
     key,
     fingerprint,
     status,
@@ -168,7 +197,7 @@ function entryOf(exchange: Exchange, environment: Environment) {
 
 /** Events, and the first attempts to deliver them. Gives how many attempts are due. */
 function keepEvents(db: Database, { credential, events }: Exchange): Promise<number> {
-  const due = appendEvents(db, credential!.tenant.id, events)
+  const due = appendEvents(db, credential!.space, events)
   due.catch(() => {}) // the COMMIT fails with it
   return due
 }
@@ -177,7 +206,7 @@ function keepEvents(db: Database, { credential, events }: Exchange): Promise<num
 function keepNotes(db: Database, { environment }: Service, exchange: Exchange): void {
   for (const { action, targetId } of exchange.notes) {
     const entry = { ...entryOf(exchange, environment), action, targetId, outcome: 'succeeded' } as const
-    appendAudit(db, exchange.credential!.tenant.id, entry)
+    appendAudit(db, exchange.credential!.space, entry)
   }
 }
 

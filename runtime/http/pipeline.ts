@@ -94,6 +94,7 @@ function beginExchange(request: IncomingMessage, response: ServerResponse, servi
     refusal: undefined,
     notes: [],
     events: [],
+    newSpace: undefined,
     deliveriesDue: false,
   }
 }

@@ -4,7 +4,7 @@ import { type Bucket, LIMITS } from './limiter.ts'
 import type { Outside } from './prepared.ts'
 
 /** Operations that write to the control schema, which the roles of the environments cannot. */
-const CHANGE_ACCOUNT = new Set(['updateBilling', 'rotateCredentials'])
+const CHANGE_ACCOUNT = new Set(['updateBilling', 'rotateCredentials', 'wipeSandbox'])
 
 /** Of these, the ones that concern both environments. */
 const CONCERN_ACCOUNT = new Set(['updateBilling'])

@@ -192,10 +192,9 @@ describe('by itself', () => {
       pollMs: 20,
       commentMs: 50,
     }).open({
-      tenantId,
       after: { sequence: 1_000_000, id: 'evt_last' },
       types: new Set(),
-      isWelcome: () => true,
+      findSpace: async () => tenantId,
     })
 
   test('says something now and then, so that nobody takes it for dead', async () => {

@@ -292,7 +292,11 @@ export const POSTS: readonly Post[] = [
       const id = await makePass(send)
       return { path: '/v1/account/wipe_sandbox', body: { confirm: 'wipe' }, id }
     },
-    effect: `SELECT 1 - count(*) AS count FROM sandbox.passes WHERE tenant_id = $1 AND id = $2`,
+    // Once more than the round before: the wiped space with the pass in it is the one that was wiped last.
+    effect: `SELECT count(*) AS count FROM sandbox.passes p
+               JOIN sandbox.wiped_spaces w ON w.tenant_id = p.tenant_id
+               JOIN control.tenants t ON p.tenant_id = concat_ws('.', t.id, nullif(t.sandbox_wipes - 1, 0))
+              WHERE t.id = $1 AND p.id = $2`,
     once: 1,
     factor: true,
   },

@@ -20,6 +20,7 @@ const VERSION = { name: '2026-05-19', status: 'current' } as const
 
 const CREDENTIAL: Credential = {
   tenant: { id: 'ten_1', name: 'Harbour Coffee', plan: 'standard', created: 0 },
+  space: 'ten_1',
   verified: false,
   environment: 'live',
   key: { id: 'key_1', kind: 'secret', scope: 'admin' },
@@ -88,7 +89,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     environment,
     database: NO_POOL,
     clock: { machine: Date.now, service: Date.now },
-    account: createAccountDesk(NO_POOL, '', environment),
+    account: createAccountDesk(NO_POOL, '', environment, { machine: Date.now }),
     seals: createSeals('pepper'),
     factors: { ...NO_FACTORS, ...setting.factors },
     keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
