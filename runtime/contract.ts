@@ -228,8 +228,8 @@ export interface EventStreams {
 
 /** Signs what the holder's wallet app takes. */
 export interface Wallet {
-  /** The link that saves a pass to Google Wallet, at most 1,800 characters. */
-  googleSaveUrl(pass: {
+  /** What is to be kept of the link that saves a pass to Google Wallet: `googleSaveUrl` makes the link of it. */
+  signGoogleLink(pass: {
     readonly id: string
     readonly templateId: string
     readonly kind: string

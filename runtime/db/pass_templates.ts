@@ -118,6 +118,20 @@ export interface Mould {
   readonly fields: readonly TemplateField[]
 }
 
+const KINDS: Statement = {
+  name: 'pass_templates_kinds',
+  text: 'SELECT id, kind FROM pass_templates WHERE tenant_id = $1 AND id = ANY($2)',
+}
+
+/** Of those templates that exist; a kind never changes. */
+export async function readKinds(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<readonly Pick<TemplateRow, 'id' | 'kind'>[]> {
+  return (await db.query<Pick<TemplateRow, 'id' | 'kind'>>(KINDS, [tenantId, ids])).rows
+}
+
 // FOR SHARE: a template that is archived at the same moment is archived before or after the passes are issued.
 const SHARE: Statement = {
   name: 'pass_templates_share',

@@ -12,12 +12,22 @@ import {
   type Records,
   shapedStatement,
 } from './page.ts'
+import type { TemplateKind } from './pass_templates.ts'
 import { toTimestamp } from './types.ts'
 
-/** A pass as stored, with the fields of its template. Times in milliseconds since the epoch. */
-export interface PassRow {
+/** What a pass's link for Google Wallet is made of. */
+export interface PassLink {
   readonly id: string
   readonly template_id: string
+  readonly template_kind: TemplateKind
+  /** The whole link, of passes that were issued when it was kept whole. */
+  readonly google_url: string | null
+  /** What `googleSaveUrl` of wallet/google-link.ts makes the link of. */
+  readonly google_link: string | null
+}
+
+/** A pass as stored, with the fields and kind of its template. Times in milliseconds since the epoch. */
+export interface PassRow extends PassLink {
   readonly status: PassStatus
   readonly holder_email: string | null
   readonly holder_name: string | null
@@ -25,7 +35,6 @@ export interface PassRow {
   readonly fields: Values
   readonly platforms: readonly ('apple' | 'google')[]
   readonly page_token: string
-  readonly google_url: string
   readonly metadata: Readonly<Record<string, string>>
   readonly expires_at: number | null
   readonly installed_at: number | null
@@ -37,8 +46,8 @@ export interface PassRow {
 }
 
 const COLUMNS = `p.id, p.template_id, p.status, p.holder_email, p.holder_name, p.fields, p.platforms, p.page_token,
-       p.google_url, p.metadata, p.expires_at, p.installed_at, p.revoked_at, p.archived_at, p.created, p.updated,
-       t.fields AS template_fields`
+       p.google_url, p.google_link, p.metadata, p.expires_at, p.installed_at, p.revoked_at, p.archived_at, p.created,
+       p.updated, t.fields AS template_fields, t.kind AS template_kind`
 
 const JOIN = 'JOIN pass_templates t ON t.tenant_id = p.tenant_id AND t.id = p.template_id'
 
@@ -52,6 +61,16 @@ const READ: Statement = {
 export async function readPass(db: Database, tenantId: string, id: string): Promise<PassRow | undefined> {
   const { rows } = await db.query<PassRow>(READ, [tenantId, id])
   return rows[0]
+}
+
+const LINKS: Statement = {
+  name: 'passes_links',
+  text: `SELECT p.id, p.template_id, p.google_url, p.google_link, t.kind AS template_kind FROM passes p ${JOIN}
+         WHERE p.tenant_id = $1 AND p.id = ANY($2)`,
+}
+
+export async function readLinks(db: Database, tenantId: string, ids: readonly string[]): Promise<PassLink[]> {
+  return (await db.query<PassLink>(LINKS, [tenantId, ids])).rows
 }
 
 // In one order everywhere, so that two batches never wait for each other.
@@ -91,11 +110,11 @@ export async function findOverduePasses(
 const INSERT: Statement = {
   name: 'passes_insert',
   text: `INSERT INTO passes (tenant_id, id, template_id, status, holder_email, holder_name, fields, page_token,
-                             google_url, metadata, expires_at, created, updated)
+                             google_link, metadata, expires_at, created, updated)
          SELECT $1, n.id, n.template_id, n.status, n.holder_email, n.holder_name, n.fields, n.page_token,
-                n.google_url, n.metadata, n.expires_at, n.created, n.updated
+                n.google_link, n.metadata, n.expires_at, n.created, n.updated
          FROM json_to_recordset($2) AS n (id text, template_id text, status text, holder_email text,
-              holder_name text, fields json, page_token text, google_url text, metadata json,
+              holder_name text, fields json, page_token text, google_link text, metadata json,
               expires_at timestamptz, created timestamptz, updated timestamptz)`,
 }
 
@@ -122,7 +141,7 @@ export function updatePasses(db: Database, tenantId: string, rows: readonly Pass
 }
 
 function storedForm(row: PassRow): Record<string, unknown> {
-  const { template_fields: _, ...own } = row
+  const { template_fields: _, template_kind: __, ...own } = row
   return {
     ...own,
     expires_at: row.expires_at === null ? null : toTimestamp(row.expires_at),

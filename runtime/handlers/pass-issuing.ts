@@ -8,8 +8,8 @@ import { unknownKeys } from '../domain/pass-fields.ts'
 import { isOnTrial, TRIAL_PASSES, trialIsOver } from '../domain/trial.ts'
 import { emit } from '../events/emit.ts'
 import { ApiError, invalidState, validationFailed } from '../http/errors.ts'
-import { newId } from '../ids.ts'
 import { readExpiry } from './pass-expiry.ts'
+import { type SignedId, signId } from './pass-links.ts'
 import { showPass } from './pass-view.ts'
 
 export type PassOrder = components['schemas']['PassCreate']
@@ -19,10 +19,12 @@ export type PassOrder = components['schemas']['PassCreate']
  * is thrown. What is written travels with the statements that follow; a failure there fails the transaction.
  *
  * @param orders an error stands for an order that was refused before.
+ * @param signed of the order in the same place; what is missing is signed here, while the transaction is open.
  */
 export async function issuePasses(
   context: Context,
   orders: readonly (PassOrder | ApiError)[],
+  signed: readonly (SignedId | undefined)[],
 ): Promise<(PassRow | ApiError)[]> {
   const { caller, db, now } = context
   const trial = isOnTrial(caller)
@@ -43,7 +45,9 @@ export async function issuePasses(
     return room < 0 ? trialLimitReached() : judged
   })
   const outcomes = await Promise.all(
-    drafts.map((draft) => (draft instanceof ApiError ? draft : makePass(context, draft))),
+    drafts.map((draft, index) =>
+      draft instanceof ApiError ? draft : makePass(context, draft, signed[index]),
+    ),
   )
   const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
   if (rows.length > 0) insertPasses(db, caller.space, rows)
@@ -72,8 +76,12 @@ function judgeOrder(order: PassOrder, mould: Mould | undefined, now: number): Dr
   return { order, mould, expiresAt: typeof expiry === 'number' ? expiry : null }
 }
 
-async function makePass({ wallet, now }: Context, { order, mould, expiresAt }: Draft): Promise<PassRow> {
-  const id = newId('pass', now)
+async function makePass(
+  context: Context,
+  { order, mould, expiresAt }: Draft,
+  signed: SignedId | undefined,
+): Promise<PassRow> {
+  const { id, link } = signed ?? (await signId(context, mould.id, mould.kind))
   return {
     id,
     template_id: mould.id,
@@ -83,15 +91,17 @@ async function makePass({ wallet, now }: Context, { order, mould, expiresAt }: D
     fields: order.fields ?? {},
     platforms: [],
     page_token: randomBytes(18).toString('base64url'),
-    google_url: await wallet.googleSaveUrl({ id, templateId: mould.id, kind: mould.kind }),
+    google_url: null,
+    google_link: link,
     metadata: order.metadata ?? {},
     expires_at: expiresAt,
     installed_at: null,
     revoked_at: null,
     archived_at: null,
-    created: now,
-    updated: now,
+    created: context.now,
+    updated: context.now,
     template_fields: mould.fields,
+    template_kind: mould.kind,
   }
 }
 

@@ -3,6 +3,7 @@ import type { PassRow } from '../db/passes.ts'
 import { writeInstant } from '../domain/instants.ts'
 import { shownValues } from '../domain/pass-fields.ts'
 import { statusAt } from '../domain/pass-status.ts'
+import { showLink } from './pass-links.ts'
 
 /**
  * A pass as the interface shows it.
@@ -19,7 +20,7 @@ export function showPass(row: PassRow, baseUrl: string, now: number): components
     status: statusAt(row, now),
     holder: { email: row.holder_email, name: row.holder_name },
     fields: shownValues(row.template_fields, row.fields),
-    download: { apple_url: `${page}.pkpass`, google_url: row.google_url, page_url: page },
+    download: { apple_url: `${page}.pkpass`, google_url: showLink(row), page_url: page },
     platforms: [...row.platforms],
     expires_at: instant(row.expires_at),
     installed_at: instant(row.installed_at),

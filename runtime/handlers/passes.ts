@@ -1,20 +1,36 @@
 import type { PassesHandlers } from '../../generated/head/handlers.ts'
 import type { components } from '../../generated/head/types.ts'
-import type { Context, Detail } from '../contract.ts'
+import type { Context, Detail, Judged } from '../contract.ts'
 import { countPasses, listPasses, type PassFilter, type PassRow, readPass } from '../db/passes.ts'
 import { ApiError, describeItemError, notFound, validationFailed } from '../http/errors.ts'
+import { keeping, prepared } from '../http/prepared.ts'
 import { type CreatedQuery, readCreated, readPage, showList } from './list-query.ts'
 import { archive, changePasses, type PassRequest, patch, revoke } from './pass-changes.ts'
-import { issuePasses } from './pass-issuing.ts'
+import { issuePasses, type PassOrder } from './pass-issuing.ts'
+import { answersWithPasses, signIds } from './pass-links.ts'
 import { showPass } from './pass-view.ts'
 
 type Schemas = components['schemas']
 
+interface OnePass {
+  readonly path: { readonly pass_id: string }
+}
+
+interface Items<Item> {
+  readonly items: readonly Judged<Item>[]
+}
+
 export const passesHandlers = {
-  async createPass(context, { body }) {
-    const [outcome] = await issuePasses(context, [body])
-    return { status: 201, body: show(context, outcome) }
-  },
+  createPass: keeping(
+    answersWithPasses,
+    prepared(
+      (_outside, { body }: { body: PassOrder }, context) => signIds(context, [body.template_id]),
+      async (context, { body }, signed) => {
+        const [outcome] = await issuePasses(context, [body], signed)
+        return { status: 201 as const, body: show(context, outcome) }
+      },
+    ),
+  ),
 
   async listPasses({ caller, db, now, cursors, baseUrl }, { query }) {
     const page = readPage(query, cursors)
@@ -37,39 +53,52 @@ export const passesHandlers = {
     return changeOne(context, path.pass_id, 'pass.updated', (pass) => patch(pass, body, context.now))
   },
 
-  async revokePass(context, { path }) {
-    return changeOne(context, path.pass_id, 'pass.revoked', (pass) => revoke(pass, context.now))
-  },
+  revokePass: keeping(answersWithPasses, async (context, { path }: OnePass) =>
+    changeOne(context, path.pass_id, 'pass.revoked', (pass) => revoke(pass, context.now)),
+  ),
 
-  async archivePass(context, { path }) {
-    return changeOne(context, path.pass_id, 'pass.archived', (pass) => archive(pass, context.now))
-  },
+  archivePass: keeping(answersWithPasses, async (context, { path }: OnePass) =>
+    changeOne(context, path.pass_id, 'pass.archived', (pass) => archive(pass, context.now)),
+  ),
 
-  async createPassBatch(context, { items }) {
-    const orders = items.map((item) => (item.valid ? item.value : refuseItem(item.details)))
-    return showBatch(context, await issuePasses(context, orders))
-  },
+  createPassBatch: keeping(
+    answersWithPasses,
+    prepared(
+      (_outside, { items }: Items<PassOrder>, context) =>
+        signIds(
+          context,
+          items.map((item) => (item.valid ? item.value.template_id : undefined)),
+        ),
+      async (context, { items }, signed) => {
+        const orders = items.map((item) => (item.valid ? item.value : refuseItem(item.details)))
+        return showBatch(context, await issuePasses(context, orders, signed))
+      },
+    ),
+  ),
 
-  async updatePassBatch(context, { items }) {
-    const requests = items.map((item) => {
-      if (!item.valid) return refuseItem(item.details)
-      const { id, ...change } = item.value
-      return {
-        id,
-        type: 'pass.updated' as const,
-        change: (pass: PassRow) => patch(pass, change, context.now),
-      }
-    })
-    return showBatch(context, await changePasses(context, requests))
-  },
+  updatePassBatch: keeping(
+    answersWithPasses,
+    async (context, { items }: Items<Schemas['PassBatchUpdateItem']>) => {
+      const requests = items.map((item) => {
+        if (!item.valid) return refuseItem(item.details)
+        const { id, ...change } = item.value
+        return {
+          id,
+          type: 'pass.updated' as const,
+          change: (pass: PassRow) => patch(pass, change, context.now),
+        }
+      })
+      return showBatch(context, await changePasses(context, requests))
+    },
+  ),
 
-  async revokePassBatch(context, { items }) {
+  revokePassBatch: keeping(answersWithPasses, async (context, { items }: Items<string>) => {
     const change = (pass: PassRow) => revoke(pass, context.now)
     const requests = items.map((item) =>
       item.valid ? { id: item.value, type: 'pass.revoked' as const, change } : refuseItem(item.details),
     )
     return showBatch(context, await changePasses(context, requests))
-  },
+  }),
 } satisfies PassesHandlers
 
 async function changeOne(

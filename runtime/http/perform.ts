@@ -19,6 +19,7 @@ import { createContext, createInput } from './context.ts'
 import { ApiError, describeError, notImplemented } from './errors.ts'
 import type { Exchange, Service, WrittenReply } from './exchange.ts'
 import { type ClaimedKey, claim, claimOf, isKept, keepBody, replayStanding } from './idempotency.ts'
+import type { KeptForm } from './prepared.ts'
 import type { Handler } from './routes.ts'
 
 /** Steps 12 to 16: claim, translation to head, handler, audit, stored answer and commit. A read is its handler alone. */
@@ -43,7 +44,8 @@ async function write(exchange: Exchange, service: Service, handler: Handler): Pr
   const input = createInput(exchange)
   for (;;) {
     try {
-      return await writeOnce(exchange, service, handler, claimed, input)
+      const reply = await writeOnce(exchange, service, handler, claimed, input)
+      return handler.kept && reply.replayed ? await makeWhole(reply, handler.kept, exchange, service) : reply
     } catch (error) {
       if (!isSpaceWiped(error)) throw error
       await authenticateAgain(exchange, service)
@@ -74,11 +76,17 @@ async function writeOnce(
     due = keepEvents(db, exchange)
     keepNotes(db, service, exchange)
     if (exchange.route!.concernsAccount) keepInBoth(db, service, exchange)
-    else keep(db, service, exchange, claimed, { status, text, targetId: idOf(body), outcome: 'succeeded' })
+    else {
+      const kept = handler.kept ? JSON.stringify(handler.kept.leaveOut(body)) : text
+      keep(db, service, exchange, claimed, { status, text: kept, targetId: idOf(body), outcome: 'succeeded' })
+    }
     return { status, body, text, replayed: false }
   }
   try {
-    ready = await handler.prepare?.(service.outside, input as never)
+    if (handler.prepare) {
+      const context = createContext(exchange, service, service.database, input.query)
+      ready = await handler.prepare(service.outside, input as never, context)
+    }
     const { transaction } = exchange.route!.changesAccount ? service.account : service.database
     const reply = await withRetries(() => transaction(work))
     if ((await due) || exchange.deliveriesDue) service.deliveriesDue()
@@ -91,10 +99,24 @@ async function writeOnce(
   }
 }
 
-/** This node looks for the tenant's data where it is now, before it answers; the others do soon. Who empties the space tells them again. */
+/** A stored answer with what was left out of it; refusals are kept as they are. */
+async function makeWhole(
+  reply: WrittenReply,
+  kept: KeptForm<unknown>,
+  { credential }: Exchange,
+  { database }: Service,
+): Promise<WrittenReply> {
+  if (reply.status >= 400) return reply
+  const body = await kept.putBack(database, credential!.space, JSON.parse(reply.text!))
+  return { ...reply, body, text: JSON.stringify(body) }
+}
+
+/** This node looks where the tenant's data is now before it answers; the others do soon. Workers tell them again. */
 function leaveSpace({ keyring, account, log }: Service): void {
   keyring.forget()
-  account.spread().catch((err) => log.warn({ err }, 'a wipe could not be told to other nodes; its worker tells them'))
+  account
+    .spread()
+    .catch((err) => log.warn({ err }, 'a wipe could not be told to other nodes; its worker tells them'))
 }
 
 /** How often a transaction is begun that the database ends to free others. */

@@ -1,4 +1,5 @@
 import type { Context, Reply } from '../contract.ts'
+import type { Database } from '../db/database.ts'
 
 /** What a handler may ask for before its transaction begins. */
 export interface Outside {
@@ -14,15 +15,31 @@ export interface Destinations {
 /** A handler that waits for something outside, which must not happen while it holds a connection and locks. */
 export interface PreparedHandler<Input, Answer extends Reply> {
   (context: Context, input: Input): Promise<Answer>
-  /** Before the transaction, and before the idempotency claim: it has no effects. */
-  prepare(outside: Outside, input: Input): Promise<unknown>
+  /** Before the transaction, and before the idempotency claim: it has no effects, and its context's database is the pool. */
+  prepare(outside: Outside, input: Input, context: Context): Promise<unknown>
 }
 
 /** Joins what is asked outside with the handler that gets the answer. */
 export function prepared<Input, Ready, Answer extends Reply>(
-  prepare: (outside: Outside, input: Input) => Promise<Ready>,
+  prepare: (outside: Outside, input: Input, context: Context) => Promise<Ready>,
   handle: (context: Context, input: Input, ready: Ready) => Promise<Answer>,
 ): PreparedHandler<Input, Answer> {
   const handler = (context: Context, input: Input) => handle(context, input, context.prepared as Ready)
   return Object.assign(handler, { prepare })
+}
+
+/** How an answer is kept for those who repeat the request, where the database has part of it elsewhere. */
+export interface KeptForm<Body> {
+  /** The answer without that part; its members keep their order. */
+  leaveOut(body: Body): unknown
+  /** The answer as it was, of what `leaveOut` has left. May change its argument. */
+  putBack(db: Database, space: string, kept: Body): Promise<unknown>
+}
+
+/** A handler whose answers are kept in another form than they are sent. */
+export function keeping<Handle extends (context: Context, input: never) => Promise<Reply>>(
+  kept: KeptForm<never>,
+  handler: Handle,
+): Handle {
+  return Object.assign(handler, { kept })
 }

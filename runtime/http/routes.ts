@@ -1,7 +1,7 @@
 import type { Context, Method, Operation, Parameter, Reply } from '../contract.ts'
 import { actionOf } from '../domain/audit-actions.ts'
 import { type Bucket, LIMITS } from './limiter.ts'
-import type { Outside } from './prepared.ts'
+import type { KeptForm, Outside } from './prepared.ts'
 
 /** Operations that write to the control schema, which the roles of the environments cannot. */
 const CHANGE_ACCOUNT = new Set(['updateBilling', 'rotateCredentials', 'wipeSandbox'])
@@ -13,7 +13,9 @@ const CONCERN_ACCOUNT = new Set(['updateBilling'])
 export interface Handler {
   (context: Context, input: never): Promise<Reply>
   /** What it asks outside before its transaction begins. */
-  readonly prepare?: (outside: Outside, input: never) => Promise<unknown>
+  readonly prepare?: (outside: Outside, input: never, context: Context) => Promise<unknown>
+  /** How its answers are kept, where that is not how they are sent. */
+  readonly kept?: KeptForm<unknown>
 }
 
 /** An operation with what the pipeline would otherwise look up for every request. */

@@ -49,7 +49,8 @@ export async function postPass(db: Database, order: PassOrder, key: string): Pro
     fields: order.fields,
     platforms: [],
     page_token: randomBytes(18).toString('base64url'),
-    google_url: 'https://pay.google.com/gp/v/save/unsigned',
+    google_url: null,
+    google_link: '0 unsigned 0 unsigned',
     metadata: {},
     expires_at: null,
     installed_at: null,
@@ -58,6 +59,7 @@ export async function postPass(db: Database, order: PassOrder, key: string): Pro
     created: now,
     updated: now,
     template_fields: template.fields,
+    template_kind: template.kind,
   }
   await insertPasses(db, tenantId, [row])
   const body = showPass(row, origin(), now)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createWallet, openGoogleSigner } from '../../runtime/wallet/google.ts'
+import { googleSaveUrl } from '../../runtime/wallet/google-link.ts'
 
 const AT = Date.parse('2026-06-01T12:00:00.900Z')
 const PASS = { id: `pass_${'z'.repeat(26)}`, templateId: `tpl_${'z'.repeat(26)}`, kind: 'coupon' }
@@ -12,7 +13,9 @@ test('a save link is a JWT that Google can verify, and stays short', async () =>
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
   try {
     const signer = openGoogleSigner({ dataDir })
-    const link = await createWallet(signer, { machine: () => AT }).googleSaveUrl(PASS)
+    const kept = await createWallet(signer, { machine: () => AT }).signGoogleLink(PASS)
+    expect(kept.length).toBeLessThan(420)
+    const link = googleSaveUrl(PASS, kept)
     expect(link.length).toBeLessThanOrEqual(1800)
     const [head, claims, signature] = link.replace('https://pay.google.com/gp/v/save/', '').split('.')
     const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
@@ -39,6 +42,13 @@ test('a save link is a JWT that Google can verify, and stays short', async () =>
   } finally {
     rmSync(dataDir, { recursive: true })
   }
+})
+
+test('a link that stands comes out the same for ever, whoever signs today', () => {
+  const kept = '3388000000000000042 wallet@shop.example 1780315200 c2ln'
+  expect(googleSaveUrl({ id: 'pass_1', templateId: 'tpl_1', kind: 'gift_card' }, kept)).toBe(
+    'https://pay.google.com/gp/v/save/eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJ3YWxsZXRAc2hvcC5leGFtcGxlIiwiYXVkIjoiZ29vZ2xlIiwidHlwIjoic2F2ZXRvd2FsbGV0IiwiaWF0IjoxNzgwMzE1MjAwLCJvcmlnaW5zIjpbXSwicGF5bG9hZCI6eyJnaWZ0Q2FyZE9iamVjdHMiOlt7ImlkIjoiMzM4ODAwMDAwMDAwMDAwMDA0Mi5wYXNzXzEiLCJjbGFzc0lkIjoiMzM4ODAwMDAwMDAwMDAwMDA0Mi50cGxfMSJ9XX19.c2ln',
+  )
 })
 
 test('a service account that is none is refused by name', () => {

@@ -94,7 +94,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     factors: { ...NO_FACTORS, ...setting.factors },
     keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
     limiter: createLimiter(),
-    wallet: { googleSaveUrl: async () => '' },
+    wallet: { signGoogleLink: async () => '' },
     outside: { destinations: { judge: async () => undefined } },
     endpointSecrets: createEndpointSecrets(createSeals('pepper'), environment),
     streams: { open: NO_STREAM },
