@@ -1,6 +1,6 @@
-import type { Account, Caller, Environment, RotatedKey } from '../contract.ts'
 import type { Credential } from '../auth/keyring.ts'
 import type { Clock } from '../clock.ts'
+import type { Account, Caller, Environment, RotatedKey } from '../contract.ts'
 import type { Database, Statement } from '../db/database.ts'
 import type { Pool } from '../db/pool.ts'
 import { bumpRevision } from '../db/revision.ts'

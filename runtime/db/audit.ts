@@ -2,6 +2,7 @@ import type { Environment } from '../contract.ts'
 import { type AuditEntry, entryText } from '../domain/audit-entry.ts'
 import { readSpace } from '../domain/space.ts'
 import type { Database, Statement } from './database.ts'
+import { codeOf, NOT_NULL_VIOLATION, tableOf } from './errors.ts'
 import {
   addCreatedRange,
   bind,
@@ -12,7 +13,6 @@ import {
   pageStatement,
   type Records,
 } from './page.ts'
-import { codeOf, NOT_NULL_VIOLATION, tableOf } from './errors.ts'
 import { toTimestamp } from './types.ts'
 
 /** An entry in its place in the chain; hashes in hexadecimal. */
@@ -133,7 +133,7 @@ export function appendAuditIn(
 
 /**
  * Entry and answer, the last of the write's transaction: in one statement, or in two where the space has another name than
- * the tenant, so that each names one `tenant_id`. Fails with a unique violation of `ANSWERED_ALREADY`, before it waits for
+ * the tenant, so that each names one `tenant_id`: then it belongs into a transaction. Fails with a unique violation of `ANSWERED_ALREADY`, before it waits for
  * the chain, when another request has answered under the key meanwhile.
  */
 export function appendAuditAndAnswer(
@@ -149,8 +149,8 @@ export function appendAuditAndAnswer(
   if (space === tenantId) {
     return db.query(APPEND_WITH_ANSWER, [...entryValues(tenantId, entry, wipes), ...values])
   }
-  const answered = db.query(INSERT_ANSWER, [space, ...values, toTimestamp(entry.created)])
-  return Promise.all([answered, appendAudit(db, space, entry)])
+  db.query(INSERT_ANSWER, [space, ...values, toTimestamp(entry.created)])
+  return appendAudit(db, space, entry)
 }
 
 /** Alternatives for each; absent: whatever. */

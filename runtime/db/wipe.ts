@@ -1,12 +1,18 @@
 /** How a tenant's sandbox is emptied: it gets a new space at once, and what stands in the old one is deleted in steps. */
 import { readSpace, spaceOf } from '../domain/space.ts'
-import { NOT_NULL_VIOLATION } from './errors.ts'
 import type { Database, Statement } from './database.ts'
+import { NOT_NULL_VIOLATION } from './errors.ts'
 import type { Pool } from './pool.ts'
 import { toTimestamp } from './types.ts'
 
 /** Tables of an environment that a wipe leaves alone: what was done and used stays known. */
-export const KEPT_TABLES = ['audit_log', 'audit_heads', 'usage_counters', 'usage_batches', 'wiped_spaces'] as const
+export const KEPT_TABLES = [
+  'audit_log',
+  'audit_heads',
+  'usage_counters',
+  'usage_batches',
+  'wiped_spaces',
+] as const
 
 interface WipedTable {
   readonly name: string
@@ -44,19 +50,29 @@ const CLOSE: Statement = { text: 'UPDATE audit_heads SET wipes = $2 WHERE tenant
 
 const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
 
-// Nothing is sent without the bucket: deliveries of the old space end here. The new space starts with what was left in it.
-const TAKE_BUCKET: Statement = {
-  text: 'DELETE FROM webhook_senders WHERE tenant_id = $1 RETURNING tokens, refilled_at',
+// Nothing is sent without the bucket: deliveries of the old space end with it. The new space starts with what is left in it.
+const COPY_BUCKET: Statement = {
+  text: `INSERT INTO webhook_senders (tenant_id, tokens, refilled_at)
+         SELECT $2, tokens, refilled_at FROM webhook_senders WHERE tenant_id = $1 FOR UPDATE`,
 }
 
-const GIVE_BUCKET: Statement = {
-  text: 'INSERT INTO webhook_senders (tenant_id, tokens, refilled_at) VALUES ($1, $2, $3)',
-}
+const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }
 
 // Events go on counting where they were: who watches them must not see a number twice.
-const READ_SEQUENCE: Statement = { text: 'SELECT sequence FROM event_heads WHERE tenant_id = $1' }
+const COPY_SEQUENCE: Statement = {
+  text: `INSERT INTO event_heads (tenant_id, sequence) SELECT $2, sequence FROM event_heads WHERE tenant_id = $1`,
+}
 
-const BEGIN_SEQUENCE: Statement = { text: 'INSERT INTO event_heads (tenant_id, sequence) VALUES ($1, $2)' }
+/** More records of a type are not counted, because the tenant's writes wait for it: the number then stands for that many or more. */
+export const MAX_COUNTED = 1_000_000
+
+const COUNT: Statement = {
+  text: `SELECT ${WIPED.flatMap(({ name, type }) =>
+    type === undefined
+      ? []
+      : `(SELECT count(*) FROM (SELECT FROM ${name} WHERE tenant_id = $1 LIMIT $2) AS counted) AS ${type}`,
+  ).join(', ')}`,
+}
 
 export interface WipedSpace {
   /** Where the tenant's data is from now on. */
@@ -67,7 +83,10 @@ export interface WipedSpace {
 
 /** Another wipe came first. Looks like the failure of every other write in the old space. */
 function wipedAlready(): Error {
-  return Object.assign(new Error('the space was wiped already'), { code: NOT_NULL_VIOLATION, table: 'audit_heads' })
+  return Object.assign(new Error('the space was wiped already'), {
+    code: NOT_NULL_VIOLATION,
+    table: 'audit_heads',
+  })
 }
 
 /**
@@ -80,27 +99,13 @@ export async function wipeSpace(db: Database, old: string, now: number): Promise
   const { tenantId, wipes } = readSpace(old)
   const space = spaceOf(tenantId, wipes + 1)
   if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
-  await db.query(CLOSE, [tenantId, wipes + 1])
-  await db.query(RETIRE, [old, toTimestamp(now)])
-  const { rows: buckets } = await db.query<{ tokens: number; refilled_at: number }>(TAKE_BUCKET, [old])
-  for (const { tokens, refilled_at } of buckets) {
-    await db.query(GIVE_BUCKET, [space, tokens, toTimestamp(refilled_at)])
-  }
-  const { rows: heads } = await db.query<{ sequence: number }>(READ_SEQUENCE, [old])
-  for (const { sequence } of heads) await db.query(BEGIN_SEQUENCE, [space, sequence])
-  const counts = WIPED.flatMap(({ name, type }) => (type === undefined ? [] : [countRows(db, name, type, old)]))
-  return { space, deleted: Object.fromEntries(await Promise.all(counts)) }
-}
-
-async function countRows(
-  db: Database,
-  table: string,
-  type: string,
-  space: string,
-): Promise<readonly [type: string, count: number]> {
-  const text = `SELECT count(*) AS count FROM ${table} WHERE tenant_id = $1`
-  const { rows } = await db.query<{ count: number }>({ text }, [space])
-  return [type, rows[0]!.count]
+  db.query(CLOSE, [tenantId, wipes + 1])
+  db.query(RETIRE, [old, toTimestamp(now)])
+  db.query(COPY_BUCKET, [old, space])
+  db.query(REMOVE_BUCKET, [old])
+  db.query(COPY_SEQUENCE, [old, space])
+  const { rows } = await db.query<Record<string, number>>(COUNT, [old, MAX_COUNTED])
+  return { space, deleted: rows[0]! }
 }
 
 export interface RetiredSpace {

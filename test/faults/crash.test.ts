@@ -165,7 +165,8 @@ async function stateOf({ post, tenantId, key, id, audited, told }: Attempt) {
   return {
     effect: await count(post.effect, [tenantId, id]),
     answers: await count(
-      'SELECT count(*) AS count FROM sandbox.idempotency_answers WHERE tenant_id = $1 AND key = $2::uuid',
+      `SELECT count(*) AS count FROM sandbox.idempotency_answers
+        WHERE split_part(tenant_id, '.', 1) = $1 AND key = $2::uuid`,
       [tenantId, key],
     ),
     audited: (await auditOf(tenantId)).slice(audited),

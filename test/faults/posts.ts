@@ -56,7 +56,7 @@ async function makeEnded(send: Send): Promise<string> {
 /** A public address, which nothing is sent to here. */
 const HOOKS = 'https://93.184.215.14/hooks'
 
-function makeEndpoint(send: Send): Promise<string> {
+export function makeEndpoint(send: Send): Promise<string> {
   return make(send, '/v1/webhook-endpoints', { url: HOOKS, enabled_events: ['card.created'] })
 }
 

@@ -4188,7 +4188,7 @@ export interface components {
              */
             object: "wipe";
             /**
-             * @description How many records of each type were deleted.
+             * @description How many records of each type were deleted; 1000000 stands for that many or more.
              * @example {
              *       "pass_template": 3,
              *       "pass": 120

@@ -1,0 +1,316 @@
+/** A wiped sandbox: nobody sees what was in it from the commit on, and workers delete it in steps. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createAccountDesk } from '../../runtime/control/account.ts'
+import { verifyAudit } from '../../runtime/control/audit.ts'
+import { claimAttempts } from '../../runtime/db/webhook_ready.ts'
+import { emptySpace, WIPED_TABLES } from '../../runtime/db/wipe.ts'
+import { expirePasses } from '../../runtime/expiry.ts'
+import { createWiper } from '../../runtime/wiper.ts'
+import { issuePass, makeTemplate } from '../api/fixtures.ts'
+import { endPrograms, startService, until } from '../support/programs.ts'
+import {
+  makeKey,
+  makeTenant,
+  type Send,
+  START,
+  speak,
+  startTestService,
+  type TestService,
+} from '../support/service.ts'
+import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from './confirmers.ts'
+
+let service: TestService
+/** Another node on the same database; it hears of changes when it is told to forget. */
+let other: TestService
+let machine: MachineClock
+let tenantId: string
+let secret: string
+let owner: Confirmer
+let send: Send
+let sendToOther: Send
+
+beforeAll(async () => {
+  service = await startTestService()
+  other = await startTestService({ database: { ...service.database, close: async () => {} } })
+  machine = holdMachineClock(service)
+  other.clock.machine = service.clock.machine
+})
+afterAll(async () => {
+  await endPrograms()
+  await other.stop()
+  await service.stop()
+})
+beforeEach(async () => {
+  machine.toNewCodes()
+  service.clock.now = START
+  tenantId = await makeTenant(service, 'standard')
+  secret = (await makeKey(service, tenantId, { scope: 'admin' })).secret
+  owner = await makeConfirmer(service, machine, tenantId)
+  send = speak(service.urls.sandbox, { secret })
+  sendToOther = speak(other.urls.sandbox, { secret })
+})
+
+const wipe = (steps = 0, through = send, key: string = randomUUID()) =>
+  through('/v1/account/wipe_sandbox', {
+    body: { confirm: 'wipe' },
+    headers: { 'Service-Factor': owner.code(steps), 'Idempotency-Key': key },
+  })
+
+const HOOK = { url: 'https://93.184.215.14/hooks', enabled_events: ['*'] }
+
+/** Something of everything. */
+async function fill(): Promise<{ templateId: string; passId: string; endpointId: string; eventId: string }> {
+  const endpointId = (await send('/v1/webhook-endpoints', { body: HOOK })).body.id
+  const templateId = await makeTemplate(send)
+  const passId = (await issuePass(send, templateId)).id
+  const eventId = (await send('/v1/events')).body.data[0].id
+  return { templateId, passId, endpointId, eventId }
+}
+
+/** Rows of a space in each table that has any. */
+async function rowsIn(space: string, control = service.database.control): Promise<Record<string, number>> {
+  const counts = await Promise.all(
+    [...WIPED_TABLES, 'wiped_spaces'].map(async (table) => {
+      const text = `SELECT count(*) AS count FROM sandbox.${table} WHERE tenant_id = $1`
+      const { rows } = await control.query<{ count: number }>({ text }, [space])
+      return [table, rows[0]!.count] as const
+    }),
+  )
+  return Object.fromEntries(counts.filter(([, count]) => count > 0))
+}
+
+const wiper = (graceMs = 0) =>
+  createWiper({ database: service.database, clock: service.clock, batch: 2, graceMs })
+
+async function expectNothing(through: Send, made: Awaited<ReturnType<typeof fill>>): Promise<void> {
+  for (const path of ['/v1/passes', '/v1/pass_templates', '/v1/events', '/v1/webhook-endpoints']) {
+    expect([path, (await through(path)).body.data]).toEqual([path, []])
+  }
+  expect((await through('/v1/passes/count')).body.count).toBe(0)
+  for (const path of [
+    `/v1/passes/${made.passId}`,
+    `/v1/pass_templates/${made.templateId}`,
+    `/v1/events/${made.eventId}`,
+    `/v1/webhook-endpoints/${made.endpointId}`,
+    `/v1/webhook-endpoints/${made.endpointId}/delivery-attempts`,
+  ]) {
+    expect([path, (await through(path)).status]).toEqual([path, 404])
+  }
+}
+
+describe('from the commit on', () => {
+  test('no list, read or count of any node shows what is still to be deleted', async () => {
+    const made = await fill()
+    await sendToOther('/v1/me')
+    expect((await wipe()).body.deleted).toEqual({
+      webhook_endpoint: 1,
+      webhook_delivery_attempt: 2,
+      event: 2,
+      pass: 1,
+      pass_template: 1,
+    })
+    await expectNothing(send, made)
+    other.forget()
+    await expectNothing(sendToOther, made)
+    expect(await rowsIn(tenantId)).toMatchObject({ passes: 1, events: 2, wiped_spaces: 1 })
+  })
+
+  test('a repeated request finds no answer of before', async () => {
+    const { templateId } = await fill()
+    const call = { body: { template_id: templateId }, headers: { 'Idempotency-Key': randomUUID() } }
+    expect((await send('/v1/passes', call)).status).toBe(201)
+    await wipe()
+    const again = await send('/v1/passes', call)
+    expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([422, null])
+  })
+
+  test('who has not heard of it writes where the data is now, and its chain goes on', async () => {
+    const { passId, templateId } = await fill()
+    await sendToOther('/v1/me')
+    const key = randomUUID()
+    const first = await wipe(0, send, key)
+    expect((await sendToOther('/v1/passes', { body: { template_id: templateId } })).status).toBe(422)
+    other.forget()
+    await sendToOther('/v1/me')
+    machine.toNewCodes()
+    await wipe()
+    const made = await makeTemplate(sendToOther)
+    expect((await send('/v1/pass_templates')).body.data.map(({ id }: { id: string }) => id)).toEqual([made])
+    const call = { method: 'PATCH', body: { metadata: { a: '1' } } }
+    expect((await sendToOther(`/v1/passes/${passId}`, call)).status).toBe(404)
+    expect(first.status).toBe(200)
+    expect(await rowsIn(tenantId)).toMatchObject({ passes: 1, pass_templates: 1 })
+    await verifyAudit(service.operator, tenantId, 'sandbox')
+  })
+
+  test('repeated through a node that has not heard of it, it is the same wipe', async () => {
+    await fill()
+    await sendToOther('/v1/me')
+    const key = randomUUID()
+    const first = await wipe(0, send, key)
+    await makeTemplate(send)
+    const again = await wipe(1, sendToOther, key)
+    expect([again.text, again.headers.get('Idempotency-Replayed')]).toEqual([first.text, 'true'])
+    expect((await send('/v1/pass_templates')).body.data).toHaveLength(1)
+  })
+
+  test('of two at once the second counts what came after the first', async () => {
+    const second = await makeConfirmer(service, machine, tenantId)
+    await fill()
+    const answers = await Promise.all([
+      wipe(),
+      sendToOther('/v1/account/wipe_sandbox', {
+        body: { confirm: 'wipe' },
+        headers: { 'Service-Factor': second.code() },
+      }),
+    ])
+    expect(answers.map(({ body }) => body.deleted.pass).toSorted()).toEqual([0, 1])
+    await verifyAudit(service.operator, tenantId, 'sandbox')
+  })
+
+  test('a stream that is open goes on with what comes, in the same sequence', async () => {
+    await fill()
+    const closing = new AbortController()
+    const response = await fetch(`${service.urls.sandbox}/v1/events/stream`, {
+      headers: { Authorization: `Bearer ${secret}` },
+      signal: closing.signal,
+    })
+    let text = ''
+    const reading = (async () => {
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk
+    })().catch(() => {}) // closed by the test
+    await until('the stream to begin', () => text !== '')
+    await wipe()
+    await makeTemplate(send)
+    await until('the event', () => text.includes('event: pass_template.created'))
+    closing.abort()
+    await reading
+    expect(text.match(/^event: /gm)).toHaveLength(1)
+    const { rows } = await service.database.control.query(
+      { text: 'SELECT tenant_id, sequence FROM sandbox.events WHERE tenant_id LIKE $1 ORDER BY sequence' },
+      [`${tenantId}%`],
+    )
+    expect(rows).toEqual([
+      { tenant_id: tenantId, sequence: 1 },
+      { tenant_id: tenantId, sequence: 2 },
+      { tenant_id: `${tenantId}.1`, sequence: 3 },
+    ])
+  })
+
+  test('nothing of it is delivered any more, what comes is, under the same allowance', async () => {
+    await fill()
+    const bucket = { text: 'UPDATE sandbox.webhook_senders SET tokens = 3 WHERE tenant_id = $1' }
+    await service.database.control.query(bucket, [tenantId])
+    await wipe()
+    await send('/v1/webhook-endpoints', { body: HOOK })
+    await makeTemplate(send)
+    const now = Date.now()
+    const claim = await claimAttempts(service.database.sandbox, {
+      ...{ now, leaseUntil: now + 60_000, token: randomUUID(), after: '', limit: 1000 },
+      ...{ allowance: 1000, allowances: {} },
+    })
+    const mine = claim.rows.filter(({ tenant_id }) => tenant_id.startsWith(tenantId))
+    expect(mine).toMatchObject([{ tenant_id: `${tenantId}.1`, wanted: true }])
+    const { rows } = await service.database.control.query<{ tokens: number }>(
+      { text: 'SELECT tenant_id FROM sandbox.webhook_senders WHERE tenant_id LIKE $1' },
+      [`${tenantId}%`],
+    )
+    expect(rows).toEqual([{ tenant_id: `${tenantId}.1` }])
+  })
+
+  test('nothing of it expires any more', async () => {
+    const expires_at = new Date(START + 60_000).toISOString()
+    await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
+    await wipe()
+    service.clock.now = START + 120_000
+    const { database, clock } = service
+    const notices = { post: () => {} }
+    await expirePasses({ database, clock, baseUrls: { ...service.urls, console: '' }, notices })
+    const { rows } = await database.control.query(
+      { text: `SELECT 1 FROM sandbox.audit_log WHERE tenant_id = $1 AND action = 'pass.expired'` },
+      [tenantId],
+    )
+    expect(rows).toEqual([])
+  })
+})
+
+describe('workers', () => {
+  test('delete it in steps; what is new, and what is of others, stays', async () => {
+    const stranger = await makeTenant(service)
+    const theirs = speak(service.urls.sandbox, { secret: (await makeKey(service, stranger)).secret })
+    await issuePass(theirs, await makeTemplate(theirs))
+    const kept = await rowsIn(stranger)
+    const { templateId } = await fill()
+    for (let made = 0; made < 5; made += 1) await issuePass(send, templateId)
+    await wipe()
+    const made = await fill()
+    const present = await rowsIn(`${tenantId}.1`)
+    await wiper().look()
+    expect(await rowsIn(tenantId)).toEqual({})
+    expect(await rowsIn(`${tenantId}.1`)).toEqual(present)
+    expect(await rowsIn(stranger)).toEqual(kept)
+    expect((await send(`/v1/passes/${made.passId}`)).status).toBe(200)
+  })
+
+  test('go on where one of them ended, and leave a space that another is at', async () => {
+    const { templateId } = await fill()
+    for (let made = 0; made < 5; made += 1) await issuePass(send, templateId)
+    await wipe()
+    let steps = 0
+    const after = async () => {
+      steps += 1
+      return steps < 12
+    }
+    expect(await emptySpace(service.database.sandbox, tenantId, 2, after)).toBe(false)
+    const left = await rowsIn(tenantId)
+    expect(left).not.toEqual({ wiped_spaces: 1 })
+    await service.database.sandbox.transaction(async (tx) => {
+      await tx.query({ text: 'SELECT FROM wiped_spaces WHERE tenant_id = $1 FOR UPDATE' }, [tenantId])
+      await wiper().look()
+      expect(await rowsIn(tenantId)).toEqual(left)
+    })
+    await wiper().look()
+    expect(await rowsIn(tenantId)).toEqual({})
+  })
+
+  test('delete two wiped spaces of a tenant, and forget none before everything under way has ended', async () => {
+    await fill()
+    await wipe()
+    await fill()
+    expect((await wipe(1)).body.deleted.pass).toBe(1)
+    await wiper(60_000).look()
+    expect([await rowsIn(tenantId), await rowsIn(`${tenantId}.1`)]).toEqual([
+      { wiped_spaces: 1 },
+      { wiped_spaces: 1 },
+    ])
+    machine.now += 60_000
+    await wiper(60_000).look()
+    expect([await rowsIn(tenantId), await rowsIn(`${tenantId}.1`)]).toEqual([{}, {}])
+  })
+
+  test('that are killed are followed by others', { timeout: 60_000 }, async () => {
+    const { templateId } = await fill()
+    const { control, url, pepper } = service.database
+    await control.query(
+      {
+        text: `INSERT INTO sandbox.passes (tenant_id, id, template_id, status, fields, page_token, google_url, metadata,
+                                           created, updated)
+               SELECT $1, 'pass_' || i, $2, 'issued', '{}', i, '', '{}', now(), now() FROM generate_series(1, 40000) i`,
+      },
+      [tenantId, templateId],
+    )
+    const desk = createAccountDesk(control, pepper, 'sandbox', service.clock)
+    const holder = { tenant: { id: tenantId } as never, space: tenantId, now: START, moved: () => {} }
+    await desk.transaction((db) => desk.bind(db, holder).wipeSandbox())
+    const start = () =>
+      startService({ DATABASE_URL: url, SVC_PEPPER: pepper }, ['--json', '--role', 'worker'])
+    const remaining = async () => (await rowsIn(tenantId)).passes ?? 0
+    const first = start()
+    await until('a part to be deleted', async () => (await remaining()) < 40_001, 30_000)
+    await first.end('SIGKILL')
+    expect(await remaining()).toBeGreaterThan(0)
+    start()
+    await until('all to be deleted', async () => (await remaining()) === 0, 30_000)
+  })
+})
