@@ -133,7 +133,7 @@ export function appendAuditIn(
 
 /**
  * Entry and answer, the last of the write's transaction: in one statement, or in two where the space has another name than
- * the tenant, so that each names one `tenant_id`: then it belongs into a transaction. Fails with a unique violation of `ANSWERED_ALREADY`, before it waits for
+ * the tenant, so that each names one `tenant_id`. Fails with a unique violation of `ANSWERED_ALREADY`, before it waits for
  * the chain, when another request has answered under the key meanwhile.
  */
 export function appendAuditAndAnswer(
