@@ -157,7 +157,11 @@ async function keepRefusal(
   exchange.newSpace = undefined
   const kept = isKept(error) ? claimed : undefined
   try {
-    await service.database.transaction(async (db) => void keep(db, service, exchange, kept, answer))
+    const { tenant, space } = exchange.credential!
+    const write = (db: Database) => keep(db, service, exchange, kept, answer)
+    // In a space with a name of its own, entry and answer are two statements.
+    if (space === tenant.id) await write(service.database)
+    else await service.database.transaction(async (db) => void write(db))
   } catch (conflict) {
     if (!claimed || !isAnsweredAlready(conflict)) throw conflict
     return replayStanding(service, exchange, claimed)
