@@ -24,7 +24,7 @@ export interface Wiper {
   stop(): void
 }
 
-const BATCH = 5000
+const BATCH = 2500
 
 /** More than a lease of a delivery and than any statement may take. */
 const GRACE_MS = 60_000
