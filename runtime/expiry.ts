@@ -1,5 +1,6 @@
 /** Passes whose time is over: what everybody sees already is written down and told. */
 import type { Logger } from 'pino'
+import type { BaseUrls } from './base-urls.ts'
 import type { Clock } from './clock.ts'
 import type { Environment } from './contract.ts'
 import { readPin } from './control/pins.ts'
@@ -16,7 +17,6 @@ import { emit } from './events/emit.ts'
 import type { Notices } from './events/notices.ts'
 import { showPass } from './handlers/pass-view.ts'
 import { type Repeating, repeat } from './repeat.ts'
-import type { BaseUrls } from './service.ts'
 
 export interface ExpiryParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }

@@ -1,5 +1,5 @@
+import type { BaseUrls } from './base-urls.ts'
 import type { Demo } from './control/demo.ts'
-import type { BaseUrls } from './service.ts'
 
 /** What is told when everything answers. */
 export interface Ready {

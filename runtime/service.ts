@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { type BaseUrls, resolveBaseUrls } from './base-urls.ts'
 import { createClock, type OffsetClock } from './clock.ts'
 import type { Operator } from './control/change.ts'
 import { startClock } from './control/clock.ts'
@@ -9,13 +10,6 @@ import { type OpenDatabase, openDatabase } from './db/open.ts'
 import { watchRevision } from './db/revision.ts'
 import { type Listener, listenOn } from './listeners.ts'
 import type { Settings } from './settings.ts'
-
-/** Origins of the three listeners, without a slash at the end. */
-export interface BaseUrls {
-  readonly sandbox: string
-  readonly live: string
-  readonly console: string
-}
 
 /** What the handlers of requests are made from. */
 export interface Parts {
@@ -71,19 +65,16 @@ async function openListeners(settings: Settings): Promise<Listeners> {
   }
 }
 
-async function drainAll(listeners: Listeners, timeoutMs: number): Promise<void> {
-  await Promise.all(Object.values(listeners).map((listener: Listener) => listener.drain(timeoutMs)))
+function originsOf({ sandbox, live, console }: Listeners): Partial<BaseUrls> {
+  return {
+    ...(sandbox && { sandbox: sandbox.url }),
+    ...(live && { live: live.url }),
+    ...(console && { console: console.url }),
+  }
 }
 
-/** Origins as told by the settings, or of the listeners; a listener of another process by its port. */
-function baseUrlsOf(settings: Settings, listeners: Listeners): BaseUrls {
-  const { baseUrls } = settings
-  const elsewhere = (port: number) => `${settings.tls ? 'https' : 'http'}://127.0.0.1:${port}`
-  return {
-    sandbox: baseUrls.sandbox ?? listeners.sandbox?.url ?? elsewhere(settings.sandboxPort),
-    live: baseUrls.live ?? listeners.live?.url ?? elsewhere(settings.livePort),
-    console: baseUrls.console ?? listeners.console?.url ?? elsewhere(settings.consolePort),
-  }
+async function drainAll(listeners: Listeners, timeoutMs: number): Promise<void> {
+  await Promise.all(Object.values(listeners).map((listener: Listener) => listener.drain(timeoutMs)))
 }
 
 /**
@@ -102,13 +93,13 @@ export async function startService(
   let database: OpenDatabase | undefined
   try {
     database = await openDatabase(settings, (line) => log.warn(line))
+    const baseUrls = await resolveBaseUrls(database.control, settings, originsOf(listeners))
     const clock = createClock()
     const operator: Operator = { control: database.control, clock, pepper: database.pepper }
     await startClock(operator, settings.clockStart)
     await clock.refresh(database.control) // the demo tenant is made in service time
     const wanted = settings.databaseUrl === undefined || settings.demo
     const demo = wanted ? await ensureDemo(operator, currentVersion) : await findDemo(operator)
-    const baseUrls = baseUrlsOf(settings, listeners)
     let leaving = false
     const isLeaving = () => leaving
     const handlers = await makeHandlers({ settings, database, clock, log, baseUrls, isLeaving })

@@ -22,6 +22,12 @@ export interface Settings {
   readonly baseUrls: { readonly sandbox?: string; readonly live?: string; readonly console?: string }
   /** A PostgreSQL of the operator's; absent: the embedded one. */
   readonly databaseUrl?: string
+  /** The same past a pooler in transaction mode: one connection of each process listens there, and migrations run there. */
+  readonly databaseListenUrl?: string
+  /** Migrations distribute the tables of tenants; needs the extension Citus. */
+  readonly citus?: boolean
+  /** A folder of migrations other than this program's, for tests of upgrades. */
+  readonly migrationsDir?: string
   /** Connections of each pool. */
   readonly poolSize: number
   /** Off behind a pooler that does not keep named statements. */
@@ -171,6 +177,23 @@ function instant(production: boolean): Reader<number | undefined> {
   }
 }
 
+function listenUrl(databaseUrl: string | undefined): Reader<string | undefined> {
+  return (text) => {
+    if (text !== undefined && databaseUrl === undefined) {
+      throw new Error('goes with DATABASE_URL: it is the way to the same database past a pooler')
+    }
+    return url(['postgres:', 'postgresql:'])(text)
+  }
+}
+
+function migrations(production: boolean): Reader<string | undefined> {
+  return (text) => {
+    if (text === undefined) return undefined
+    if (production) throw new Error('is refused with NODE_ENV=production: it is for tests of upgrades')
+    return resolve(text)
+  }
+}
+
 function networks(production: boolean): Reader<readonly string[]> {
   return (text) => {
     if (text === undefined) return []
@@ -283,6 +306,7 @@ export function readSettings(env: Environment, flags: Flags = {}): Settings {
   const { problems, attempt, read, pairOf } = reader(env)
   const production = env.NODE_ENV === 'production'
   const databaseUrl = read('DATABASE_URL', url(['postgres:', 'postgresql:']))
+  const databaseListenUrl = read('DATABASE_LISTEN_URL', listenUrl(databaseUrl))
   const secret = read('SVC_PEPPER', pepper(databaseUrl ?? (env.DATABASE_URL || undefined), production))
   const clockStart = read('SVC_CLOCK', instant(production))
   const redisUrl = read('REDIS_URL', url(['redis:', 'rediss:']))
@@ -299,6 +323,7 @@ export function readSettings(env: Environment, flags: Flags = {}): Settings {
       live: read('LIVE_BASE_URL', origin),
       console: read('CONSOLE_BASE_URL', origin),
     }),
+    citus: read('SVC_CITUS', onOff(false)) ?? false,
     poolSize: read('DATABASE_POOL_SIZE', whole(10, 1, 1000)) ?? 1,
     preparedStatements: read('SVC_PREPARED_STATEMENTS', onOff(true)) ?? true,
     dataDir: resolve(env.DATA_DIR || '.data'),
@@ -314,7 +339,8 @@ export function readSettings(env: Environment, flags: Flags = {}): Settings {
     load: readLoad(read),
     demo: flags.demo ?? false,
     json: flags.json ?? false,
-    ...present({ databaseUrl, pepper: secret, clockStart, redisUrl }),
+    ...present({ databaseUrl, databaseListenUrl, pepper: secret, clockStart, redisUrl }),
+    ...present({ migrationsDir: read('SVC_MIGRATIONS_DIR', migrations(production)) }),
     ...present({
       tls: tls && { cert: tls[0], key: tls[1] },
       googleWallet: google && { issuerId: google[0], serviceAccount: google[1] },

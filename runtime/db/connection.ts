@@ -19,6 +19,15 @@ export function clientConfig(connection: pg.ClientConfig, applicationName: strin
 }
 
 /**
+ * Whether something like PgBouncer is in between: it gives its clients made-up numbers of server processes, since none
+ * of these is theirs for long.
+ */
+export async function isPooled(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  return 'processID' in client && client.processID !== rows[0]?.pid
+}
+
+/**
  * A socket that sends what is written to it at the end of the event loop's turn: statements of many requests that
  * arrived together leave in one packet and one system call, which halves what a statement costs this process.
  */

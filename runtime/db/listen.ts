@@ -3,63 +3,83 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { clientConfig } from './connection.ts'
 
-export interface Listening {
+/** Receives the payload of a notification, or nothing when the connection is new and some may have been missed. */
+export type Notified = (payload?: string) => void
+
+/** One connection that listens on all channels of a process. */
+export interface Listener {
+  /**
+   * Calls back for every NOTIFY on the channel, and after every (re)connection. Only a hint: it comes late or never
+   * behind a pooler in transaction mode, so whoever needs the truth polls as well.
+   */
+  listen(channel: string, notified: Notified): void
   stop(): Promise<void>
 }
 
 const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 5000
-
-/** One session: resolves when its connection has ended or was not made, for whatever reason. */
-async function listenOnce(
-  config: pg.ClientConfig,
-  socket: Socket,
-  channel: string,
-  heard: (payload?: string) => void,
-): Promise<void> {
-  const client = new pg.Client({ ...config, stream: () => socket })
-  const ended = new Promise<void>((resolve) => {
-    client.once('end', resolve)
-  })
-  client.on('error', () => {}) // `end` follows
-  client.on('notification', ({ payload }) => heard(payload))
-  const listening = async () => {
-    await client.connect()
-    await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
-    // What was sent while nobody listened is lost, so look once.
-    heard()
-  }
-  // pg never settles `connect` when the connection ends meanwhile: `ended` has to be waited for from the start.
-  await Promise.race([ended, listening().then(() => ended)])
-}
+const MAX_PAUSE_MS = 5000
 
 /**
- * Calls `heard` for every NOTIFY on the channel, with what it says, and without anything after every (re)connection. Only a hint: it comes late or never
- * behind a pooler in transaction mode, so whoever needs the truth polls as well.
+ * Connects when the first channel is asked for, and again whenever the connection is lost.
+ *
+ * @param connected called with each new connection.
  */
-export function listen(
+export function createListener(
   connection: () => pg.ClientConfig,
-  channel: string,
-  heard: (payload?: string) => void,
-): Listening {
+  connected: (client: pg.Client) => Promise<void> = async () => {},
+): Listener {
+  const channels = new Map<string, Notified[]>()
   const stopping = new AbortController()
   let socket = new Socket()
+  let current: pg.Client | undefined
+  let running: Promise<void> | undefined
+
+  const notify = (channel: string, payload?: string) => {
+    for (const notified of channels.get(channel) ?? []) notified(payload)
+  }
+
+  const subscribe = async (client: pg.Client, channel: string) => {
+    await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
+    notify(channel) // what was sent while nobody listened is lost, so look once
+  }
+
+  /** One session: resolves when its connection has ended or was not made, for whatever reason. */
+  const listenOnce = async () => {
+    socket = new Socket()
+    const client = new pg.Client({ ...clientConfig(connection(), 'svc listen'), stream: () => socket })
+    const ended = new Promise<void>((resolve) => {
+      client.once('end', resolve)
+    })
+    client.on('error', () => {}) // `end` follows
+    client.on('notification', ({ channel, payload }) => notify(channel, payload))
+    const session = async () => {
+      await client.connect()
+      current = client
+      await Promise.all([...channels.keys()].map((channel) => subscribe(client, channel)))
+      await connected(client)
+      await ended
+    }
+    // pg never settles `connect` when the connection ends meanwhile: `ended` has to be waited for from the start.
+    await Promise.race([ended, session()]).catch(() => {}) // once more
+    current = undefined
+    socket.destroy()
+  }
+
   const run = async () => {
-    for (
-      let pause = FIRST_PAUSE_MS;
-      !stopping.signal.aborted;
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
-    ) {
+    for (let pause = FIRST_PAUSE_MS; !stopping.signal.aborted; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const began = performance.now()
-      socket = new Socket()
-      await listenOnce(clientConfig(connection(), 'svc listen'), socket, channel, heard).catch(() => {}) // once more
-      socket.destroy()
-      if (performance.now() - began > LONGEST_PAUSE_MS) pause = FIRST_PAUSE_MS
+      await listenOnce()
+      if (performance.now() - began > MAX_PAUSE_MS) pause = FIRST_PAUSE_MS
       await wait(pause, undefined, { signal: stopping.signal, ref: false }).catch(() => {}) // stopped
     }
   }
-  const running = run()
+
   return {
+    listen: (channel, notified) => {
+      channels.set(channel, [...(channels.get(channel) ?? []), notified])
+      if (current) subscribe(current, channel).catch(() => socket.destroy()) // connected anew, with all channels
+      running ??= run()
+    },
     stop: async () => {
       stopping.abort()
       // Nothing is under way that could be lost, and a server that does not answer must not hold us up.

@@ -1,91 +1,80 @@
 import pg from 'pg'
 import { deriveSecret } from '../auth/secrets.ts'
 import type { Environment } from '../contract.ts'
-import { clientConfig } from './connection.ts'
-import { codeOf, LOCK_NOT_AVAILABLE, messageOf } from './errors.ts'
+import { changeIndex } from './concurrent-indexes.ts'
+import { clientConfig, isPooled } from './connection.ts'
+import { distribute, isDistributed } from './distribute.ts'
+import { messageOf } from './errors.ts'
 import {
   checkApplied,
-  MIGRATIONS,
   MigrationError,
   type MigrationFile,
+  type Progress,
   readMigrations,
 } from './migration-files.ts'
-import { ENVIRONMENTS, ensureRoles, type Roles } from './roles.ts'
-
-/** Any number, the same in every version of this program. */
-const LOCK = '7316054213871904'
-
-/** How long one start waits for the migrations of another. */
-const LOCK_TIMEOUT = '120s'
+import { acquireMigrationLock, type Say, withShortLocks } from './migration-locks.ts'
+import { ENVIRONMENTS, ensureRoles, grants, type Roles } from './roles.ts'
 
 const OLDEST_POSTGRES = 15
 
-/** Tables that only ever grow: the environments' roles may read and insert there, nothing else. */
-const APPEND_ONLY = ['audit_log']
-
-/** Tables whose rows change but stay. */
-const LASTING = ['audit_heads']
-
 /** What a database says of itself. */
-export interface State {
-  readonly applied: ReadonlyMap<string, string>
+export interface State extends Progress {
   readonly roles: Roles | undefined
 }
 
+export interface MigrateOptions {
+  /** Default: the folder of this program. */
+  readonly directory?: string | undefined
+  /** Distribute the tables of tenants. */
+  readonly citus?: boolean
+  /** The operator says that no pooler is in between, or one that keeps sessions. */
+  readonly direct?: boolean
+  /** For people, about whatever makes this wait. */
+  readonly say?: Say
+}
+
+/** One run on one connection. */
+interface Run extends Required<Pick<MigrateOptions, 'citus' | 'direct' | 'say'>> {
+  readonly client: pg.Client
+  readonly connection: pg.ClientConfig
+  readonly pepper: string
+  readonly files: readonly MigrationFile[]
+}
+
 /**
- * Brings the database up to the migrations of this program and makes its roles. Starts that come together wait for
- * each other; all files that are missing run in one transaction. Throws `MigrationError`.
+ * Brings the database up to the migrations of this program and makes its roles, while other processes use it. Starts
+ * that come together wait for each other. Throws `MigrationError`.
  *
- * @param connection as the owner of the database; needs CREATE on it and CREATEROLE.
+ * @param connection as the owner of the database; needs CREATE on it and CREATEROLE. Not through a pooler of
+ * transactions, which has no sessions that could hold the lock.
  */
 export async function migrate(
   connection: pg.ClientConfig,
   pepper: string,
-  directory: string = MIGRATIONS,
+  options: MigrateOptions = {},
 ): Promise<Roles> {
+  const { directory, citus = false, direct = false, say = () => {} } = options
   const files = readMigrations(directory)
-  return withClient(connection, async (client) => {
-    await checkServer(client)
-    const state = await readState(client)
-    checkApplied(files, state.applied)
-    const roles =
-      state.roles && files.every((file) => state.applied.has(file.name))
-        ? state.roles
-        : await withLock(connection, () => bringUp(client, connection, pepper, files, directory))
-    await checkPepper(client, pepper)
-    return roles
-  })
-}
-
-async function withClient<T>(
-  connection: pg.ClientConfig,
-  work: (client: pg.Client) => Promise<T>,
-): Promise<T> {
   const client = new pg.Client(clientConfig(connection, 'svc migrate'))
   client.on('error', () => {}) // the statement that is under way fails
   try {
     await client.connect()
-    return await work(client)
+    await checkServer(client)
+    const run: Run = { client, connection, pepper, files, citus, direct, say }
+    const roles = (await findRoles(run)) ?? (await bringUp(run))
+    await checkPepper(client, pepper)
+    return roles
   } finally {
     await client.end()
   }
 }
 
-/** On a connection of its own and for one transaction, so that it also holds through a pooler. */
-function withLock<T>(connection: pg.ClientConfig, work: () => Promise<T>): Promise<T> {
-  return withClient(connection, async (client) => {
-    await client.query('BEGIN')
-    await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
-    await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`).catch((cause) => {
-      if (codeOf(cause) !== LOCK_NOT_AVAILABLE) throw cause
-      throw new MigrationError(`another process has been migrating this database for ${LOCK_TIMEOUT}`, {
-        cause,
-      })
-    })
-    const value = await work()
-    await client.query('COMMIT')
-    return value
-  })
+/** The roles of a database to which nothing has to be done. */
+async function findRoles({ client, files, citus }: Run): Promise<Roles | undefined> {
+  const state = await readState(client)
+  checkApplied(files, state)
+  const isUpToDate = files.every((file) => state.applied.has(file.name))
+  return isUpToDate && (!citus || (await isDistributed(client))) ? state.roles : undefined
 }
 
 async function checkServer(client: pg.Client): Promise<void> {
@@ -100,9 +89,11 @@ export async function readState(client: pg.Client): Promise<State> {
   const { rows: found } = await client.query<{ made: boolean }>(
     `SELECT to_regclass('control.roles') IS NOT NULL AS made`,
   )
-  if (!found[0]?.made) return { applied: new Map(), roles: undefined }
-  const { rows: files } = await client.query<{ name: string; checksum: string }>(
-    'SELECT name, checksum FROM control.migration_checksums',
+  if (!found[0]?.made) return { applied: new Map(), begun: new Map(), roles: undefined }
+  // By way of JSON, because databases from before indexes were built concurrently have no such column.
+  const { rows: files } = await client.query<{ name: string; checksum: string; pending: boolean }>(
+    `SELECT name, checksum, coalesce((to_jsonb(m) ->> 'pending')::boolean, false) AS pending
+       FROM control.migration_checksums m`,
   )
   // A dump restored on another server has the rows but not the roles.
   const { rows: roles } = await client.query<{ environment: Environment; name: string }>(
@@ -111,8 +102,11 @@ export async function readState(client: pg.Client): Promise<State> {
   const nameOf = (environment: Environment) => roles.find((row) => row.environment === environment)?.name
   const sandbox = nameOf('sandbox')
   const live = nameOf('live')
+  const checksums = (pending: boolean) =>
+    new Map(files.filter((file) => file.pending === pending).map(({ name, checksum }) => [name, checksum]))
   return {
-    applied: new Map(files.map(({ name, checksum }) => [name, checksum])),
+    applied: checksums(false),
+    begun: checksums(true),
     roles: sandbox !== undefined && live !== undefined ? { sandbox, live } : undefined,
   }
 }
@@ -123,6 +117,7 @@ const FOUNDATION = `
   CREATE SCHEMA IF NOT EXISTS sandbox;
   CREATE SCHEMA IF NOT EXISTS live;
   CREATE TABLE IF NOT EXISTS control.migration_checksums (name text PRIMARY KEY, checksum text NOT NULL);
+  ALTER TABLE control.migration_checksums ADD COLUMN IF NOT EXISTS pending boolean NOT NULL DEFAULT false;
   CREATE TABLE IF NOT EXISTS control.roles (
     environment text PRIMARY KEY CHECK (environment IN ('sandbox', 'live')),
     name text NOT NULL
@@ -131,70 +126,76 @@ const FOUNDATION = `
 const SAVE_ROLE = `INSERT INTO control.roles (environment, name) VALUES ($1, $2)
   ON CONFLICT (environment) DO UPDATE SET name = excluded.name`
 
-async function bringUp(
-  client: pg.Client,
-  connection: pg.ClientConfig,
-  pepper: string,
-  files: readonly MigrationFile[],
-  directory: string,
-): Promise<Roles> {
-  await client.query(FOUNDATION)
-  const state = await readState(client)
-  checkApplied(files, state.applied)
-  const roles = state.roles ?? (await ensureRoles(client, connection, pepper))
-  await runFiles(client, files, directory, roles)
-  for (const environment of ENVIRONMENTS) {
-    await client.query(grants(environment, roles[environment]))
-    await client.query(SAVE_ROLE, [environment, roles[environment]])
+const SAVE_FILE = `INSERT INTO control.migration_checksums (name, checksum, pending) VALUES ($1, $2, $3)
+  ON CONFLICT (name) DO UPDATE SET pending = excluded.pending`
+
+async function bringUp(run: Run): Promise<Roles> {
+  const { client, connection, pepper, files, citus, direct, say } = run
+  if (!direct && (await isPooled(client))) {
+    throw new MigrationError(
+      'migrations are missing, and DATABASE_URL leads through a pooler, where no session can hold the lock that lets one process migrate: set DATABASE_LISTEN_URL, a direct connection to the same database as the same user',
+    )
   }
+  // Whatever the owner's settings are: indexes take their time, and what locks tables sets a timeout of its own.
+  await client.query('SET statement_timeout = 0; SET lock_timeout = 0')
+  await acquireMigrationLock(client, say) // until the connection ends
+  const what = 'preparing the schemas'
+  await withShortLocks(client, { what, say }, async () => {
+    await client.query(FOUNDATION)
+  })
+  const state = await readState(client)
+  checkApplied(files, state)
+  const roles = state.roles ?? (await ensureRoles(client, connection, pepper))
+  for (const file of files.filter(({ name }) => !state.applied.has(name))) {
+    await (file.indexes ? runIndexes(run, file, file.indexes) : runFile(run, file, roles))
+  }
+  if (citus) await distribute(client, say)
+  await withShortLocks(client, { what, say }, async () => {
+    for (const environment of ENVIRONMENTS) {
+      await client.query(grants(environment, roles[environment]))
+      await client.query(SAVE_ROLE, [environment, roles[environment]])
+    }
+  })
   return roles
 }
 
-/** node-pg-migrate decides what is missing, keeps its table and holds the transaction; the files are run by us. */
-async function runFiles(
-  client: pg.Client,
-  files: readonly MigrationFile[],
-  directory: string,
-  roles: Roles,
-): Promise<void> {
-  const { runner } = await import('node-pg-migrate')
-  const silent = { info: () => {}, warn: () => {}, error: () => {} }
-  const units = files.map((file) => ({
-    id: file.path,
-    filePaths: [file.path],
-    actions: { up: () => runFile(client, file, roles), down: false as const },
-  }))
-  await runner({
-    dbClient: client,
-    dir: directory,
-    direction: 'up',
-    migrationsSchema: 'control',
-    migrationsTable: 'migrations',
-    singleTransaction: true,
-    noLock: true,
-    logger: silent,
-    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: async () => units }],
+const schemasOf = (file: MigrationFile) => (file.each ? ENVIRONMENTS : (['control'] as const))
+
+/** All of the file in one transaction, for both environments. */
+async function runFile({ client, say }: Run, file: MigrationFile, roles: Roles): Promise<void> {
+  await withShortLocks(client, { what: file.name, say }, async () => {
+    for (const schema of schemasOf(file)) {
+      await client.query(`SET LOCAL search_path = ${schema}`)
+      await client.query(file.text).catch((cause) => {
+        throw failureAt(file, lineOf(file.text, cause), schema, cause)
+      })
+      if (schema !== 'control') await client.query(grants(schema, roles[schema]))
+    }
+    await client.query(SAVE_FILE, [file.name, file.checksum, false])
   })
 }
 
-async function runFile(client: pg.Client, file: MigrationFile, roles: Roles): Promise<void> {
-  for (const schema of file.each ? ENVIRONMENTS : (['control'] as const)) {
-    await client.query(`SET LOCAL search_path = ${schema}`)
-    await client.query(file.text).catch((cause) => {
-      throw new MigrationError(
-        `${file.path}:${lineOf(file.text, cause)}: ${messageOf(cause)} (in schema ${schema})`,
-        {
-          cause,
-        },
-      )
-    })
-    if (schema !== 'control') await client.query(grants(schema, roles[schema]))
+/** One by one and outside transactions: after a kill the next run goes on with what is not finished. */
+async function runIndexes(
+  { client, say }: Run,
+  file: MigrationFile,
+  indexes: NonNullable<MigrationFile['indexes']>,
+): Promise<void> {
+  for (const schema of schemasOf(file)) {
+    await client.query(`SET search_path = ${schema}`)
+    for (const statement of indexes) {
+      await changeIndex({ client, what: `${file.name} in ${schema}`, say }, statement).catch((cause) => {
+        throw failureAt(file, statement.line, schema, cause)
+      })
+      await client.query(SAVE_FILE, [file.name, file.checksum, true])
+    }
   }
-  await client.query('SET LOCAL search_path = DEFAULT')
-  await client.query('INSERT INTO control.migration_checksums (name, checksum) VALUES ($1, $2)', [
-    file.name,
-    file.checksum,
-  ])
+  await client.query('RESET search_path')
+  await client.query(SAVE_FILE, [file.name, file.checksum, false])
+}
+
+function failureAt(file: MigrationFile, line: number, schema: string, cause: unknown): MigrationError {
+  return new MigrationError(`${file.path}:${line}: ${messageOf(cause)} (in schema ${schema})`, { cause })
 }
 
 /** The line of the file that PostgreSQL points at. */
@@ -202,23 +203,6 @@ function lineOf(text: string, error: unknown): number {
   const position =
     typeof error === 'object' && error !== null && 'position' in error ? Number(error.position) : 1
   return text.slice(0, Math.max(0, position - 1)).split('\n').length
-}
-
-/** All that a role may do: rows of its own environment. */
-function grants(environment: Environment, role: string): string {
-  const name = pg.escapeIdentifier(role)
-  const revoke = (table: string, rights: string) =>
-    `IF to_regclass('${environment}.${table}') IS NOT NULL THEN
-        REVOKE ${rights} ON ${environment}.${table} FROM ${name};
-      END IF;`
-  const protect = [
-    ...APPEND_ONLY.map((table) => revoke(table, 'UPDATE, DELETE, TRUNCATE')),
-    ...LASTING.map((table) => revoke(table, 'DELETE, TRUNCATE')),
-  ]
-  return `GRANT USAGE ON SCHEMA ${environment} TO ${name};
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${environment} TO ${name};
-    GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${environment} TO ${name};
-    DO $protect$ BEGIN ${protect.join('\n')} END $protect$`
 }
 
 /** Refuses a pepper under which none of the stored digests would be found again. */

@@ -1,18 +1,19 @@
 import type pg from 'pg'
 import type { Environment } from '../contract.ts'
 import type { Settings } from '../settings.ts'
+import { isPooled } from './connection.ts'
 import { pepperOf } from './embedded/pepper.ts'
 import { acquireServer } from './embedded/server.ts'
 import { codeOf, DatabaseUnavailable, isUnavailable, messageOf, UNDEFINED_DATABASE } from './errors.ts'
-import { type Listening, listen } from './listen.ts'
+import { createListener, type Notified } from './listen.ts'
 import { migrate } from './migrate.ts'
 import { createPool, type MeasuredPool } from './pool.ts'
 import { asRole, type Roles } from './roles.ts'
 
-/** The owner's pool, which also hears notifications. */
+/** The owner's pool, which also receives notifications. */
 export interface ControlPool extends MeasuredPool {
   /** Calls back for every NOTIFY on the channel, as a hint: some are lost. */
-  listen(channel: string, heard: (payload?: string) => void): Listening
+  listen(channel: string, notified: Notified): void
 }
 
 /** The database of a process: one pool for the control schema, one for each environment under its own role. */
@@ -28,12 +29,21 @@ export interface OpenDatabase {
 /** Those settings that the database needs. */
 export type DatabaseSettings = Pick<
   Settings,
-  'databaseUrl' | 'dataDir' | 'pepper' | 'poolSize' | 'preparedStatements'
+  | 'databaseUrl'
+  | 'databaseListenUrl'
+  | 'dataDir'
+  | 'pepper'
+  | 'poolSize'
+  | 'preparedStatements'
+  | 'migrationsDir'
+  | 'citus'
 >
 
 /** A server to connect to, whoever runs it. */
 interface Server {
   connection(): pg.ClientConfig
+  /** Past any pooler, for what needs a session: notifications and migrations. */
+  direct(): pg.ClientConfig
   release(): Promise<void>
   readonly pepper: string
 }
@@ -46,34 +56,49 @@ export function placeOf(databaseUrl: string): string {
 }
 
 async function openServer(settings: DatabaseSettings, say: (line: string) => void): Promise<Server> {
-  const { databaseUrl, dataDir } = settings
+  const { databaseUrl, databaseListenUrl = databaseUrl, dataDir } = settings
   if (databaseUrl !== undefined) {
     if (settings.pepper === undefined) throw new Error('SVC_PEPPER is required with DATABASE_URL')
-    const connection = { connectionString: databaseUrl }
-    return { connection: () => connection, release: async () => {}, pepper: settings.pepper }
+    return {
+      connection: () => ({ connectionString: databaseUrl }),
+      direct: () => ({ connectionString: databaseListenUrl }),
+      release: async () => {},
+      pepper: settings.pepper,
+    }
   }
   const server = await acquireServer({ dataDir, say })
-  return { ...server, pepper: settings.pepper ?? pepperOf(dataDir) }
+  return { ...server, direct: server.connection, pepper: settings.pepper ?? pepperOf(dataDir) }
 }
 
 /** Says where the database is that does not answer, and what to do about it. */
-export function explainFailure(error: unknown, databaseUrl: string | undefined): unknown {
-  if (databaseUrl === undefined) return error
-  const place = placeOf(databaseUrl)
+export function explainFailure(
+  error: unknown,
+  { databaseUrl, databaseListenUrl }: Pick<Settings, 'databaseUrl' | 'databaseListenUrl'>,
+): unknown {
+  const [variable, url] =
+    databaseListenUrl === undefined
+      ? ['DATABASE_URL', databaseUrl]
+      : ['DATABASE_LISTEN_URL', databaseListenUrl]
+  if (url === undefined) return error
+  const place = placeOf(url)
   if (codeOf(error) === UNDEFINED_DATABASE) {
-    return new Error(`DATABASE_URL: ${messageOf(error)} on ${place}: create it (createdb)`, { cause: error })
+    return new Error(`${variable}: ${messageOf(error)} on ${place}: create it (createdb)`, { cause: error })
   }
   if (codeOf(error)?.startsWith('28')) {
-    return new Error(`DATABASE_URL: ${place} refuses the user or password: ${messageOf(error)}`, {
+    return new Error(`${variable}: ${place} refuses the user or password: ${messageOf(error)}`, {
       cause: error,
     })
   }
   if (!isUnavailable(error)) return error
   return new DatabaseUnavailable(
-    `DATABASE_URL: no PostgreSQL answers at ${place}: ${messageOf(error)}. Start it, or correct the address.`,
+    `${variable}: no PostgreSQL answers at ${place}: ${messageOf(error)}. Start it, or correct the address.`,
     { cause: error },
   )
 }
+
+/** What a pooler without a way past it means. */
+export const POLLING =
+  'DATABASE_URL leads through a pooler: notifications may not arrive, deliveries and revocations are then found by polling (0.5 s). Set DATABASE_LISTEN_URL, a direct connection to the same database'
 
 /**
  * Opens the database that the settings name: starts or adopts the embedded server when they name none, applies missing
@@ -88,10 +113,15 @@ export async function openDatabase(
   const server = await openServer(settings, say)
   let roles: Roles
   try {
-    roles = await migrate(server.connection(), server.pepper)
+    roles = await migrate(server.direct(), server.pepper, {
+      directory: settings.migrationsDir,
+      citus: settings.citus ?? false,
+      direct: settings.databaseListenUrl !== undefined,
+      say,
+    })
   } catch (error) {
     await server.release()
-    throw explainFailure(error, settings.databaseUrl)
+    throw explainFailure(error, settings)
   }
   const pool = (name: string, connection: () => pg.ClientConfig) =>
     createPool({
@@ -105,21 +135,16 @@ export async function openDatabase(
   const control = pool('control', server.connection)
   const sandbox = environmentPool('sandbox')
   const live = environmentPool('live')
-  const listeners: Listening[] = []
+  const listener = createListener(server.direct, async (client) => {
+    if (settings.databaseListenUrl === undefined && (await isPooled(client))) say(POLLING)
+  })
   return {
-    control: {
-      ...control,
-      listen: (channel, heard) => {
-        const listening = listen(server.connection, channel, heard)
-        listeners.push(listening)
-        return listening
-      },
-    },
+    control: { ...control, listen: listener.listen },
     sandbox,
     live,
     pepper: server.pepper,
     close: async () => {
-      await Promise.all(listeners.map((listening) => listening.stop()))
+      await listener.stop()
       await Promise.all([control.end(), sandbox.end(), live.end()])
       await server.release()
     },

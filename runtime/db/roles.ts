@@ -17,6 +17,12 @@ export const ENVIRONMENTS = ['sandbox', 'live'] as const satisfies readonly Envi
 /** Name of the login role of each environment. */
 export type Roles = Readonly<Record<Environment, string>>
 
+/** Tables that only ever grow: the environments' roles may read and insert there, nothing else. */
+const APPEND_ONLY = ['audit_log']
+
+/** Tables whose rows change but stay. */
+const LASTING = ['audit_heads']
+
 /** The role's password: nothing has to be stored or handed on but the pepper. */
 export function rolePassword(pepper: string, role: string): string {
   return deriveSecret(pepper, `password of role ${role}`)
@@ -115,4 +121,21 @@ export async function ensureRoles(
     )
   }
   return { sandbox: await choose('sandbox'), live: await choose('live') }
+}
+
+/** All that a role may do: rows of its own environment. */
+export function grants(environment: Environment, role: string): string {
+  const name = pg.escapeIdentifier(role)
+  const revoke = (table: string, rights: string) =>
+    `IF to_regclass('${environment}.${table}') IS NOT NULL THEN
+        REVOKE ${rights} ON ${environment}.${table} FROM ${name};
+      END IF;`
+  const protect = [
+    ...APPEND_ONLY.map((table) => revoke(table, 'UPDATE, DELETE, TRUNCATE')),
+    ...LASTING.map((table) => revoke(table, 'DELETE, TRUNCATE')),
+  ]
+  return `GRANT USAGE ON SCHEMA ${environment} TO ${name};
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${environment} TO ${name};
+    GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${environment} TO ${name};
+    DO $protect$ BEGIN ${protect.join('\n')} END $protect$`
 }

@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 test('are linked as if they had been written with it', async () => {
-  await migrate({ connectionString: bare.url }, bare.pepper, before)
+  await migrate({ connectionString: bare.url }, bare.pepper, { directory: before })
   const entry = (tenant: string, n: number, action: string, target: string, outcome: string, ip: string) =>
     `INSERT INTO sandbox.audit_log VALUES ('${tenant}', 'aud_${n}', 'key_1', '${action}', ${target}, '${outcome}', 'req_${n}', '${ip}',
        '2026-05-19', '2026-06-01T12:00:00.00${n}Z')`

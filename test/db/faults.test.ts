@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { DatabaseUnavailable } from '../../runtime/db/errors.ts'
-import { listen } from '../../runtime/db/listen.ts'
+import { createListener } from '../../runtime/db/listen.ts'
 import { openDatabase } from '../../runtime/db/open.ts'
 import { createPool, type Pool } from '../../runtime/db/pool.ts'
 import { bumpRevision, watchRevision } from '../../runtime/db/revision.ts'
@@ -114,12 +114,14 @@ describe('a listener', () => {
     gate = await openGate(db.url)
     const connection = () => ({ connectionString: gate.url })
     let listens = false
-    const connected = listen(connection, 'some', () => {
+    const connected = createListener(connection)
+    connected.listen('some', () => {
       listens = true
     })
     await until('the first to listen', () => listens)
     gate.close()
-    const connecting = listen(connection, 'some', () => {})
+    const connecting = createListener(connection)
+    connecting.listen('some', () => {})
     await gate.seen('svc listen', 2)
     await Promise.all([connected.stop(), connecting.stop()])
     gate.end()
@@ -128,19 +130,16 @@ describe('a listener', () => {
   test('listens again after its connection was lost', async () => {
     gate = await openGate(db.url)
     let heard = 0
-    const listening = listen(
-      () => ({ connectionString: gate.url }),
-      'news',
-      () => {
-        heard += 1
-      },
-    )
+    const listener = createListener(() => ({ connectionString: gate.url }))
+    listener.listen('news', () => {
+      heard += 1
+    })
     await until('it to listen', () => heard === 1)
     gate.cut()
     await until('it to listen again', () => heard === 2)
     await db.control.query({ text: `SELECT pg_notify('news', '')` })
     await until('it to hear', () => heard === 3)
-    await listening.stop()
+    await listener.stop()
     gate.end()
   })
 })

@@ -21,6 +21,7 @@ describe('settings', () => {
       livePort: 4020,
       consolePort: 4000,
       baseUrls: {},
+      citus: false,
       poolSize: 10,
       preparedStatements: true,
       dataDir: resolve('.data'),

@@ -23,6 +23,10 @@ declare module 'vitest' {
 
 const PEPPER = 'pepper of the tests, the same for every run'
 
+/** As a process that served everything left them: tests start processes of single roles. */
+const ADDRESSES = `INSERT INTO control.addresses (listener, base_url, declared)
+  SELECT listener, 'http://' || listener || '.invalid', false FROM unnest(ARRAY['sandbox', 'live', 'console']) AS listener`
+
 /** Nothing here has to survive a power failure. */
 const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', autovacuum: 'off' }
 
@@ -99,6 +103,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     await administer(url, `CREATE DATABASE ${template}`)
     await migrate({ connectionString: databaseUrl(url, template) }, PEPPER)
+    await administer(databaseUrl(url, template), ADDRESSES)
   } catch (error) {
     await stop()
     throw error

@@ -1,0 +1,66 @@
+/** Citus: the tables of tenants are spread over machines by tenant, rows of one tenant on one machine. */
+import type pg from 'pg'
+import { MigrationError } from './migration-files.ts'
+import { type Say, withShortLocks } from './migration-locks.ts'
+import { ENVIRONMENTS } from './roles.ts'
+
+interface TenantTable {
+  /** With its schema. */
+  readonly name: string
+  readonly distributed: boolean
+  /** Tables that its foreign keys point at. */
+  readonly references: readonly string[]
+}
+
+/** Every table of an environment that has a tenant; its partitions go with it. Those of `control` stay where they are. */
+const TENANT_TABLES = `
+  SELECT c.oid::regclass::text AS name,
+         EXISTS (SELECT FROM pg_dist_partition d WHERE d.logicalrelid = c.oid) AS distributed,
+         array(SELECT f.confrelid::regclass::text FROM pg_constraint f
+                WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid) AS "references"
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
+   WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+   ORDER BY 1`
+
+async function listTables(client: pg.Client): Promise<readonly TenantTable[]> {
+  const { rows: found } = await client.query<{ made: boolean }>(
+    `SELECT to_regclass('pg_dist_partition') IS NOT NULL AS made`,
+  )
+  if (!found[0]?.made) {
+    throw new MigrationError('SVC_CITUS: this database has no Citus: as superuser, CREATE EXTENSION citus')
+  }
+  return (await client.query<TenantTable>(TENANT_TABLES, [ENVIRONMENTS])).rows
+}
+
+/** Whether there is nothing to distribute. Throws `MigrationError` without Citus. */
+export async function isDistributed(client: pg.Client): Promise<boolean> {
+  return (await listTables(client)).every(({ distributed }) => distributed)
+}
+
+/**
+ * Distributes the tables that are not yet, all in one group of colocated ones. A table comes after those that it
+ * references: Citus makes no foreign key from a distributed table to a local one.
+ */
+export async function distribute(client: pg.Client, say: Say): Promise<void> {
+  const tables = await listTables(client)
+  const done = new Set(tables.filter(({ distributed }) => distributed).map(({ name }) => name))
+  let waiting = tables.filter(({ name }) => !done.has(name))
+  let [group = 'none'] = done
+  while (waiting.length > 0) {
+    const next = waiting.find(({ references }) => references.every((name) => done.has(name)))
+    if (!next) {
+      const names = waiting.map(({ name }) => name).join(', ')
+      throw new MigrationError(`foreign keys of ${names} go round in circles or to a table without a tenant`)
+    }
+    await withShortLocks(client, { what: `distributing ${next.name}`, say }, async () => {
+      await client.query(`SELECT create_distributed_table($1::regclass, 'tenant_id', colocate_with => $2)`, [
+        next.name,
+        group,
+      ])
+    })
+    done.add(next.name)
+    waiting = waiting.filter((table) => table !== next)
+    if (group === 'none') group = next.name
+  }
+}
