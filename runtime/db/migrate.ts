@@ -73,8 +73,8 @@ export async function migrate(
 async function findRoles({ client, files, citus }: Run): Promise<Roles | undefined> {
   const state = await readState(client)
   checkApplied(files, state)
-  const isUpToDate = files.every((file) => state.applied.has(file.name))
-  return isUpToDate && (!citus || (await isDistributed(client))) ? state.roles : undefined
+  const isComplete = !citus || (await isDistributed(client))
+  return isComplete && files.every((file) => state.applied.has(file.name)) ? state.roles : undefined
 }
 
 async function checkServer(client: pg.Client): Promise<void> {

@@ -48,7 +48,7 @@ const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/
 const HEADER = /^-- (once: control|each environment)(, concurrently)?$/
 
 const INDEX_STATEMENT =
-  /^(?:CREATE\s+(?<unique>UNIQUE\s+)?INDEX\s+(?<name>\w+)\s+ON\s+(?<table>\w+)\s*(?<definition>\b.+|\(.+)|DROP\s+INDEX\s+(?<dropped>\w+))$/is
+  /^(?:CREATE\s+(?<unique>UNIQUE\s+)?INDEX\s+(?<name>\w+)\s+ON\s+(?<table>\w+)\s*(?<definition>USING\b.+|\(.+)|DROP\s+INDEX\s+(?<dropped>\w+))$/is
 
 /** Split at each semicolon: one inside a literal leaves pieces that are refused. */
 function readIndexes(path: string, text: string): readonly IndexStatement[] {
