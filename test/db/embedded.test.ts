@@ -57,7 +57,14 @@ function serverOf(directory: string) {
   return findPostmaster(clusterOf(directory))
 }
 
-const start = () => startService({ DATA_DIR: dataDir })
+/** A worker on a new database has to be told. */
+const ADDRESSES = {
+  SANDBOX_BASE_URL: 'http://sandbox.invalid',
+  LIVE_BASE_URL: 'http://live.invalid',
+  CONSOLE_BASE_URL: 'http://console.invalid',
+}
+
+const start = () => startService({ DATA_DIR: dataDir, ...ADDRESSES })
 
 async function open(said: string[] = []) {
   const settings = { dataDir, poolSize: 2, preparedStatements: true }
@@ -193,7 +200,7 @@ describe('the embedded server', () => {
   })
 
   test('serves the operator’s tool before, during and after the service', async () => {
-    const env = { DATA_DIR: dataDir }
+    const env = { DATA_DIR: dataDir, ...ADDRESSES }
     const before = await runAdmin(env, 'tenant', 'create', '--name', 'Early', '--json')
     expect(before.code, before.stderr).toBe(0)
     expect(serverOf(dataDir)).toBeUndefined()
@@ -230,7 +237,9 @@ describe('the embedded server', () => {
     const account = serverAccount()
     mkdirSync(dirname(dataDir), { recursive: true })
     chownSync(dirname(dataDir), account?.uid ?? 0, account?.gid ?? 0)
-    const program = startService({ DATA_DIR: dataDir, HOME: '/nonexistent' }, undefined, { ...account })
+    const program = startService({ DATA_DIR: dataDir, HOME: '/nonexistent', ...ADDRESSES }, undefined, {
+      ...account,
+    })
     expect(await program.ready()).toHaveProperty('keys')
     expect(statSync(join(dataDir, 'postgres/connection.json')).uid).toBe(account?.uid)
     await endLast(program)

@@ -112,6 +112,12 @@ describe('settings', () => {
     ['a clock in production', { NODE_ENV: 'production', SVC_CLOCK: '2027-02-02T00:00:00Z' }, ['SVC_CLOCK']],
     ['a short pepper in production', { NODE_ENV: 'production', SVC_PEPPER: 'short' }, ['SVC_PEPPER']],
     ['a database without pepper', { DATABASE_URL: 'postgres://db/x' }, ['SVC_PEPPER']],
+    ['a way past a pooler without one', { DATABASE_LISTEN_URL: 'postgres://db/x' }, ['DATABASE_LISTEN_URL']],
+    [
+      'other migrations in production',
+      { NODE_ENV: 'production', SVC_MIGRATIONS_DIR: 'x' },
+      ['SVC_MIGRATIONS_DIR'],
+    ],
     ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],

@@ -42,12 +42,14 @@ test('a healthy service: one line each, nothing to be done', async () => {
     'settings',
     'database',
     'connections',
+    'wake-ups',
     'migrations',
     'pepper',
     'role sandbox',
     'role live',
     'clock',
     'service time',
+    'addresses',
     'Redis',
     'TLS',
     'SANDBOX_PORT',
@@ -140,6 +142,32 @@ describe('what is wrong is named, with what to do', () => {
       'service time',
     )
     expect(found).toMatchObject({ code: 0, verdict: 'warn', words: 'is moved: sandbox by 86400 s' })
+  })
+
+  test('addresses that a process of one role does not know', async () => {
+    const empty = await createEmptyDatabase()
+    const settings = {
+      DATABASE_URL: empty.url,
+      SVC_PEPPER: empty.pepper,
+      LIVE_BASE_URL: 'https://api.example.com',
+    }
+    const { code, of } = await diagnose(settings, '--role', 'worker')
+    await empty.drop()
+    expect([code, of('addresses')?.verdict]).toEqual([1, 'fail'])
+    expect(of('addresses')?.words).toBe('not known: SANDBOX_BASE_URL, CONSOLE_BASE_URL; set them once')
+  })
+
+  test('a way for notifications that leads elsewhere', async () => {
+    const elsewhere = await createEmptyDatabase()
+    const { code, of } = await diagnose({ ...env, DATABASE_LISTEN_URL: elsewhere.url })
+    await elsewhere.drop()
+    expect([code, of('wake-ups')?.verdict]).toEqual([1, 'fail'])
+    expect(of('wake-ups')?.words).toMatch(/does not arrive through DATABASE_LISTEN_URL/)
+    const { of: right } = await diagnose({ ...env, DATABASE_LISTEN_URL: env.DATABASE_URL ?? '' })
+    expect(right('wake-ups')).toMatchObject({
+      verdict: 'ok',
+      words: expect.stringMatching(/^notifications arrive at/),
+    })
   })
 
   test('a database that is away', async () => {
