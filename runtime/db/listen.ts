@@ -46,7 +46,8 @@ export function createListener(
   /** One session: resolves when its connection has ended or was not made, for whatever reason. */
   const listenOnce = async () => {
     socket = new Socket()
-    const client = new pg.Client({ ...clientConfig(connection(), 'svc listen'), stream: () => socket })
+    const config = clientConfig(connection(), 'svc listen')
+    const client = new pg.Client({ ...config, stream: () => socket, pipeline: true })
     const ended = new Promise<void>((resolve) => {
       client.once('end', resolve)
     })

@@ -45,7 +45,11 @@ export interface Watch {
  *
  * @param moved drops caches and reads the clock's offsets again; when it fails it is called again.
  */
-export async function watchRevision(control: Watched, moved: () => void | Promise<void>): Promise<Watch> {
+export async function watchRevision(
+  control: Watched,
+  moved: () => void | Promise<void>,
+  pollMs = POLL_MS,
+): Promise<Watch> {
   let known = await readRevision(control)
   let stopped = false
   let wake = () => {}
@@ -59,7 +63,7 @@ export async function watchRevision(control: Watched, moved: () => void | Promis
     while (!stopped) {
       await new Promise<void>((resolve) => {
         wake = resolve
-        setTimeout(resolve, POLL_MS).unref()
+        setTimeout(resolve, pollMs).unref()
       })
       if (!stopped) await look().catch(() => {}) // the database is away; the next look finds what was missed
     }
