@@ -75,6 +75,10 @@ async function buildIndex(session: IndexSession, name: string, on: Definition): 
     await client.query(
       `CREATE ${unique ? 'UNIQUE ' : ''}INDEX CONCURRENTLY ${name} ON ${table} ${definition}`,
     )
+  } catch (error) {
+    // Even one that is not valid costs every write, and refuses what is not unique.
+    await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`).catch(() => {}) // the next run does it
+    throw error
   } finally {
     clearInterval(timer)
   }

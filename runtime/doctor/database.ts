@@ -133,7 +133,7 @@ async function checkWakeUps(
   { databaseUrl, databaseListenUrl }: Pick<Settings, 'databaseUrl' | 'databaseListenUrl'>,
 ): Promise<Finding> {
   if (databaseListenUrl === undefined) {
-    return (await isPooled(client)) ? warn('wake-ups', POLLING) : ok('wake-ups', 'notifications arrive')
+    return (await isPooled(client)) ? warn('wake-ups', POLLING) : ok('wake-ups', 'notifications arrive: no pooler is in between')
   }
   const listener = new pg.Client(clientConfig({ connectionString: databaseListenUrl }, 'svc doctor'))
   listener.on('error', () => {}) // the statement that is under way fails

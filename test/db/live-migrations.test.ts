@@ -181,6 +181,16 @@ DROP INDEX passes_by_time;
     expect(await isFinished('9001_two')).toBe(true)
   })
 
+  test('that fails leaves no index that would refuse rows', async () => {
+    await rowsOf(`INSERT INTO sandbox.trial_usage VALUES ('ten_1', 7), ('ten_2', 7)`)
+    add(
+      '9001_unique.sql',
+      '-- each environment, concurrently\n-- One.\nCREATE UNIQUE INDEX trial_usage_once ON trial_usage (passes);\n',
+    )
+    await expect(run()).rejects.toThrow(/9001_unique\.sql:3: could not create unique index "trial_usage_once"/)
+    expect(await indexes('trial_usage_once')).toEqual([])
+  })
+
   test('edited after some of it was built is refused', async () => {
     add('9001_two.sql', `${TWO_INDEXES}CREATE INDEX nothing ON nothing (id);\n`)
     await expect(run()).rejects.toThrow(/9001_two\.sql:5: there is no table nothing \(in schema sandbox\)/)

@@ -66,6 +66,8 @@ const begin = (env: Record<string, string> = {}): Program =>
   startService({ DATABASE_URL: db.url, SVC_PEPPER: db.pepper, ...env }, ['--json', '--role', 'api'])
 
 async function whenReady(program: Program): Promise<Node> {
+  const hasSpoken = () => program.stdout() !== '' || program.child.exitCode !== null
+  await until('the node to have migrated', hasSpoken, 20_000 + ROWS / 5)
   const line = await program.ready()
   return { program, url: String(line.sandbox_base_url) }
 }
