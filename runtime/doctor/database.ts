@@ -1,21 +1,18 @@
-import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { deriveSecret } from '../auth/secrets.ts'
-import { LISTENERS, missingAddresses, VARIABLES } from '../base-urls.ts'
-import { addressesOf, SELECT_ADDRESSES } from '../db/addresses.ts'
-import { clientConfig, isPooled } from '../db/connection.ts'
+import { clientConfig } from '../db/connection.ts'
 import { findCluster } from '../db/embedded/cluster.ts'
 import { findPostmaster } from '../db/embedded/postmaster.ts'
 import { connectionTo } from '../db/embedded/server.ts'
 import { messageOf } from '../db/errors.ts'
 import { readState, type State } from '../db/migrate.ts'
 import { checkApplied, readMigrations } from '../db/migration-files.ts'
-import { explainFailure, POLLING, placeOf } from '../db/open.ts'
+import { explainFailure, placeOf } from '../db/open.ts'
 import { asRole, ENVIRONMENTS, type Roles } from '../db/roles.ts'
 import type { Settings } from '../settings.ts'
+import { checkAddresses, checkWakeUps } from './deployment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** A clock that is further off makes lists disagree about what is new; much further, and codes of authenticators fail. */
@@ -26,9 +23,6 @@ const SKEW_REFUSED_MS = 15_000
 const POOLS = 3
 
 const OLDEST_POSTGRES = 15
-
-/** How long a notification may take from one connection to another. */
-const NOTIFY_TIMEOUT_MS = 3000
 
 type DatabaseSettings = Pick<
   Settings,
@@ -125,58 +119,6 @@ async function checkConnections(client: pg.Client, poolSize: number): Promise<Fi
   return needed + used > most
     ? warn('connections', `${words}: these may not suffice`)
     : ok('connections', words)
-}
-
-/** Whether a notification sent where the service sends it arrives where the service listens. */
-async function checkWakeUps(
-  client: pg.Client,
-  { databaseUrl, databaseListenUrl }: Pick<Settings, 'databaseUrl' | 'databaseListenUrl'>,
-): Promise<Finding> {
-  if (databaseListenUrl === undefined) {
-    return (await isPooled(client)) ? warn('wake-ups', POLLING) : ok('wake-ups', 'notifications arrive: no pooler is in between')
-  }
-  const listener = new pg.Client(clientConfig({ connectionString: databaseListenUrl }, 'svc doctor'))
-  listener.on('error', () => {}) // the statement that is under way fails
-  try {
-    await listener.connect()
-    const channel = `doctor_${randomUUID()}`
-    await listener.query(`LISTEN ${listener.escapeIdentifier(channel)}`)
-    const arrived = once(listener, 'notification', { signal: AbortSignal.timeout(NOTIFY_TIMEOUT_MS) })
-    await Promise.all([arrived, client.query('SELECT pg_notify($1, $2)', [channel, ''])])
-    return ok('wake-ups', `notifications arrive at ${placeOf(databaseListenUrl)}`)
-  } catch (error) {
-    if (error instanceof Error && error.name === 'AbortError') {
-      return fail(
-        'wake-ups',
-        'what is sent through DATABASE_URL does not arrive through DATABASE_LISTEN_URL: is it the same database, past the pooler?',
-      )
-    }
-    const urls = { databaseListenUrl, ...(databaseUrl !== undefined && { databaseUrl }) }
-    return fail('wake-ups', explainFailure(error, urls))
-  } finally {
-    await listener.end()
-  }
-}
-
-/** Whether this process would know under which addresses callers reach the others. */
-async function checkAddresses(
-  client: pg.Client,
-  { roles, baseUrls }: Pick<Settings, 'roles' | 'baseUrls'>,
-): Promise<Finding> {
-  const { made } = await one<{ made: boolean }>(
-    client,
-    `SELECT to_regclass('control.addresses') IS NOT NULL AS made`,
-  )
-  const { rows } = made ? await client.query(SELECT_ADDRESSES) : { rows: [] }
-  const kept = addressesOf(rows)
-  const missing = missingAddresses(roles, baseUrls, kept)
-  if (missing.length > 0) {
-    return fail('addresses', `not known: ${missing.map((name) => VARIABLES[name]).join(', ')}; set them once`)
-  }
-  const words = LISTENERS.map(
-    (name) => `${name} ${baseUrls[name] ?? kept[name]?.base_url ?? 'as it listens'}`,
-  )
-  return ok('addresses', words.join(', '))
 }
 
 function checkMigrations(state: State, { migrationsDir }: Pick<Settings, 'migrationsDir'>): Finding {
