@@ -56,15 +56,20 @@ async function dropIndex(session: IndexSession, name: string): Promise<void> {
   }
 }
 
+/** An index that is not valid costs every write all the same, and refuses what is not unique. */
+async function dropUnfinished(session: IndexSession, name: string, table: string): Promise<boolean> {
+  if ((await isValid(session, name, table)) !== false) return false
+  await session.client.query(`DROP INDEX CONCURRENTLY ${name}`)
+  return true
+}
+
 /** Without a lock timeout: what it waits for are old transactions, and nobody waits behind it. */
 async function buildIndex(session: IndexSession, name: string, on: Definition): Promise<void> {
   const { client, what, say } = session
   const { unique, table, definition } = on
-  const valid = await isValid(session, name, table)
-  if (valid) return
-  if (valid === false) {
+  if (await isValid(session, name, table)) return
+  if (await dropUnfinished(session, name, table)) {
     say(`${what}: ${name} was left unfinished; it is built anew`)
-    await client.query(`DROP INDEX CONCURRENTLY ${name}`)
   }
   const began = performance.now()
   const timer = setInterval(() => {
@@ -76,8 +81,7 @@ async function buildIndex(session: IndexSession, name: string, on: Definition): 
       `CREATE ${unique ? 'UNIQUE ' : ''}INDEX CONCURRENTLY ${name} ON ${table} ${definition}`,
     )
   } catch (error) {
-    // Even one that is not valid costs every write, and refuses what is not unique.
-    await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`).catch(() => {}) // the next run does it
+    await dropUnfinished(session, name, table).catch(() => {}) // the next run does it
     throw error
   } finally {
     clearInterval(timer)

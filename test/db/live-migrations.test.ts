@@ -187,8 +187,20 @@ DROP INDEX passes_by_time;
       '9001_unique.sql',
       '-- each environment, concurrently\n-- One.\nCREATE UNIQUE INDEX trial_usage_once ON trial_usage (passes);\n',
     )
-    await expect(run()).rejects.toThrow(/9001_unique\.sql:3: could not create unique index "trial_usage_once"/)
+    await expect(run()).rejects.toThrow(
+      /9001_unique\.sql:3: could not create unique index "trial_usage_once"/,
+    )
     expect(await indexes('trial_usage_once')).toEqual([])
+  })
+
+  test('leaves an index of the same name on another table alone', async () => {
+    add(
+      '9001_name.sql',
+      '-- each environment, concurrently\n-- One.\nCREATE INDEX events_by_time ON passes (tenant_id, updated);\n',
+    )
+    const before = await indexes('events_by_time')
+    await expect(run()).rejects.toThrow(/relation "events_by_time" already exists/)
+    expect(await indexes('events_by_time')).toEqual(before)
   })
 
   test('edited after some of it was built is refused', async () => {
