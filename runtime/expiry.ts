@@ -52,13 +52,14 @@ export async function expirePasses(parts: ExpiryParts): Promise<void> {
 async function expireOf(
   { database, baseUrls }: ExpiryParts,
   environment: Environment,
-  tenantId: string,
+  space: string,
   ids: readonly string[],
   now: number,
 ): Promise<number> {
-  const pin = await readPin(database.control, readSpace(tenantId).tenantId, environment)
-  return database[environment].transaction(async (db) => {
-    const passes = await lockPasses(db, tenantId, ids)
+  const { tenantId } = readSpace(space)
+  const pin = await readPin(database.control, tenantId, environment)
+  return database[environment].forTenant(tenantId).transaction(async (db) => {
+    const passes = await lockPasses(db, space, ids)
     const expired = [...passes.values()].flatMap((pass) =>
       // Another node, or whoever archived it, may have been quicker.
       pass.status !== 'expired' && statusAt(pass, now) === 'expired'
@@ -66,14 +67,14 @@ async function expireOf(
         : [],
     )
     if (expired.length === 0) return 0
-    const events = collectEvents({ tenantId, pin, now })
-    updatePasses(db, tenantId, expired)
+    const events = collectEvents({ tenantId: space, pin, now })
+    updatePasses(db, space, expired)
     for (const pass of expired) {
       emit(events, { type: 'pass.expired', data: { pass: showPass(pass, baseUrls[environment], now) } })
     }
     const due = events.write(db)
     for (const { id } of expired) {
-      appendAudit(db, tenantId, systemEntry(environment, 'pass.expired', id, now))
+      appendAudit(db, space, systemEntry(environment, 'pass.expired', id, now))
     }
     return due
   })

@@ -83,7 +83,7 @@ export interface LoadLimits {
   readonly requests: number
   /** How late the event loop may be, in milliseconds. */
   readonly delayMs: number
-  /** Transactions that wait for a connection of one pool. */
+  /** Transactions that wait for a connection of one pool; beyond them the tenants are turned away that have most of them. */
   readonly queue: number
   /** Part of the heap that V8 allows, between 0 and 1. */
   readonly heap: number
@@ -324,7 +324,7 @@ export function readSettings(env: Environment, flags: Flags = {}): Settings {
       console: read('CONSOLE_BASE_URL', origin),
     }),
     citus: read('SVC_CITUS', onOff(false)) ?? false,
-    poolSize: read('DATABASE_POOL_SIZE', whole(10, 1, 1000)) ?? 1,
+    poolSize: read('DATABASE_POOL_SIZE', whole(16, 1, 1000)) ?? 1,
     preparedStatements: read('SVC_PREPARED_STATEMENTS', onOff(true)) ?? true,
     dataDir: resolve(env.DATA_DIR || '.data'),
     production,

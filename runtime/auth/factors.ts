@@ -147,7 +147,7 @@ export function createFactors(
         return { outcome: 'wrong' }
       }
       const factor = `fct_${randomBase62(TOKEN_LENGTH)}`
-      const isFirst = await control.transaction(async (tx) => {
+      const isFirst = await control.forTenant(row.tenant_id).transaction(async (tx) => {
         const fresh = digestKey(pepper, factor)
         if (!(await completeChallenge(tx, row.tenant_id, digest, fresh, now, now + TOKEN_MS))) return false
         const entry = tell(row, clock, 'succeeded', confirmation, member.id)

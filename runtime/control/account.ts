@@ -2,7 +2,7 @@ import type { Credential } from '../auth/keyring.ts'
 import type { Clock } from '../clock.ts'
 import type { Account, Caller, Environment, RotatedKey } from '../contract.ts'
 import type { Database, Statement } from '../db/database.ts'
-import type { Pool } from '../db/pool.ts'
+import type { Pool, Transactions } from '../db/pool.ts'
 import { bumpRevision } from '../db/revision.ts'
 import { toTimestamp } from '../db/types.ts'
 import { wipeSpace } from '../db/wipe.ts'
@@ -10,7 +10,7 @@ import { insertKey, type NewKey, RETIRE_KEY } from './keys.ts'
 
 /** How requests change what belongs to the account: in transactions of the owner, among the tables of one environment. */
 export interface AccountDesk {
-  transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
+  forTenant(tenantId: string): Pick<Transactions, 'transaction'>
   /** @param db of such a transaction. */
   bind(db: Database, holder: AccountHolder): Account
   /** After the commit of a wipe: has every node look where the tenant's data is now. */
@@ -61,11 +61,13 @@ export function createAccountDesk(
   clock: Pick<Clock, 'machine'>,
 ): AccountDesk {
   return {
-    transaction: (work) =>
-      control.transaction((db) => {
-        db.query(ENTER, [environment])
-        return work(db)
-      }),
+    forTenant: (tenantId) => ({
+      transaction: (work) =>
+        control.forTenant(tenantId).transaction((db) => {
+          db.query(ENTER, [environment])
+          return work(db)
+        }),
+    }),
     spread: () => bumpRevision(control),
     bind: (db, { tenant: { id: tenantId }, space, now, moved }) => ({
       rotateKeys: () => rotateKeys(db, pepper, tenantId, environment, now),

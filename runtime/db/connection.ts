@@ -4,7 +4,7 @@ import type { Result, Statement } from './database.ts'
 import { PreparedQuery } from './prepared-query.ts'
 import { types } from './types.ts'
 
-/** Also how long a transaction waits for a free connection. */
+/** Also how long a tenant's turn is waited for. */
 export const CONNECT_TIMEOUT_MS = 5000
 
 /** What every connection of ours has in common. */
@@ -95,8 +95,9 @@ export function send(
     return
   }
   if (client instanceof PipelinedClient) client.gather()
+  // Several commands in one text have an answer each: none of ours has rows then.
   const settled = (error: Error | null, result: pg.QueryResult<never>) =>
-    settle(error ?? { rows: result.rows, count: result.rowCount ?? 0 })
+    settle(error ?? { rows: result.rows ?? [], count: result.rowCount ?? 0 })
   if (config.name === undefined) client.query(config, settled)
   else client.query(new PreparedQuery(config, undefined, settled) as unknown as pg.Submittable)
 }

@@ -4,8 +4,11 @@
 export interface Statement {
   readonly name?: string
   readonly text: string
-  /** It may take long (a count over many rows): it gets a connection of its own, so that no other waits behind it. */
-  readonly alone?: true
+  /**
+   * It may take long (a count over many rows): it runs on one of the few connections for such, one at a time for each
+   * tenant, and is given up after ten seconds on behalf of a tenant.
+   */
+  readonly long?: true
 }
 
 export interface Result<Row> {

@@ -21,6 +21,11 @@ export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
 }
 
+/** A statement was given up because it, or its wait for a lock, came to its time limit. Answered as 503. */
+export class TookTooLong extends DatabaseUnavailable {
+  override name = 'TookTooLong'
+}
+
 /** Codes of the operating system under which a connection was not made or was lost. */
 const CONNECTION_CODES = new Set([
   'ECONNREFUSED',
@@ -37,12 +42,15 @@ const CONNECTION_CODES = new Set([
   'EADDRNOTAVAIL',
 ])
 
+/** Statements that took too long (57014) or waited too long for a lock. */
+const TIME_LIMITS = new Set(['57014', LOCK_NOT_AVAILABLE])
+
 /**
- * Statements that took too long (57014), connection exceptions (08), insufficient resources (53: disk full, out of memory,
- * too many connections, a limit of the configuration), shut down, crashed or starting up (57P01–57P05), a connection ended for idling in a transaction (25P03), a server that became read-only in a
- * failover (25006).
+ * Connection exceptions (08), insufficient resources (53: disk full, out of memory, too many connections, a limit of the
+ * configuration), shut down, crashed or starting up (57P01–57P05), a connection ended for idling in a transaction (25P03), a
+ * server that became read-only in a failover (25006).
  */
-const UNAVAILABLE_STATES = /^(08...|53[0-4]00|57014|57P0[1-5]|25P03|25006)$/
+const UNAVAILABLE_STATES = /^(08...|53[0-4]00|57P0[1-5]|25P03|25006)$/
 
 /** How pg names the same losses when no code came with them. */
 const CONNECTION_MESSAGES =
@@ -66,16 +74,25 @@ export function tableOf(error: unknown): string | undefined {
   return typeof error.table === 'string' ? error.table : undefined
 }
 
-/** Whether the error means that the database cannot be reached now. */
+function isTimeLimit(error: unknown): boolean {
+  return error instanceof TookTooLong || TIME_LIMITS.has(codeOf(error) ?? '')
+}
+
+/** Whether the error means that no answer can be had from the database now. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailable) return true
+  if (error instanceof DatabaseUnavailable || isTimeLimit(error)) return true
   const code = codeOf(error)
   if (code !== undefined && (CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code))) return true
   return error instanceof Error && CONNECTION_MESSAGES.test(error.message)
 }
 
-/** A lost or refused connection becomes `DatabaseUnavailable`, with its cause; every other error stays what it is. */
+/**
+ * A lost or refused connection becomes `DatabaseUnavailable`, what came to a time limit `TookTooLong`, with its cause; every
+ * other error stays what it is.
+ */
 export function translateError(error: Error): Error {
+  if (isTimeLimit(error) && !(error instanceof TookTooLong))
+    return new TookTooLong(error.message, { cause: error })
   if (error instanceof DatabaseUnavailable || !isUnavailable(error)) return error
   return new DatabaseUnavailable(`the database is unavailable: ${messageOf(error)}`, { cause: error })
 }
@@ -86,8 +103,9 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Whether the statement's plan or name is of no more use on its connection, so that the connection has to go. */
+/** Whether the connection is lost, or its plans or names are of no more use, so that it has to go. */
 export function spoilsConnection(error: unknown): boolean {
+  if (isTimeLimit(error)) return false
   const code = codeOf(error)
-  return code === FEATURE_NOT_SUPPORTED || code === INVALID_STATEMENT_NAME
+  return isUnavailable(error) || code === FEATURE_NOT_SUPPORTED || code === INVALID_STATEMENT_NAME
 }

@@ -93,7 +93,7 @@ const SWEEP: Statement = {
   text: `DELETE FROM idempotency_answers
          WHERE created <= $1 AND (tenant_id, key) IN (
            SELECT tenant_id, key FROM idempotency_answers WHERE created <= $1 ORDER BY created LIMIT $2)`,
-  alone: true,
+  long: true,
 }
 
 /** Deletes the oldest answers of all tenants, at most `limit`, as old as `createdBy` or older; says how many. */

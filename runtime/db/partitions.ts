@@ -75,7 +75,7 @@ export async function sweepDefault(
     {
       text: `DELETE FROM ${environment}.${table}_default WHERE ctid = ANY (ARRAY(
                SELECT ctid FROM ${environment}.${table}_default WHERE id < $1 LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-      alone: true,
+      long: true,
     },
     [idBound(prefix, until), limit],
   )

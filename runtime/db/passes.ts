@@ -181,8 +181,7 @@ export async function countPasses(
 ): Promise<number> {
   const { clauses, values } = filterConditions(tenantId, filter, now)
   const statement = shapedStatement(`SELECT count(*) AS count FROM passes p WHERE ${clauses.join(' AND ')}`)
-  // A count may take its time: nothing quick should wait behind it.
-  const { rows } = await db.query<{ count: number }>({ ...statement, alone: true }, values)
+  const { rows } = await db.query<{ count: number }>({ ...statement, long: true }, values)
   return rows[0]?.count ?? 0
 }
 

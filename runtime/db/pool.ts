@@ -1,17 +1,33 @@
-import pg from 'pg'
-import { CONNECT_TIMEOUT_MS, clientConfig, PipelinedClient, send } from './connection.ts'
+import type pg from 'pg'
+import { CONNECT_TIMEOUT_MS, clientConfig, send } from './connection.ts'
+import { type Connections, createConnections } from './connections.ts'
 import type { Database, Result, Statement } from './database.ts'
-import { codeOf, IN_FAILED_TRANSACTION, isUnavailable, spoilsConnection, translateError } from './errors.ts'
+import { spoilsConnection, translateError } from './errors.ts'
+import { createEventLoopTurns } from './event-loop-turns.ts'
+import type { Tenant } from './fair-queue.ts'
 import { createLanes } from './lanes.ts'
+import { runTransaction } from './transaction.ts'
 
-/** Connections as one role: single statements share some of them, a transaction has one of its own. */
-export interface Pool extends Database {
+/** Statements and transactions. */
+export interface Transactions extends Database {
   /**
    * Runs the work in one transaction: commits what it returns, rolls back when it throws. BEGIN travels with the first
    * statement, COMMIT with those that the work did not wait for. After a failed statement the error of that statement
    * is thrown, not those that follow from it, also when the work ignored it.
    */
   transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
+}
+
+/**
+ * Connections as one role: single statements share some of them, a transaction has one of its own. What is done through the
+ * pool itself is the service's own work; a tenant's goes through `forTenant`.
+ */
+export interface Pool extends Transactions {
+  /**
+   * The same connections on behalf of a tenant. Whatever tenants do at once, and however long their transactions wait for
+   * each other's locks: none gets more than its share, and free connections are given to tenants in turn.
+   */
+  forTenant(tenantId: string): Transactions
   /** Ends the connections after what they are doing. */
   end(): Promise<void>
 }
@@ -25,16 +41,21 @@ export interface PoolLoad {
   readonly waiting: number
   /** Single statements under way on shared connections. */
   readonly statements: number
+  /** Statements that may take long: under way, and waiting for their turn. */
+  readonly long: number
+  readonly long_waiting: number
 }
 
 export interface MeasuredPool extends Pool {
   load(): PoolLoad
+  /** Whether a tenant has at least as many transactions waiting as others that wait have on average. */
+  isCrowdedBy(tenantId: string): boolean
 }
 
 export interface PoolOptions {
   /** Where to connect to; asked for each new connection, because an embedded server may come back elsewhere. */
   readonly connection: () => pg.ClientConfig
-  /** Connections in all; at least one for single statements and one for transactions. */
+  /** Connections in all; at least one for single statements, one for transactions, one for statements that take long. */
   readonly max: number
   /** Whether statements keep their names. */
   readonly prepared: boolean
@@ -42,164 +63,100 @@ export interface PoolOptions {
 }
 
 /** Of the connections, so many are shared by single statements: they carry many at once. */
-const SHARED = 0.4
+const SHARED = 1 / 3
 
-/** Past slow statements so many quick ones may wait for each connection of their own; the rest waits behind the slow ones. */
-const MOST_WAITING = 8
+/** And so many are for statements that may take long. */
+const LONG = 0.15
 
-const IDLE_TIMEOUT_MS = 30_000
+/** Of the connections for transactions, so many are out of one tenant's reach. */
+const RESERVED = 3
 
-/** The loss of an idle connection: the pool drops it, and the next transaction gets another. */
-function ignoreLoss(): void {}
+/** Past slow statements so many quick ones of a tenant may wait for a connection of their own; the rest waits behind the slow ones. */
+const MAX_WAITING = 32
+
+/** How long a statement that may take long waits for those of its tenant before it. */
+const LONG_PATIENCE_MS = 20_000
+
+/**
+ * Who waits for a lock waits for another transaction of the same tenant, and keeps a connection from others of it. A
+ * request's count is worth so long and no longer. Both hold to the end of the transaction, behind a pooler too.
+ */
+const BEGIN = {
+  service: { text: 'BEGIN' },
+  tenant: { text: "BEGIN; SET LOCAL lock_timeout = '5s'" },
+  long: { text: "BEGIN; SET LOCAL statement_timeout = '10s'" },
+} as const satisfies Record<string, Statement>
 
 /** Opens a pool; nothing is connected before the first statement. */
 export function createPool(options: PoolOptions): MeasuredPool {
-  const { prepared } = options
+  const { prepared, max } = options
   const config = () => clientConfig(options.connection(), options.applicationName)
-  const shared = Math.max(1, Math.floor(options.max * SHARED))
-  const lanes = createLanes(config, shared, prepared)
-  const own = Math.max(1, options.max - shared)
-  const pool = new pg.Pool({
-    max: own,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    Client: class extends PipelinedClient {
-      constructor() {
-        super(config())
-      }
+  const shared = Math.max(1, Math.floor(max * SHARED))
+  const aside = Math.max(1, Math.floor(max * LONG))
+  const apart = Math.max(1, max - shared - aside)
+  const turns = createEventLoopTurns()
+  const lanes = createLanes(config, shared, prepared, turns)
+  const own = createConnections({
+    config,
+    max: apart,
+    share: Math.max(1, apart - RESERVED),
+    patienceMs: CONNECT_TIMEOUT_MS,
+  })
+  const long = createConnections({ config, max: aside, share: 1, patienceMs: LONG_PATIENCE_MS })
+
+  const work = (tenant: Tenant): Transactions => ({
+    query: (statement, values) => {
+      if (statement.long) return runLong(tenant, statement, values)
+      const passes = lanes.heldUp(tenant) && own.waiting(tenant) < MAX_WAITING
+      return passes
+        ? runPast(own, tenant, prepared, statement, values)
+        : lanes.query(tenant, statement, values)
+    },
+    transaction: async (steps) => {
+      const begin = tenant === undefined ? BEGIN.service : BEGIN.tenant
+      return runTransaction(await own.acquire(tenant), { prepared, begin, tenant, turns }, steps)
     },
   })
-  pool.on('error', ignoreLoss)
-  const hasRoom = () => pool.waitingCount < own * MOST_WAITING
+  const runLong = async <Row>(tenant: Tenant, statement: Statement, values?: readonly unknown[]) => {
+    const begin = tenant === undefined ? BEGIN.service : BEGIN.long
+    const held = await long.acquire(tenant)
+    return runTransaction(held, { prepared, begin, tenant, turns }, (db) => db.query<Row>(statement, values))
+  }
   return {
-    query: (statement, values) =>
-      statement.alone || (lanes.heldUp() && hasRoom())
-        ? runAlone(pool, prepared, statement, values)
-        : lanes.query(statement, values),
-    transaction: (work) => runTransaction(pool, prepared, work),
+    ...work(undefined),
+    forTenant: work,
     load: () => {
-      const { connections, statements } = lanes.load()
+      const [forStatements, forTransactions, forLong] = [lanes.load(), own.load(), long.load()]
       return {
-        connections: connections + pool.totalCount,
-        busy: pool.totalCount - pool.idleCount,
-        waiting: pool.waitingCount,
-        statements,
+        connections: forStatements.connections + forTransactions.connections + forLong.connections,
+        busy: forTransactions.busy,
+        waiting: forTransactions.waiting,
+        statements: forStatements.statements,
+        long: forLong.busy,
+        long_waiting: forLong.waiting,
       }
     },
+    isCrowdedBy: own.isCrowdedBy,
     end: async () => {
-      await Promise.all([lanes.end(), pool.end()])
+      await Promise.all([lanes.end(), own.end(), long.end()])
     },
   }
 }
 
 /** A single statement on a connection of its own, past slow ones. */
-function runAlone<Row>(
-  pool: pg.Pool,
+async function runPast<Row>(
+  connections: Connections,
+  tenant: Tenant,
   prepared: boolean,
   statement: Statement,
   values: readonly unknown[] | undefined,
 ): Promise<Result<Row>> {
+  const { client, release } = await connections.acquire(tenant)
   return new Promise((resolve, reject) => {
-    pool.connect((refused, client, release) => {
-      if (refused || !client) {
-        reject(translateError(refused ?? new Error('Connection terminated')))
-        return
-      }
-      send(client, prepared, statement, values, (outcome) => {
-        const failed = outcome instanceof Error
-        release(failed && (spoilsConnection(outcome) || isUnavailable(outcome)))
-        if (failed) reject(translateError(outcome))
-        else resolve(outcome)
-      })
+    send(client, prepared, statement, values, (outcome) => {
+      release(spoilsConnection(outcome))
+      if (outcome instanceof Error) reject(translateError(outcome))
+      else resolve(outcome)
     })
   })
-}
-
-const BEGIN: Statement = { text: 'BEGIN' }
-const ROLLBACK: Statement = { text: 'ROLLBACK' }
-
-/** Everything that one transaction has seen, so that its first failure is the one that is told. */
-interface TransactionState {
-  failure: Error | undefined
-  over: boolean
-}
-
-async function runTransaction<T>(
-  pool: pg.Pool,
-  prepared: boolean,
-  work: (db: Database) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect().catch((error: Error) => {
-    throw translateError(error)
-  })
-  const state: TransactionState = { failure: undefined, over: false }
-  const db = transactionDatabase(client, prepared, state)
-  db.query(BEGIN)
-  try {
-    const value = await work(db)
-    state.over = true
-    await commit(client, state)
-    release(client, state)
-    return value
-  } catch (error) {
-    const first = codeOf(error) === IN_FAILED_TRANSACTION ? (state.failure ?? error) : error
-    state.over = true
-    await rollback(client, state)
-    release(client, state)
-    throw first
-  }
-}
-
-/**
- * Statements of one transaction. A failure makes PostgreSQL refuse all that follows (25P02): those report the first
- * failure instead. A statement that nobody waits for must not end the process; its failure shows at COMMIT.
- */
-function transactionDatabase(client: pg.PoolClient, prepared: boolean, state: TransactionState): Database {
-  return {
-    query<Row>(statement: Statement, values?: readonly unknown[]) {
-      const answer = new Promise<Result<Row>>((resolve, reject) => {
-        if (state.over) throw new Error('a statement came after the end of its transaction')
-        send(client, prepared, statement, values, (outcome) => {
-          if (!(outcome instanceof Error)) {
-            resolve(outcome)
-            return
-          }
-          state.failure ??= translateError(outcome)
-          reject(codeOf(outcome) === IN_FAILED_TRANSACTION ? state.failure : translateError(outcome))
-        })
-      })
-      answer.catch(ignoreLoss)
-      return answer
-    },
-  }
-}
-
-/** COMMIT of a transaction in which something failed is answered with ROLLBACK, not with an error. */
-function commit(client: pg.PoolClient, state: TransactionState): Promise<void> {
-  return new Promise((resolve, reject) => {
-    client.query('COMMIT', (error: Error | null, result: pg.QueryResult) => {
-      if (error) {
-        state.failure ??= translateError(error)
-        reject(state.failure)
-      } else if (result.command !== 'COMMIT') {
-        reject(state.failure ?? new Error(`COMMIT was answered with ${result.command}`))
-      } else {
-        resolve()
-      }
-    })
-  })
-}
-
-/** Never fails: a connection that cannot roll back is closed, and the server rolls back for it. */
-function rollback(client: pg.PoolClient, state: TransactionState): Promise<void> {
-  return new Promise((resolve) => {
-    send(client, false, ROLLBACK, undefined, (outcome) => {
-      if (outcome instanceof Error) state.failure = translateError(outcome)
-      resolve()
-    })
-  })
-}
-
-function release(client: pg.PoolClient, state: TransactionState): void {
-  client.release(spoilsConnection(state.failure) || isUnavailable(state.failure))
 }

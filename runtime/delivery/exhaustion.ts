@@ -53,7 +53,7 @@ async function write(
 ): Promise<Exhausted> {
   const { tenantId } = completion
   const pin = await readPin(tenantId)
-  return pool.transaction(async (tx) => {
+  return pool.forTenant(tenantId).transaction(async (tx) => {
     useIndexes(tx)
     const now = clock.service(environment)
     const endpoint = await lockEndpoint(tx, tenantId, endpointId)

@@ -1,8 +1,9 @@
 /** Live streams of events, as server-sent events (WHATWG HTML, 9.2). */
 import type { Environment, EventStreams } from '../contract.ts'
-import type { Database } from '../db/database.ts'
+import { readSpace } from '../domain/space.ts'
 import { isUnavailable } from '../db/errors.ts'
 import { readEventsAfter, type SequencedEvent } from '../db/events.ts'
+import type { Pool } from '../db/pool.ts'
 import type { Hints } from './hints.ts'
 
 /** How late an event may come where the hint got lost. */
@@ -19,7 +20,7 @@ const COMMENT = ':\n\n'
 const greet = (id: string): string => `id: ${id}\n:\n\n`
 
 export interface StreamsOptions {
-  readonly database: Database
+  readonly database: Pool
   readonly environment: Environment
   readonly hints: Hints
   /** Whether streams are to end, because the process is. */
@@ -44,7 +45,9 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
     try {
       // A wipe moves the tenant to a new space, where its sequence goes on.
       const space = await findSpace()
-      return space === undefined ? undefined : await readEventsAfter(database, space, last, AT_ONCE)
+      return space === undefined
+        ? undefined
+        : await readEventsAfter(database.forTenant(readSpace(space).tenantId), space, last, AT_ONCE)
     } catch (error) {
       if (isUnavailable(error)) return []
       throw error

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import { codeOf, isUnavailable } from '../db/errors.ts'
+import { codeOf, isUnavailable, TookTooLong } from '../db/errors.ts'
 import { corsHeaders } from './cors.ts'
 import {
   ApiError,
@@ -98,6 +98,10 @@ function toApiError(
   thrown: unknown,
 ): ApiError {
   if (thrown instanceof ApiError) return thrown
+  if (thrown instanceof TookTooLong) {
+    log.warn({ err: thrown, requestId }, 'a statement took too long')
+    return unavailable('This took too long; ask for less at once, or try again shortly.')
+  }
   if (isUnavailable(thrown)) {
     traffic?.databaseFailed(thrown)
     log.warn({ err: thrown, requestId }, 'the database is unavailable')

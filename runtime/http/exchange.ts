@@ -14,7 +14,7 @@ import type {
   Wallet,
 } from '../contract.ts'
 import type { AccountDesk } from '../control/account.ts'
-import type { Pool } from '../db/pool.ts'
+import type { Pool, Transactions } from '../db/pool.ts'
 import type { RenderedEvent } from '../events/render.ts'
 import type { Traffic } from '../operations/traffic.ts'
 import type { UsageMeter } from '../usage.ts'
@@ -119,4 +119,9 @@ export function callerOf(exchange: Exchange): Caller {
   if (!credential) throw new Error('the caller is asked for before authentication')
   const { tenant, space, environment, key } = credential
   return { tenant, space, environment, key, version: version.name }
+}
+
+/** The environment's database on behalf of the caller. */
+export function databaseOf({ credential }: Exchange, { database }: Service): Transactions {
+  return database.forTenant(credential!.tenant.id)
 }

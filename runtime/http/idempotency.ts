@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts'
 import { claimKey, forgetAnswer, readAnswer, type StoredAnswer } from '../db/idempotency.ts'
 import { canonicalJson } from '../domain/canonical-json.ts'
 import { ApiError } from './errors.ts'
-import type { Exchange, Service, WrittenReply } from './exchange.ts'
+import { databaseOf, type Exchange, type Service, type WrittenReply } from './exchange.ts'
 
 /** How long an answer is kept, in milliseconds of service time. */
 export const KEPT_FOR = 24 * 3_600_000
@@ -52,11 +52,11 @@ export async function claim(
 /** The answer that another request stored while this one worked: its own work has been undone by the conflict. */
 export async function replayStanding(
   service: Service,
-  { credential }: Exchange,
+  exchange: Exchange,
   claimed: ClaimedKey,
 ): Promise<WrittenReply> {
-  const { tenant, space } = credential!
-  const standing = await readAnswer(service.database, space, claimed.key)
+  const { tenant, space } = exchange.credential!
+  const standing = await readAnswer(databaseOf(exchange, service), space, claimed.key)
   if (!standing) throw inProgress()
   return replay(standing, claimed, service, tenant.id)
 }

@@ -17,7 +17,7 @@ import { plainAddress } from './address.ts'
 import { authenticateAgain } from './authenticate.ts'
 import { createContext, createInput } from './context.ts'
 import { ApiError, describeError, notImplemented } from './errors.ts'
-import type { Exchange, Service, WrittenReply } from './exchange.ts'
+import { databaseOf, type Exchange, type Service, type WrittenReply } from './exchange.ts'
 import { type ClaimedKey, claim, claimOf, isKept, keepBody, replayStanding } from './idempotency.ts'
 import type { KeptForm } from './prepared.ts'
 import type { Handler } from './routes.ts'
@@ -33,7 +33,7 @@ export async function perform(exchange: Exchange, service: Service): Promise<voi
 async function read(exchange: Exchange, service: Service, handler: Handler): Promise<WrittenReply> {
   const input = createInput(exchange)
   const { status, body } = await handler(
-    createContext(exchange, service, service.database, input.query),
+    createContext(exchange, service, databaseOf(exchange, service), input.query),
     input as never,
   )
   return { status, body, text: undefined, replayed: false }
@@ -84,10 +84,12 @@ async function writeOnce(
   }
   try {
     if (handler.prepare) {
-      const context = createContext(exchange, service, service.database, input.query)
+      const context = createContext(exchange, service, databaseOf(exchange, service), input.query)
       ready = await handler.prepare(service.outside, input as never, context)
     }
-    const { transaction } = exchange.route!.changesAccount ? service.account : service.database
+    const { transaction } = exchange.route!.changesAccount
+      ? service.account.forTenant(exchange.credential!.tenant.id)
+      : databaseOf(exchange, service)
     const reply = await withRetries(() => transaction(work))
     if ((await due) || exchange.deliveriesDue) service.deliveriesDue()
     if (exchange.newSpace !== undefined) leaveSpace(service)
@@ -157,11 +159,10 @@ async function keepRefusal(
   exchange.newSpace = undefined
   const kept = isKept(error) ? claimed : undefined
   try {
-    const { tenant, space } = exchange.credential!
-    const write = (db: Database) => keep(db, service, exchange, kept, answer)
-    // In a space with a name of its own, entry and answer are two statements.
-    if (space === tenant.id) await write(service.database)
-    else await service.database.transaction(async (db) => void write(db))
+    // Its wait for the end of the chain must not be on a connection that others share.
+    await databaseOf(exchange, service).transaction(
+      async (db) => void keep(db, service, exchange, kept, answer),
+    )
   } catch (conflict) {
     if (!claimed || !isAnsweredAlready(conflict)) throw conflict
     return replayStanding(service, exchange, claimed)

@@ -15,7 +15,7 @@ import { perform } from './perform.ts'
 import { readBody } from './read-body.ts'
 import { readParameters } from './read-parameters.ts'
 import { resolveVersion } from './resolve-version.ts'
-import { shedLoad } from './shed-load.ts'
+import { shedLoad, shedTenant } from './shed-load.ts'
 import { takeAllowance, takeToken } from './take-allowance.ts'
 import { limitTransport } from './transport.ts'
 
@@ -24,6 +24,7 @@ const STAGES: readonly Stage[] = [
   shedLoad,
   limitTransport,
   authenticate,
+  shedTenant,
   judgeAddress,
   judgeRole,
   resolveVersion,

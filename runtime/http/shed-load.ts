@@ -9,6 +9,16 @@ export function shedLoad(exchange: Exchange, { traffic, clock }: Service): void 
   throw unavailable('The service has too much to do at the moment; try again shortly.')
 }
 
+/**
+ * As soon as it is known whose request it is: a tenant whose own requests make the database's queue too long is turned away,
+ * and nobody else. It costs no token.
+ */
+export function shedTenant(exchange: Exchange, { traffic, clock }: Service): void {
+  if (!traffic?.crowdedBy(exchange.credential!.tenant.id)) return
+  exchange.allowance = untouched(clock.machine())
+  throw unavailable('Too many of your requests wait for the database; let some of them finish first.')
+}
+
 /** No token was taken, and no bucket looked at. */
 function untouched(wall: number): Allowance {
   const limit = LIMITS.unauthenticated

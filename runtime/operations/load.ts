@@ -7,17 +7,13 @@ export interface Load {
   overloaded(): string | undefined
   /** How late the event loop was when last looked at, in milliseconds. */
   delayMs(): number
-  /** Transactions that wait for a connection, in the pool that has most. */
-  queued(): number
   /** How much of the heap is in use, between 0 and 1. */
   heap(): number
   stop(): void
 }
 
 export interface LoadOptions {
-  readonly limits: LoadLimits
-  /** Transactions that wait, in the pool that has most. */
-  readonly queued: () => number
+  readonly limits: Pick<LoadLimits, 'delayMs' | 'heap'>
   readonly heap?: () => number
   readonly monotonic?: () => number
 }
@@ -35,18 +31,16 @@ function heapInUse(): number {
 export function watchLoad(options: LoadOptions): Load {
   const { limits, heap: readHeap = heapInUse, monotonic = () => performance.now() } = options
   let last = monotonic()
-  let [delay, queued, heap, late] = [0, 0, 0, 0]
+  let [delay, heap, late] = [0, 0, 0]
   let reason: string | undefined
   const judge = () => {
     if (late >= LATE_IN_A_ROW) return 'event_loop'
-    if (queued > limits.queue) return 'database'
     return heap > limits.heap ? 'memory' : undefined
   }
   const look = () => {
     const now = monotonic()
     delay = Math.max(0, now - last - LOOK_MS)
     last = now
-    queued = options.queued()
     heap = readHeap()
     late = delay > limits.delayMs ? late + 1 : 0
     reason = judge()
@@ -55,7 +49,6 @@ export function watchLoad(options: LoadOptions): Load {
   return {
     overloaded: () => reason,
     delayMs: () => delay,
-    queued: () => queued,
     heap: () => heap,
     stop: () => clearInterval(timer),
   }

@@ -182,7 +182,7 @@ function addLoad(registry: Registry, { traffic, load, pools, storageFull }: Metr
   addGauge(
     registry,
     'svc_database_pool',
-    'Connections, those that a transaction uses, transactions that wait, single statements under way.',
+    'Connections, those that a transaction uses, transactions that wait, single statements under way, long ones under way and waiting.',
     ['pool', 'of'],
     () =>
       Object.entries(pools).flatMap(([pool, read]) =>

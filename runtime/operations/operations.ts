@@ -41,10 +41,7 @@ export function createOperations(parts: OperationsParts): Operations {
   const { settings, database, log, limiter, deliveries, isLeaving } = parts
   const { control, sandbox, live } = database
   const pools = { control: control.load, sandbox: sandbox.load, live: live.load }
-  const load = watchLoad({
-    limits: settings.load,
-    queued: () => Math.max(...Object.values(pools).map((read) => read().waiting)),
-  })
+  const load = watchLoad({ limits: settings.load })
   const traffic: Partial<Record<Environment, Traffic>> = {}
   const storage = watchStorage(control, log)
   const isReady = async () =>
@@ -72,6 +69,8 @@ export function createOperations(parts: OperationsParts): Operations {
         answerMs: settings.timeouts.answerMs,
         overloaded: load.overloaded,
         databaseFailed: storage.failed,
+        crowdedBy: (tenantId) =>
+          pools[environment]().waiting > settings.load.queue && database[environment].isCrowdedBy(tenantId),
         refuse,
       })
       traffic[environment] = watched

@@ -23,6 +23,8 @@ export interface OperationTally {
 export interface Traffic {
   /** Why a new request had better be turned away; undefined when there is room. */
   overload(): string | undefined
+  /** Whether requests of the tenant had better be turned away, because too much waits for the database, and too much of it is the tenant's. */
+  crowdedBy(tenantId: string): boolean
   enter(exchange: Exchange): void
   /** After the last thing that was done for a request, answered or not. */
   leave(exchange: Exchange): void
@@ -55,6 +57,8 @@ export interface TrafficOptions {
   /** Why the process as a whole is overloaded. */
   readonly overloaded: () => string | undefined
   readonly databaseFailed: (error: unknown) => void
+  /** Whether too much waits for the database, and of the tenant at least as much as of others. */
+  readonly crowdedBy: (tenantId: string) => boolean
   /** Answers a request that took too long. */
   readonly refuse: (exchange: Exchange, error: Error) => void
 }
@@ -101,6 +105,8 @@ export function createTraffic(options: TrafficOptions): Traffic {
   }
   const sweep = setInterval(expire, Math.min(LONGEST_LOOK_MS, answerMs / LOOKS)).unref()
 
+  const countShed = (reason: string) => void shed.set(reason, (shed.get(reason) ?? 0) + 1)
+
   return {
     underWay,
     databaseFailed: options.databaseFailed,
@@ -112,8 +118,13 @@ export function createTraffic(options: TrafficOptions): Traffic {
     stop: () => clearInterval(sweep),
     overload() {
       const reason = underWay.size > mostRequests ? 'requests' : options.overloaded()
-      if (reason !== undefined) shed.set(reason, (shed.get(reason) ?? 0) + 1)
+      if (reason !== undefined) countShed(reason)
       return reason
+    },
+    crowdedBy(tenantId) {
+      const crowded = options.crowdedBy(tenantId)
+      if (crowded) countShed('database')
+      return crowded
     },
     enter(exchange) {
       underWay.add(exchange)

@@ -51,5 +51,5 @@ const CROWD = `WITH crowd AS (
 /** Puts so many attempts for each endpoint of the tenant into the queue, all of one event, all due. */
 export async function addCrowd(pool: MeasuredPool, tenantId: string, each: number): Promise<void> {
   const [eventId] = await pool.transaction((tx) => emitEvents(tx, tenantId, 1))
-  await pool.query({ text: CROWD, alone: true }, [tenantId, eventId, each, toTimestamp(Date.now())])
+  await pool.query({ text: CROWD, long: true }, [tenantId, eventId, each, toTimestamp(Date.now())])
 }

@@ -99,12 +99,30 @@ describe('single statements', () => {
 
   test('that may take long have a connection of their own', async () => {
     let slept = false
-    const slow = db.control.query({ text: 'SELECT pg_sleep(1)', alone: true }).then(() => {
+    const slow = db.control.query({ text: 'SELECT pg_sleep(1)', long: true }).then(() => {
       slept = true
     })
     await Promise.all(Array.from({ length: 20 }, () => db.control.query({ text: 'SELECT 1' })))
     expect(slept).toBe(false)
     await slow
+  })
+
+  test('of one tenant never stand before those of another, however many they are', async () => {
+    const connection = () => ({ connectionString: db.url })
+    const pool = createPool({ connection, max: 6, prepared: true, applicationName: 'two tenants' })
+    const wait = { text: 'SELECT pg_advisory_xact_lock_shared(77)' }
+    const blocked = await db.control.transaction(async (tx) => {
+      await tx.query({ text: 'SELECT pg_advisory_xact_lock(77)' })
+      const blocked = Promise.all(Array.from({ length: 40 }, () => pool.forTenant('one').query(wait)))
+      // At once: before it could show that the first ones are slow.
+      const quick = Array.from({ length: 5 }, (_, n) =>
+        pool.forTenant('other').query({ text: 'SELECT $1::int AS n' }, [n]),
+      )
+      expect((await Promise.all(quick)).map(({ rows }) => rows[0]?.n)).toEqual([0, 1, 2, 3, 4])
+      return { blocked }
+    })
+    expect(await blocked.blocked).toHaveLength(40)
+    await pool.end()
   })
 
   test('fail alone: their neighbours on the same connection do not notice', async () => {

@@ -22,7 +22,7 @@ describe('settings', () => {
       consolePort: 4000,
       baseUrls: {},
       citus: false,
-      poolSize: 10,
+      poolSize: 16,
       preparedStatements: true,
       dataDir: resolve('.data'),
       production: false,

@@ -9,7 +9,7 @@ import type { Environment, Operation, OperationExtensions, Parameter } from '../
 import { createAccountDesk } from '../../runtime/control/account.ts'
 import type { Database } from '../../runtime/db/database.ts'
 import { DatabaseUnavailable } from '../../runtime/db/errors.ts'
-import type { Pool } from '../../runtime/db/pool.ts'
+import type { Pool, Transactions } from '../../runtime/db/pool.ts'
 import { createEndpointSecrets } from '../../runtime/events/secrets.ts'
 import { ApiError, describeItemError, validationFailed } from '../../runtime/http/errors.ts'
 import { createLimiter } from '../../runtime/http/limiter.ts'
@@ -55,7 +55,8 @@ function parameter(given: Partial<Parameter> & Pick<Parameter, 'name'>): Paramet
 
 const NOWHERE: Database = { query: async () => ({ rows: [], count: 0 }) }
 
-const NO_POOL: Pool = { ...NOWHERE, transaction: (work) => work(NOWHERE), end: async () => {} }
+const NO_TRANSACTIONS: Transactions = { ...NOWHERE, transaction: (work) => work(NOWHERE) }
+const NO_POOL: Pool = { ...NO_TRANSACTIONS, forTenant: () => NO_TRANSACTIONS, end: async () => {} }
 
 const NO_FACTORS: Factors = {
   accept: async () => false,

@@ -1,5 +1,5 @@
 import type { Database, Result, Statement } from '../../runtime/db/database.ts'
-import type { Pool } from '../../runtime/db/pool.ts'
+import type { Pool, Transactions } from '../../runtime/db/pool.ts'
 import type { TestDatabase } from '../support/database.ts'
 
 /** A statement as it was sent, by whom, on behalf of whom. */
@@ -28,10 +28,14 @@ export function recordStatements(database: TestDatabase): Recorder {
       return db.query<Row>(statement, values)
     },
   })
+  const listenAll = (role: Recorded['role'], given: Transactions): Transactions => ({
+    ...listen(role, given),
+    transaction: (work) => given.transaction((db) => work(listen(role, db))),
+  })
   const wrap = <P extends Pool>(role: Recorded['role'], pool: P): P => ({
     ...pool,
-    ...listen(role, pool),
-    transaction: <T>(work: (db: Database) => Promise<T>) => pool.transaction((db) => work(listen(role, db))),
+    ...listenAll(role, pool),
+    forTenant: (id) => listenAll(role, pool.forTenant(id)),
   })
   const control = wrap('control', database.control)
   return {
