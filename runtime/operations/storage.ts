@@ -24,7 +24,7 @@ const PROBE_EVERY_MS = 1000
 const PROBE: Statement = {
   text: `CREATE TEMP TABLE storage_probe ON COMMIT DROP AS
          SELECT n, repeat(md5(n::text), 2) AS filling FROM generate_series(1, 2000) AS n`,
-  alone: true,
+  long: true,
 }
 
 export function watchStorage(
