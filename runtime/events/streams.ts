@@ -1,9 +1,9 @@
 /** Live streams of events, as server-sent events (WHATWG HTML, 9.2). */
 import type { Environment, EventStreams } from '../contract.ts'
-import { readSpace } from '../domain/space.ts'
 import { isUnavailable } from '../db/errors.ts'
 import { readEventsAfter, type SequencedEvent } from '../db/events.ts'
 import type { Pool } from '../db/pool.ts'
+import { readSpace } from '../domain/space.ts'
 import type { Hints } from './hints.ts'
 
 /** How late an event may come where the hint got lost. */

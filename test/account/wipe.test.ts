@@ -302,7 +302,7 @@ describe('workers', () => {
     )
     const desk = createAccountDesk(control, pepper, 'sandbox', service.clock)
     const holder = { tenant: { id: tenantId } as never, space: tenantId, now: START, moved: () => {} }
-    await desk.transaction((db) => desk.bind(db, holder).wipeSandbox())
+    await desk.forTenant(tenantId).transaction((db) => desk.bind(db, holder).wipeSandbox())
     const start = () =>
       startService({ DATABASE_URL: url, SVC_PEPPER: pepper }, ['--json', '--role', 'worker'])
     const remaining = async () => (await rowsIn(tenantId)).passes ?? 0
