@@ -4,14 +4,14 @@ import { readSpace } from '../domain/space.ts'
 import type { Database, Statement } from './database.ts'
 import { codeOf, NOT_NULL_VIOLATION, tableOf } from './errors.ts'
 import {
-  addCreatedRange,
-  bind,
-  type Conditions,
+  Bindings,
   type CreatedRange,
+  combine,
   cutPage,
   type Page,
   pageStatement,
   type Records,
+  type Walk,
 } from './page.ts'
 import { toTimestamp } from './types.ts'
 
@@ -45,7 +45,8 @@ export interface KeptAnswer {
 
 /**
  * Takes the end of the tenant's chain, writes the entry after it and makes it the new end. The end stays locked until the
- * transaction is over: this comes last in it. Hashed here and not by the caller, who cannot know the hash before.
+ * transaction is over: this comes last in it. Hashed here and not by the caller, who cannot know the hash before; over
+ * bytes, because no function may stand here whose result depends on the server's settings, as text's encoding does.
  *
  * Whoever writes in a space that was wiped meanwhile would leave behind what nobody finds: the number, which must not be
  * null, is null then, and the transaction fails. Null as $15: it is of the account and of no space.
@@ -56,11 +57,11 @@ export interface KeptAnswer {
 function appending(schema: string, after: string): string {
   return `head AS (
             INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash, wipes)
-            SELECT $1, 1, sha256(convert_to($2::text || 'null' || $3::text, 'UTF8')), coalesce($15::integer, 0) ${after}
+            SELECT $1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0) ${after}
             ON CONFLICT (tenant_id) DO UPDATE SET
               sequence = CASE WHEN h.wipes = coalesce($15::integer, h.wipes) THEN h.sequence + 1 END,
               previous_hash = h.hash,
-              hash = sha256(convert_to($2::text || '"' || encode(h.hash, 'hex') || '"' || $3::text, 'UTF8'))
+              hash = sha256($2::bytea || '"' || decode(encode(h.hash, 'hex'), 'escape') || '"' || $3::bytea)
             RETURNING sequence, hash, previous_hash
           )
           INSERT INTO ${schema}audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type,
@@ -100,8 +101,8 @@ function entryValues(tenantId: string, entry: AuditEntry, wipes: number | null):
   const what = [environment, actorType, actorId, action, targetId, outcome]
   return [
     tenantId,
-    before,
-    after,
+    Buffer.from(before),
+    Buffer.from(after),
     toTimestamp(created),
     id,
     ...what,
@@ -164,7 +165,7 @@ export interface AuditFilter {
 const COLUMNS = `a.sequence, a.id, a.environment, a.actor_type, a.actor_id, a.action, a.target_id, a.outcome, a.request_id,
   a.ip, a.version, encode(a.hash, 'hex') AS hash, encode(a.previous_hash, 'hex') AS previous_hash, a.created`
 
-const LISTED = { table: 'audit_log a', alias: 'a', columns: COLUMNS }
+const LISTED = { table: 'audit_log', alias: 'a', columns: COLUMNS }
 
 export async function listAudit(
   db: Database,
@@ -172,17 +173,29 @@ export async function listAudit(
   { created, actorIds, actions, targetIds }: AuditFilter,
   page: Page,
 ): Promise<Records<AuditRow>> {
-  const conditions: Conditions = { clauses: [], values: [] }
-  conditions.clauses.push(`a.tenant_id = ${bind(conditions, tenantId)}`)
-  for (const [column, values] of [
-    ['actor_id', actorIds],
-    ['action', actions],
-    ['target_id', targetIds],
-  ] as const) {
-    if (values) conditions.clauses.push(`a.${column} = ANY (${bind(conditions, values)})`)
+  const bindings = new Bindings(tenantId)
+  const filters = [
+    { column: 'target_id', values: targetIds },
+    { column: 'action', values: actions },
+    { column: 'actor_id', values: actorIds },
+  ].flatMap(({ column, values }) => (values ? [{ column, values }] : []))
+  const [only] = filters
+  if (filters.length <= 1) {
+    const walk: Walk = only
+      ? { columns: [only.column], keys: combine(only.values) }
+      : { columns: [], keys: [[]] }
+    const statement = pageStatement(LISTED, bindings, [walk], created, page)
+    return cutPage((await db.query<AuditRow>(statement, bindings.values)).rows, page)
   }
-  addCreatedRange(conditions, 'a.created', created)
-  const { rows } = await db.query<AuditRow>(pageStatement(LISTED, conditions, page), conditions.values)
+  // No index holds combinations: without a name the statement is planned for its values, and begins with the rarest.
+  const where = filters.map(({ column, values }) =>
+    values.length === 1
+      ? `a.${column} = ${bindings.bind(values[0])}`
+      : `a.${column} = ANY (${bindings.bind(values)})`,
+  )
+  const walk: Walk = { columns: [], keys: [[]], where: where.join(' AND ') }
+  const { text } = pageStatement(LISTED, bindings, [walk], created, page)
+  const { rows } = await db.query<AuditRow>({ text }, bindings.values)
   return cutPage(rows, page)
 }
 

@@ -1,14 +1,14 @@
 import type { RenderedEvent } from '../events/render.ts'
 import type { Database, Statement } from './database.ts'
 import {
-  addCreatedRange,
-  bind,
-  type Conditions,
+  Bindings,
   type CreatedRange,
+  combine,
   cutPage,
   type Page,
   pageStatement,
   type Records,
+  type Walk,
 } from './page.ts'
 import { toTimestamp } from './types.ts'
 
@@ -76,24 +76,28 @@ export interface EventRow {
   readonly created: number
 }
 
-const LISTED = { table: 'events e', alias: 'e', columns: 'e.id, e.type, e.body, e.created' }
+const LISTED = { table: 'events', alias: 'e', columns: 'e.id, e.type, e.body, e.created' }
 
 export interface EventFilter {
   readonly created: CreatedRange
   /** Any of them. */
   readonly types: readonly string[]
+  /** Whether next to no event is of another type, so that no list of its own is needed for each. */
+  readonly areMost: boolean
 }
 
 export async function listEvents(
   db: Database,
   tenantId: string,
-  { created, types }: EventFilter,
+  { created, types, areMost }: EventFilter,
   page: Page,
 ): Promise<Records<EventRow>> {
-  const conditions: Conditions = { clauses: ['e.tenant_id = $1'], values: [tenantId] }
-  conditions.clauses.push(`e.type = ANY (${bind(conditions, types)})`)
-  addCreatedRange(conditions, 'e.created', created)
-  const { rows } = await db.query<EventRow>(pageStatement(LISTED, conditions, page), conditions.values)
+  const bindings = new Bindings(tenantId)
+  const walk: Walk = areMost
+    ? { columns: [], keys: [[]], where: `e.type = ANY (${bindings.bind(types)})` }
+    : { columns: ['type'], keys: combine(types) }
+  const statement = pageStatement(LISTED, bindings, [walk], created, page)
+  const { rows } = await db.query<EventRow>(statement, bindings.values)
   return cutPage(rows, page)
 }
 
@@ -113,9 +117,10 @@ export async function readEvent(
 
 const READ_HEAD: Statement = {
   name: 'events_head',
-  text: `SELECT h.sequence, e.id FROM event_heads h
-         LEFT JOIN events e ON e.tenant_id = h.tenant_id AND e.sequence = h.sequence
-         WHERE h.tenant_id = $1`,
+  text: `SELECT h.sequence,
+                (SELECT e.id FROM events e WHERE e.tenant_id = $1 AND e.sequence >= h.sequence
+                  ORDER BY e.sequence LIMIT 1) AS id
+         FROM event_heads h WHERE h.tenant_id = $1`,
 }
 
 /** A place in a tenant's sequence of events. */

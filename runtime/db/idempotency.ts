@@ -91,8 +91,8 @@ export function forgetAnswer(
 
 const SWEEP: Statement = {
   text: `DELETE FROM idempotency_answers
-         WHERE created <= $1 AND (tenant_id, key) IN (
-           SELECT tenant_id, key FROM idempotency_answers WHERE created <= $1 ORDER BY created LIMIT $2)`,
+         WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM idempotency_answers WHERE created <= $1 ORDER BY created LIMIT $2 FOR UPDATE SKIP LOCKED))`,
   long: true,
 }
 

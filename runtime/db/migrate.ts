@@ -13,7 +13,7 @@ import {
   readMigrations,
 } from './migration-files.ts'
 import { acquireMigrationLock, type Say, withShortLocks } from './migration-locks.ts'
-import { ENVIRONMENTS, ensureRoles, grants, type Roles } from './roles.ts'
+import { completeRole, ENVIRONMENTS, ensureRoles, grants, type Roles } from './roles.ts'
 
 const OLDEST_POSTGRES = 15
 
@@ -152,6 +152,7 @@ async function bringUp(run: Run): Promise<Roles> {
   if (citus) await distribute(client, say)
   await withShortLocks(client, { what, say }, async () => {
     for (const environment of ENVIRONMENTS) {
+      await completeRole(client, roles[environment])
       await client.query(grants(environment, roles[environment]))
       await client.query(SAVE_ROLE, [environment, roles[environment]])
     }

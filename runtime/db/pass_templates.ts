@@ -1,19 +1,22 @@
 import type { TemplateField } from '../domain/pass-fields.ts'
 import type { Database, Statement } from './database.ts'
 import {
-  addCreatedRange,
-  bind,
-  type Conditions,
+  Bindings,
   type CreatedRange,
+  combine,
   cutPage,
   type Page,
   pageStatement,
   type Records,
+  type Walk,
 } from './page.ts'
 import { toTimestamp } from './types.ts'
 
-export type TemplateKind = 'loyalty' | 'gift_card' | 'coupon' | 'event_ticket' | 'boarding_pass' | 'generic'
-export type TemplateStatus = 'active' | 'archived'
+const KINDS = ['loyalty', 'gift_card', 'coupon', 'event_ticket', 'boarding_pass', 'generic'] as const
+export type TemplateKind = (typeof KINDS)[number]
+
+const STATUSES = ['active', 'archived'] as const
+export type TemplateStatus = (typeof STATUSES)[number]
 export type BarcodeFormat = 'qr' | 'pdf417' | 'aztec' | 'code128'
 
 /** As given: a member that was not given is absent. */
@@ -118,9 +121,12 @@ export interface Mould {
   readonly fields: readonly TemplateField[]
 }
 
-const KINDS: Statement = {
+const READ_KINDS: Statement = {
   name: 'pass_templates_kinds',
-  text: 'SELECT id, kind FROM pass_templates WHERE tenant_id = $1 AND id = ANY($2)',
+  text: `SELECT t.id, t.kind FROM unnest($2::text[]) AS wanted (id)
+          CROSS JOIN LATERAL (
+            SELECT id, kind FROM pass_templates t WHERE t.tenant_id = $1 AND t.id = wanted.id OFFSET 0
+          ) AS t`,
 }
 
 /** Of those templates that exist; a kind never changes. */
@@ -129,14 +135,17 @@ export async function readKinds(
   tenantId: string,
   ids: readonly string[],
 ): Promise<readonly Pick<TemplateRow, 'id' | 'kind'>[]> {
-  return (await db.query<Pick<TemplateRow, 'id' | 'kind'>>(KINDS, [tenantId, ids])).rows
+  return (await db.query<Pick<TemplateRow, 'id' | 'kind'>>(READ_KINDS, [tenantId, ids])).rows
 }
 
 // FOR SHARE: a template that is archived at the same moment is archived before or after the passes are issued.
 const SHARE: Statement = {
   name: 'pass_templates_share',
-  text: `SELECT id, kind, status, fields FROM pass_templates
-         WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR SHARE`,
+  text: `SELECT t.* FROM (SELECT id FROM unnest($2::text[]) AS id ORDER BY id) AS wanted
+          CROSS JOIN LATERAL (
+            SELECT id, kind, status, fields FROM pass_templates t
+             WHERE t.tenant_id = $1 AND t.id = wanted.id FOR SHARE
+          ) AS t`,
 }
 
 /** The templates by their ids, held as they are until the end of the transaction; those that do not exist are absent. */
@@ -167,6 +176,8 @@ export function updateTemplate(db: Database, tenantId: string, row: TemplateRow)
   ])
 }
 
+const LISTED = { table: 'pass_templates', alias: 't', columns: COLUMNS }
+
 export interface TemplateFilter {
   readonly kinds?: readonly string[]
   readonly statuses?: readonly string[]
@@ -179,12 +190,13 @@ export async function listTemplates(
   filter: TemplateFilter,
   page: Page,
 ): Promise<Records<TemplateRow>> {
-  const conditions: Conditions = { clauses: ['t.tenant_id = $1'], values: [tenantId] }
-  if (filter.kinds) conditions.clauses.push(`t.kind = ANY(${bind(conditions, filter.kinds)})`)
-  if (filter.statuses) conditions.clauses.push(`t.status = ANY(${bind(conditions, filter.statuses)})`)
-  addCreatedRange(conditions, 't.created', filter.created)
-  const listed = { table: 'pass_templates t', alias: 't', columns: COLUMNS }
-  const statement = pageStatement(listed, conditions, page)
-  const { rows } = await db.query<TemplateRow>(statement, conditions.values)
+  const { kinds, statuses, created } = filter
+  const bindings = new Bindings(tenantId)
+  const walk: Walk =
+    kinds || statuses
+      ? { columns: ['kind', 'status'], keys: combine(kinds ?? KINDS, statuses ?? STATUSES) }
+      : { columns: [], keys: [[]] }
+  const statement = pageStatement(LISTED, bindings, [walk], created, page)
+  const { rows } = await db.query<TemplateRow>(statement, bindings.values)
   return cutPage(rows, page)
 }

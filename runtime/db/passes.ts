@@ -1,16 +1,16 @@
 import type { TemplateField, Values } from '../domain/pass-fields.ts'
-import { LIVE_STATUSES, type PassStatus } from '../domain/pass-status.ts'
+import { LIVE_STATUSES, PASS_STATUSES, type PassStatus } from '../domain/pass-status.ts'
 import type { Database, Statement } from './database.ts'
 import {
-  addCreatedRange,
-  bind,
-  type Conditions,
+  Bindings,
   type CreatedRange,
+  combine,
+  countStatement,
   cutPage,
   type Page,
   pageStatement,
   type Records,
-  shapedStatement,
+  type Walk,
 } from './page.ts'
 import type { TemplateKind } from './pass_templates.ts'
 import { toTimestamp } from './types.ts'
@@ -49,13 +49,13 @@ const COLUMNS = `p.id, p.template_id, p.status, p.holder_email, p.holder_name, p
        p.google_url, p.google_link, p.metadata, p.expires_at, p.installed_at, p.revoked_at, p.archived_at, p.created,
        p.updated, t.fields AS template_fields, t.kind AS template_kind`
 
-const JOIN = 'JOIN pass_templates t ON t.tenant_id = p.tenant_id AND t.id = p.template_id'
-
-const SELECT = `SELECT ${COLUMNS} FROM passes p ${JOIN}`
+/** One row each, found by its key whatever the planner takes the tenant for. */
+const TEMPLATE = `CROSS JOIN LATERAL (
+  SELECT t.fields, t.kind FROM pass_templates t WHERE t.tenant_id = $1 AND t.id = p.template_id OFFSET 0) AS t`
 
 const READ: Statement = {
   name: 'passes_read',
-  text: `${SELECT} WHERE p.tenant_id = $1 AND p.id = $2`,
+  text: `SELECT ${COLUMNS} FROM passes p ${TEMPLATE} WHERE p.tenant_id = $1 AND p.id = $2`,
 }
 
 export async function readPass(db: Database, tenantId: string, id: string): Promise<PassRow | undefined> {
@@ -65,18 +65,26 @@ export async function readPass(db: Database, tenantId: string, id: string): Prom
 
 const LINKS: Statement = {
   name: 'passes_links',
-  text: `SELECT p.id, p.template_id, p.google_url, p.google_link, t.kind AS template_kind FROM passes p ${JOIN}
-         WHERE p.tenant_id = $1 AND p.id = ANY($2)`,
+  text: `SELECT p.id, p.template_id, p.google_url, p.google_link, t.kind AS template_kind
+           FROM unnest($2::text[]) AS wanted (id)
+          CROSS JOIN LATERAL (SELECT * FROM passes p WHERE p.tenant_id = $1 AND p.id = wanted.id OFFSET 0) AS p
+          ${TEMPLATE}`,
 }
 
 export async function readLinks(db: Database, tenantId: string, ids: readonly string[]): Promise<PassLink[]> {
   return (await db.query<PassLink>(LINKS, [tenantId, ids])).rows
 }
 
-// In one order everywhere, so that two batches never wait for each other.
+// In one order everywhere, so that two batches never wait for each other; and one by one, each found by its key.
 const LOCK: Statement = {
   name: 'passes_lock',
-  text: `${SELECT} WHERE p.tenant_id = $1 AND p.id = ANY($2) ORDER BY p.id FOR UPDATE OF p`,
+  text: `WITH held AS MATERIALIZED (
+           SELECT p.* FROM (SELECT id FROM unnest($2::text[]) AS id ORDER BY id) AS wanted
+            CROSS JOIN LATERAL (
+              SELECT * FROM passes p WHERE p.tenant_id = $1 AND p.id = wanted.id FOR UPDATE
+            ) AS p
+         )
+         SELECT ${COLUMNS} FROM held p ${TEMPLATE}`,
 }
 
 /** The passes by their ids, as nobody else can change them before the end of the transaction. */
@@ -89,10 +97,17 @@ export async function lockPasses(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+/** As the indexes of live passes have it. */
+const LIVE = `status IN (${quoted(LIVE_STATUSES)})`
+
+function quoted(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(', ')
+}
+
 const OVERDUE: Statement = {
   name: 'passes_overdue',
   text: `SELECT tenant_id, id FROM passes p
-         WHERE status IN ('issued', 'installed', 'active') AND expires_at <= $1
+         WHERE ${LIVE} AND expires_at > '-infinity' AND expires_at <= $1
            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = p.tenant_id)
          ORDER BY expires_at LIMIT $2`,
 }
@@ -110,12 +125,13 @@ export async function findOverduePasses(
 const INSERT: Statement = {
   name: 'passes_insert',
   text: `INSERT INTO passes (tenant_id, id, template_id, status, holder_email, holder_name, fields, page_token,
-                             google_link, metadata, expires_at, created, updated)
+                             google_link, metadata, expires_at, revoked_at, archived_at, created, updated)
          SELECT $1, n.id, n.template_id, n.status, n.holder_email, n.holder_name, n.fields, n.page_token,
-                n.google_link, n.metadata, n.expires_at, n.created, n.updated
+                n.google_link, n.metadata, n.expires_at, n.revoked_at, n.archived_at, n.created, n.updated
          FROM json_to_recordset($2) AS n (id text, template_id text, status text, holder_email text,
               holder_name text, fields json, page_token text, google_link text, metadata json,
-              expires_at timestamptz, created timestamptz, updated timestamptz)`,
+              expires_at timestamptz, revoked_at timestamptz, archived_at timestamptz, created timestamptz,
+              updated timestamptz)`,
 }
 
 /** Writes new passes, all in one statement. */
@@ -123,16 +139,15 @@ export function insertPasses(db: Database, tenantId: string, rows: readonly Pass
   return db.query(INSERT, [tenantId, JSON.stringify(rows.map(storedForm))])
 }
 
+// As an insertion that always finds its row: whatever the planner takes the batch or the tenant for, each row is found by
+// its key.
 const UPDATE: Statement = {
   name: 'passes_update',
-  text: `UPDATE passes p
-         SET status = n.status, holder_email = n.holder_email, holder_name = n.holder_name, fields = n.fields,
-             metadata = n.metadata, expires_at = n.expires_at, revoked_at = n.revoked_at,
-             archived_at = n.archived_at, updated = n.updated
-         FROM json_to_recordset($2) AS n (id text, status text, holder_email text, holder_name text, fields json,
-              metadata json, expires_at timestamptz, revoked_at timestamptz, archived_at timestamptz,
-              updated timestamptz)
-         WHERE p.tenant_id = $1 AND p.id = n.id`,
+  text: `${INSERT.text}
+         ON CONFLICT (tenant_id, id) DO UPDATE SET
+           status = excluded.status, holder_email = excluded.holder_email, holder_name = excluded.holder_name,
+           fields = excluded.fields, metadata = excluded.metadata, expires_at = excluded.expires_at,
+           revoked_at = excluded.revoked_at, archived_at = excluded.archived_at, updated = excluded.updated`,
 }
 
 /** Writes what may change of passes that `lockPasses` holds, all in one statement. */
@@ -159,6 +174,8 @@ export interface PassFilter {
   readonly created: CreatedRange
 }
 
+const LISTED = { table: 'passes', alias: 'p', columns: COLUMNS, join: TEMPLATE }
+
 /** @param now service time, by which passes expire. */
 export async function listPasses(
   db: Database,
@@ -167,9 +184,10 @@ export async function listPasses(
   page: Page,
   now: number,
 ): Promise<Records<PassRow>> {
-  const conditions = filterConditions(tenantId, filter, now)
-  const listed = { table: 'passes p', alias: 'p', columns: COLUMNS, join: JOIN }
-  const { rows } = await db.query<PassRow>(pageStatement(listed, conditions, page), conditions.values)
+  const bindings = new Bindings(tenantId)
+  const walks = walksOf(bindings, filter, now)
+  const statement = pageStatement(LISTED, bindings, walks, filter.created, page)
+  const { rows } = await db.query<PassRow>(statement, bindings.values)
   return cutPage(rows, page)
 }
 
@@ -179,35 +197,61 @@ export async function countPasses(
   filter: PassFilter,
   now: number,
 ): Promise<number> {
-  const { clauses, values } = filterConditions(tenantId, filter, now)
-  const statement = shapedStatement(`SELECT count(*) AS count FROM passes p WHERE ${clauses.join(' AND ')}`)
-  const { rows } = await db.query<{ count: number }>({ ...statement, long: true }, values)
+  const bindings = new Bindings(tenantId)
+  const statement = countStatement(LISTED, bindings, walksOf(bindings, filter, now), filter.created)
+  const { rows } = await db.query<{ count: number }>({ ...statement, long: true }, bindings.values)
   return rows[0]?.count ?? 0
 }
 
-function filterConditions(tenantId: string, filter: PassFilter, now: number): Conditions {
-  const conditions: Conditions = { clauses: ['p.tenant_id = $1'], values: [tenantId] }
-  if (!filter.includeArchived) conditions.clauses.push('p.archived_at IS NULL')
-  if (filter.templateIds)
-    conditions.clauses.push(`p.template_id = ANY(${bind(conditions, filter.templateIds)})`)
-  if (filter.statuses) conditions.clauses.push(statusFilter(conditions, filter.statuses, now))
-  addCreatedRange(conditions, 'p.created', filter.created)
-  return conditions
-}
+const SHOWN = 'p.archived_at IS NULL'
+const ARCHIVED = 'p.archived_at IS NOT NULL'
 
-/** `statusAt` of domain/pass-status.ts in SQL: a live pass whose `expires_at` has come counts as expired. */
-function statusFilter(conditions: Conditions, statuses: readonly string[], now: number): string {
+/** Where the passes of a filter stand in the indexes. */
+function walksOf(bindings: Bindings, filter: PassFilter, now: number): Walk[] {
+  const { statuses, templateIds, includeArchived } = filter
+  const columns = templateIds ? ['template_id', 'status'] : ['status']
+  const along = (where: string, each: readonly string[]): Walk => ({
+    columns,
+    keys: templateIds ? combine(templateIds, each) : combine(each),
+    where,
+  })
+  const archived = (each: readonly string[]) => (includeArchived ? [along(ARCHIVED, each)] : [])
+  if (!statuses) {
+    const shown = templateIds ? along(SHOWN, PASS_STATUSES) : { columns: [], keys: [[]], where: SHOWN }
+    return [shown, ...archived(PASS_STATUSES)]
+  }
+  // `statusAt` of domain/pass-status.ts in SQL: a live pass whose `expires_at` has come counts as expired.
   const live = LIVE_STATUSES.filter((status) => statuses.includes(status))
   const ended = statuses.filter((status) => !LIVE_STATUSES.some((each) => each === status))
-  const either: string[] = []
-  if (ended.length > 0) either.push(`p.status = ANY(${bind(conditions, ended)})`)
-  if (live.length > 0) {
-    const stillLive = `(p.expires_at IS NULL OR p.expires_at > ${bind(conditions, toTimestamp(now))})`
-    either.push(`(p.status = ANY(${bind(conditions, live)}) AND ${stillLive})`)
-  }
   if (ended.includes('expired')) {
-    const overdue = `p.expires_at <= ${bind(conditions, toTimestamp(now))}`
-    either.push(`(p.status = ANY(${bind(conditions, LIVE_STATUSES)}) AND ${overdue})`)
+    const others = LIVE_STATUSES.filter((status) => !statuses.includes(status))
+    return [along(SHOWN, statuses), ...archived(statuses), ...overdue(bindings, filter, others, now)]
   }
-  return either.length === 0 ? 'false' : `(${either.join(' OR ')})`
+  if (live.length === 0) return [along(SHOWN, ended), ...archived(ended)]
+  const inTime = `(p.expires_at IS NULL OR p.expires_at > ${bindings.bind(toTimestamp(now))})`
+  return [
+    along(SHOWN, ended),
+    along(`${SHOWN} AND ${inTime}`, live),
+    ...archived(ended),
+    ...(includeArchived ? [along(`${ARCHIVED} AND ${inTime}`, live)] : []),
+  ]
+}
+
+/** Live passes whose time is over: those that no look has written down yet. */
+function overdue(
+  bindings: Bindings,
+  { templateIds, includeArchived }: PassFilter,
+  statuses: readonly string[],
+  now: number,
+): Walk[] {
+  if (statuses.length === 0) return []
+  const conditions = [
+    `p.status IN (${quoted(statuses)})`,
+    'p.expires_at IS NOT NULL',
+    `p.expires_at <= ${bindings.bind(toTimestamp(now))}`,
+    ...(templateIds ? [`p.template_id = ANY (${bindings.bind(templateIds)})`] : []),
+    // In words that no other index is made for.
+    ...(includeArchived ? [] : ['coalesce(p.archived_at IS NULL, false)']),
+  ]
+  return [{ columns: [], keys: [[]], where: conditions.join(' AND ') }]
 }

@@ -1,13 +1,13 @@
 import type { Database, Statement } from './database.ts'
 import {
-  addCreatedRange,
-  bind,
-  type Conditions,
+  Bindings,
   type CreatedRange,
+  combine,
   cutPage,
   type Page,
   pageStatement,
   type Records,
+  type Walk,
 } from './page.ts'
 import { toTimestamp } from './types.ts'
 
@@ -17,7 +17,7 @@ export interface AttemptRow {
   readonly endpoint_id: string
   readonly event_id: string
   readonly attempt: number
-  readonly status: 'pending' | 'succeeded' | 'failed' | 'canceled'
+  readonly status: (typeof STATUSES)[number]
   readonly trigger: 'schedule' | 'manual'
   readonly response_status: number | null
   readonly response_body: string | null
@@ -33,7 +33,9 @@ export interface AttemptRow {
 const COLUMNS = `a.id, a.endpoint_id, a.event_id, a.attempt, a.status, a.trigger, a.response_status, a.response_body,
   a.error, a.duration_ms, a.scheduled_at, a.attempted_at, a.next_attempt_at, a.created, a.updated`
 
-const LISTED = { table: 'webhook_attempts a', alias: 'a', columns: COLUMNS }
+const STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
+
+const LISTED = { table: 'webhook_attempts', alias: 'a', columns: COLUMNS }
 
 /** Alternatives for each; absent: whatever. */
 export interface AttemptFilter {
@@ -49,14 +51,18 @@ export async function listAttempts(
   filter: AttemptFilter,
   page: Page,
 ): Promise<Records<AttemptRow>> {
-  const conditions: Conditions = {
-    clauses: ['a.tenant_id = $1', 'a.endpoint_id = $2'],
-    values: [tenantId, endpointId],
-  }
-  if (filter.statuses) conditions.clauses.push(`a.status = ANY (${bind(conditions, filter.statuses)})`)
-  if (filter.eventIds) conditions.clauses.push(`a.event_id = ANY (${bind(conditions, filter.eventIds)})`)
-  addCreatedRange(conditions, 'a.created', filter.created)
-  const { rows } = await db.query<AttemptRow>(pageStatement(LISTED, conditions, page), conditions.values)
+  const { statuses, eventIds, created } = filter
+  const bindings = new Bindings(tenantId)
+  // An endpoint has few attempts of an event.
+  const walk: Walk = eventIds
+    ? {
+        columns: ['event_id', 'endpoint_id'],
+        keys: combine(eventIds, [endpointId]),
+        ...(statuses && { where: `a.status = ANY (${bindings.bind(statuses)})` }),
+      }
+    : { columns: ['endpoint_id', 'status'], keys: combine([endpointId], statuses ?? STATUSES) }
+  const statement = pageStatement(LISTED, bindings, [walk], created, page)
+  const { rows } = await db.query<AttemptRow>(statement, bindings.values)
   return cutPage(rows, page)
 }
 

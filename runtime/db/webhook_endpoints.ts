@@ -1,10 +1,9 @@
 import type { RetiredSecret } from '../events/secrets.ts'
 import type { Database, Statement } from './database.ts'
 import {
-  addCreatedRange,
-  bind,
-  type Conditions,
+  Bindings,
   type CreatedRange,
+  combine,
   cutPage,
   type Page,
   pageStatement,
@@ -18,7 +17,7 @@ export interface EndpointRow {
   readonly url: string
   readonly description: string | null
   readonly enabled_events: readonly string[]
-  readonly status: 'enabled' | 'disabled'
+  readonly status: (typeof STATUSES)[number]
   readonly disabled_reason: 'retry_exhausted' | 'manual' | null
   readonly secret: Buffer
   readonly retired_secrets: readonly RetiredSecret[]
@@ -126,7 +125,9 @@ export async function deleteEndpoint(db: Database, tenantId: string, id: string)
   return (await db.query(DELETE, [tenantId, id])).count === 1
 }
 
-const LISTED = { table: 'webhook_endpoints w', alias: 'w', columns: COLUMNS }
+const STATUSES = ['enabled', 'disabled'] as const
+
+const LISTED = { table: 'webhook_endpoints', alias: 'w', columns: COLUMNS }
 
 export async function listEndpoints(
   db: Database,
@@ -134,9 +135,9 @@ export async function listEndpoints(
   filter: { readonly created: CreatedRange; readonly statuses?: readonly string[] },
   page: Page,
 ): Promise<Records<EndpointRow>> {
-  const conditions: Conditions = { clauses: ['w.tenant_id = $1'], values: [tenantId] }
-  if (filter.statuses) conditions.clauses.push(`w.status = ANY (${bind(conditions, filter.statuses)})`)
-  addCreatedRange(conditions, 'w.created', filter.created)
-  const { rows } = await db.query<EndpointRow>(pageStatement(LISTED, conditions, page), conditions.values)
+  const bindings = new Bindings(tenantId)
+  const walk = { columns: ['status'], keys: combine(filter.statuses ?? STATUSES) }
+  const statement = pageStatement(LISTED, bindings, [walk], filter.created, page)
+  const { rows } = await db.query<EndpointRow>(statement, bindings.values)
   return cutPage(rows, page)
 }

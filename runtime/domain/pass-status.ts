@@ -1,5 +1,7 @@
+export const PASS_STATUSES = ['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'] as const
+
 /** Where a pass stands. */
-export type PassStatus = 'issued' | 'installed' | 'active' | 'redeemed' | 'revoked' | 'expired'
+export type PassStatus = (typeof PASS_STATUSES)[number]
 
 /** A pass in one of these can still change. */
 export const LIVE_STATUSES = ['issued', 'installed', 'active'] as const satisfies readonly PassStatus[]
@@ -16,7 +18,7 @@ export interface StatusFacts {
 
 /**
  * The status as it is now: a live pass whose `expires_at` has come is expired, whatever is stored. So no sweep has to
- * be on time; `statusFilter` in db/passes.ts says the same in SQL.
+ * be on time; `walksOf` in db/passes.ts says the same in SQL.
  */
 export function statusAt(pass: StatusFacts, now: number): PassStatus {
   return pass.expires_at !== null && pass.expires_at <= now && isLive(pass.status) ? 'expired' : pass.status

@@ -1,5 +1,7 @@
+import { events as views } from '../../generated/events.ts'
 import type { EventsHandlers } from '../../generated/head/handlers.ts'
 import type { components } from '../../generated/head/types.ts'
+import { current } from '../../generated/versions.ts'
 import type { Context } from '../contract.ts'
 import { BEFORE_EVENTS, type EventPlace, listEvents, readEvent, readEventHead } from '../db/events.ts'
 import { invalidParameter, notFound } from '../http/errors.ts'
@@ -7,12 +9,16 @@ import { readCreated, readPage, showList } from './list-query.ts'
 
 type Event = components['schemas']['Event']
 
+const ALL_TYPES = Object.keys(views[current] ?? {})
+
 export const eventsHandlers = {
   async listEvents({ caller, db, cursors, eventTypes }, { query }) {
     const page = readPage(query, cursors)
     // Events of types that the caller's version lacks are left out before the page is cut.
-    const types = query.type ?? [...eventTypes]
-    const records = await listEvents(db, caller.space, { created: readCreated(query), types }, page)
+    const types: readonly string[] = query.type ?? [...eventTypes]
+    const areMost = ALL_TYPES.every((type) => types.includes(type))
+    const filter = { created: readCreated(query), types, areMost }
+    const records = await listEvents(db, caller.space, filter, page)
     return { status: 200, body: showList(records, page, cursors, ({ body }) => JSON.parse(body) as Event) }
   },
 

@@ -19,6 +19,8 @@ export interface Access {
   readonly node: string
   /** 1 for `$1`; undefined when no parameter names the tenant. */
   readonly parameter: number | undefined
+  /** The same, where the tenant of another access does not count. */
+  readonly own: number | undefined
 }
 
 export interface Planner {
@@ -91,6 +93,7 @@ function followed(found: readonly Found[]): Access[] {
     table: access.table,
     node: access.node,
     parameter: parameterOf(access, found.length),
+    own: access.own,
   }))
 }
 
@@ -106,7 +109,7 @@ function findAccesses(plan: Plan, tenantTables: ReadonlySet<string>): Found[] {
   const parameter = match ? Number(match[1] ?? match[2]) : undefined
   const alias = String(plan.Alias ?? '')
   const [, one, other] = FOLLOWING.exec(text) ?? []
-  return [{ table, node, parameter, alias, follows: one === alias ? other : one }, ...inner]
+  return [{ table, node, parameter, own: parameter, alias, follows: one === alias ? other : one }, ...inner]
 }
 
 function conditionsOf(plan: Plan, table: string): string {

@@ -19,23 +19,36 @@ export interface Recorder {
   actFor(tenantId: string | undefined): void
 }
 
-export function recordStatements(database: TestDatabase): Recorder {
+/** Looks at a statement before it is sent, in a transaction as it is then. What it sends, it sends at once. */
+export type Examine = (tx: Database, recorded: Recorded) => Promise<void>
+
+export function recordStatements(database: TestDatabase, examine?: Examine): Recorder {
   const recorded: Recorded[] = []
   let tenantId: string | undefined
-  const listen = (role: Recorded['role'], db: Database): Database => ({
+  const record = (role: Recorded['role'], statement: Statement, values: readonly unknown[] = []) => {
+    const entry = { role, statement, values, tenantId }
+    recorded.push(entry)
+    return entry
+  }
+  const inTransaction = (role: Recorded['role'], db: Database): Database => ({
     query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
-      recorded.push({ role, statement, values: values ?? [], tenantId })
+      const entry = record(role, statement, values)
+      void examine?.(db, entry)
       return db.query<Row>(statement, values)
     },
   })
-  const listenAll = (role: Recorded['role'], given: Transactions): Transactions => ({
-    ...listen(role, given),
-    transaction: (work) => given.transaction((db) => work(listen(role, db))),
+  const withTransactions = (role: Recorded['role'], given: Transactions): Transactions => ({
+    async query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
+      const entry = record(role, statement, values)
+      if (examine) await given.transaction((tx) => examine(tx, entry))
+      return given.query<Row>(statement, values)
+    },
+    transaction: (work) => given.transaction((db) => work(inTransaction(role, db))),
   })
   const wrap = <P extends Pool>(role: Recorded['role'], pool: P): P => ({
     ...pool,
-    ...listenAll(role, pool),
-    forTenant: (id) => listenAll(role, pool.forTenant(id)),
+    ...withTransactions(role, pool),
+    forTenant: (id) => withTransactions(role, pool.forTenant(id)),
   })
   const control = wrap('control', database.control)
   return {
@@ -52,3 +65,7 @@ export function recordStatements(database: TestDatabase): Recorder {
     },
   }
 }
+
+/** The statement's text in one line. */
+export const plainText = ({ statement }: Pick<Recorded, 'statement'>): string =>
+  statement.text.replaceAll(/\s+/g, ' ').trim()

@@ -1,0 +1,83 @@
+/**
+ * `npm run bench:size`: every list, filter, order and count of a tenant with millions of passes beside those of one with a
+ * thousand, in one database, through the service’s own pools and statements. Prints what each takes in both, the ratio of
+ * the lower quartiles (whatever else the machine does stands above them), and how many pages of the database it touches for
+ * each row that it gives.
+ *
+ * Options: --rows N (3000000, passes of the large tenant; a third as many events, attempts, audit entries and answers),
+ * --tenants N (2000, of a thousand passes each), --rounds N (40).
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { acquireServer } from '../../runtime/db/embedded/server.ts'
+import { openDatabase } from '../../runtime/db/open.ts'
+import { fillSandbox } from '../isolation/crowd.ts'
+import { watchOver } from '../support/server.ts'
+import { compareSizes } from './size-table.ts'
+import { print } from './webhooks-figures.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '3000000' },
+    tenants: { type: 'string', default: '2000' },
+    rounds: { type: 'string', default: '40' },
+  },
+})
+
+const EACH = 1000
+
+/** What a server of this size would have in production; the load itself need not survive anything. */
+const PARAMETERS = {
+  shared_buffers: '2GB',
+  max_wal_size: '8GB',
+  maintenance_work_mem: '512MB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  synchronous_commit: 'off',
+  // What is loaded refers to what is loaded: no look at each row.
+  session_replication_role: 'replica',
+}
+
+async function run(databaseUrl: string): Promise<void> {
+  const database = await openDatabase({
+    databaseUrl,
+    pepper: 'pepper of the bench',
+    dataDir: '.',
+    poolSize: 10,
+    preparedStatements: true,
+  })
+  try {
+    const [rows, tenants] = [Number(options.rows), Number(options.tenants)]
+    print(`${rows} passes of one tenant, ${EACH} of each of ${tenants} others`)
+    const began = performance.now()
+    const now = Date.now()
+    const sizes = { rows, tenants, each: EACH }
+    const crowds = await fillSandbox(database.control, 'ten_large', now - (rows + 1) * 1000, sizes)
+    print(`loaded in ${Math.round((performance.now() - began) / 1000)} s`)
+    await compareSizes(database, crowds, now, Number(options.rounds))
+  } finally {
+    await database.close()
+  }
+}
+
+async function main(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+  chmodSync(directory, 0o711) // for the server's user, when root runs the bench
+  const server = await acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
+  const watcher = watchOver(server, directory)
+  const interrupted = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(signal)))
+  })
+  try {
+    const { user, password, host, port, database } = server.connection()
+    await Promise.race([run(`postgres://${user}:${password}@${host}:${port}/${database}`), interrupted])
+  } finally {
+    await server.release()
+    watcher.stdin?.end('done\n')
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+await main()

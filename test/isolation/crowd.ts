@@ -1,0 +1,153 @@
+/** A large tenant beside many tiny ones, as tables look where plans go wrong. */
+import type { Database } from '../../runtime/db/database.ts'
+
+/** A tenant, and what its lists can be asked for. */
+export interface Crowd {
+  readonly tenantId: string
+  /** Instant of the first row, milliseconds; each following one is a second later. */
+  readonly from: number
+  /** Its passes. */
+  readonly rows: number
+  /** Most of the tenant's passes are of it. */
+  readonly commonTemplate: string
+  /** It has three passes, the oldest. */
+  readonly rareTemplate: string
+  readonly commonEndpoint: string
+  readonly commonActor: string
+  readonly rareActor: string
+  readonly event: string
+}
+
+/** The identifier of the row with that number: older than every real one. */
+export function crowdId(prefix: string, n: number): string {
+  return `${prefix}_01${n.toString(16).padStart(24, '0')}`
+}
+
+/** The same in SQL. */
+const id = (prefix: string, n: string) => `'${prefix}_01' || lpad(to_hex((${n})::bigint), 24, '0')`
+
+const AT = `to_timestamp($2::double precision / 1000 + n)`
+
+const TEMPLATES = `INSERT INTO pass_templates
+  SELECT $1, ${id('tpl', 'n')}, 'T', CASE WHEN n < 3 THEN 'coupon' ELSE 'loyalty' END,
+         CASE WHEN n BETWEEN 5 AND 7 THEN 'archived' ELSE 'active' END, '{"background_color":"#1E3A5F","foreground_color":"#FFFFFF"}',
+         '[]', '{"format":"qr"}', '[]', '{}', ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+// The oldest fifth is archived; what is rare stands at the old end, just behind it.
+const PASSES = `INSERT INTO passes (tenant_id, id, template_id, status, fields, page_token, google_url, metadata, archived_at,
+                                    expires_at, created, updated)
+  SELECT $1, ${id('pass', 'n')},
+         CASE WHEN n BETWEEN $3 / 5 AND $3 / 5 + 2 THEN ${id('tpl', '1')} ELSE ${id('tpl', '0')} END,
+         CASE WHEN n < $3 / 5 THEN CASE n % 2 WHEN 0 THEN 'expired' ELSE 'redeemed' END
+              WHEN n < $3 / 5 + 5 THEN 'revoked' ELSE 'issued' END,
+         '{}', 'token', 'https://pay.google.com/', '{}', CASE WHEN n < $3 / 5 THEN ${AT} END,
+         CASE WHEN n < $3 / 5 THEN ${AT} WHEN n % 4 = 0 THEN timestamptz '2030-01-01' END, ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const EVENTS = `INSERT INTO events (tenant_id, id, sequence, type, version, body, created)
+  SELECT $1, ${id('evt', 'n')}, n + 1, CASE WHEN n BETWEEN 10 AND 12 THEN 'pass.revoked' ELSE 'pass.created' END,
+         '2026-05-19',
+         json_build_object('id', ${id('evt', 'n')}, 'object', 'event', 'type', 'pass.created', 'version', '2026-05-19', 'emitted_at', ${AT}, 'created', ${AT}, 'data', '{}'::json),
+         ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const ENDPOINTS = `INSERT INTO webhook_endpoints (tenant_id, id, url, enabled_events, status, disabled_reason, secret, metadata, created, updated)
+  SELECT $1, ${id('whe', 'n')}, 'https://example.com/', '{pass.scanned}', CASE WHEN n < 90 THEN 'disabled' ELSE 'enabled' END,
+         CASE WHEN n < 90 THEN 'manual' END, '', '{}', ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const ATTEMPTS = `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created, updated)
+  SELECT $1, ${id('wdla', 'n')}, ${id('whe', '0')}, ${id('evt', 'n')}, 1,
+         CASE WHEN n BETWEEN 10 AND 12 THEN 'failed' ELSE 'succeeded' END, 'schedule', ${AT}, ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const AUDIT = `INSERT INTO audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type, actor_id,
+                                      action, target_id, outcome, request_id, ip, version)
+  SELECT $1, n + 1, '', CASE WHEN n > 0 THEN ''::bytea END, ${AT}, ${id('aud', 'n')}, 'sandbox', 'key',
+         CASE WHEN n BETWEEN 10 AND 12 THEN 'key_rare' ELSE 'key_common' END,
+         CASE WHEN n BETWEEN 20 AND 22 THEN 'pass.revoked' ELSE 'pass.created' END, ${id('pass', 'n / 2')}, 'succeeded', 'req', '127.0.0.1',
+         '2026-05-19'
+    FROM generate_series(0, $3 - 1) n`
+
+const ANSWERS = `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, head, created)
+  SELECT $1, gen_random_uuid(), '', 201, '{}', '2026-05-19', ${AT} FROM generate_series(0, $3 - 1) n`
+
+// The tenant's own beginning makes way.
+const HEADS = [
+  'DELETE FROM audit_log WHERE tenant_id = $1',
+  'DELETE FROM audit_heads WHERE tenant_id = $1',
+  `INSERT INTO event_heads SELECT $1, $2`,
+  `INSERT INTO audit_heads SELECT $1, $2, '', ''`,
+  `INSERT INTO webhook_senders (tenant_id, tokens, refilled_at) SELECT $1, 0, 'epoch'`,
+]
+
+/** Every table: what fills it, and its share of the rows. */
+const TABLES = [
+  [TEMPLATES, 1 / 15],
+  [PASSES, 1],
+  [EVENTS, 1 / 3],
+  [ENDPOINTS, 0],
+  [ATTEMPTS, 1 / 3],
+  [AUDIT, 1 / 3],
+  [ANSWERS, 1 / 3],
+] as const
+
+/** As many as a tenant may have, nearly. */
+const ENDPOINTS_OF_ONE = 95
+
+/** Rows of a table where the tenant has so many passes. */
+const share = (rows: number, part: number) =>
+  part === 0 ? ENDPOINTS_OF_ONE : Math.max(3, Math.round(rows * part))
+
+/** Rows of the kind that a tenant with so many passes has. */
+export function rowsOf(prefix: string, rows: number): number {
+  if (prefix === 'pass') return rows
+  if (prefix === 'tpl') return share(rows, 1 / 15)
+  return prefix === 'whe' ? ENDPOINTS_OF_ONE : share(rows, 1 / 3)
+}
+
+export interface Sizes {
+  /** Passes of the large tenant. */
+  readonly rows: number
+  /** Tenants beside it. */
+  readonly tenants: number
+  /** Passes of each of those. */
+  readonly each: number
+}
+
+/** Fills the sandbox; gives the large tenant and one of the others. */
+export async function fillSandbox(
+  owner: Database,
+  tenantId: string,
+  from: number,
+  { rows, tenants, each }: Sizes,
+): Promise<{ readonly large: Crowd; readonly small: Crowd }> {
+  const run = (text: string, values: readonly unknown[]) =>
+    owner.query({ text: text.replace(/(INSERT INTO|DELETE FROM) /, '$1 sandbox.') }, values)
+  for (const text of HEADS) await run(text, text.includes('$2') ? [tenantId, rows] : [tenantId])
+  for (const [text, part] of TABLES) {
+    await run(text, [tenantId, from, share(rows, part)])
+    // The same for tenants that are named by a number.
+    const many = text
+      .replace('SELECT $1,', `SELECT 'ten_' || lpad(t::text, 26, '0'),`)
+      .replace('FROM generate_series', 'FROM generate_series(1, $1::int) t, generate_series')
+    await run(many, [tenants, from, part === 0 ? 1 : share(each, part)])
+  }
+  const filled = TABLES.map(([text]) => /INTO (\w+)/.exec(text)![1])
+  await owner.query({
+    text: `VACUUM (ANALYZE) ${filled.map((name) => `sandbox.${name}`).join(', ')}`,
+  })
+  const crowdOf = (id: string, count: number): Crowd => ({
+    tenantId: id,
+    from,
+    rows: count,
+    commonTemplate: crowdId('tpl', 0),
+    rareTemplate: crowdId('tpl', 1),
+    commonEndpoint: crowdId('whe', 0),
+    commonActor: 'key_common',
+    rareActor: 'key_rare',
+    event: crowdId('evt', 11),
+  })
+  return { large: crowdOf(tenantId, rows), small: crowdOf(`ten_${'1'.padStart(26, '0')}`, each) }
+}

@@ -1,0 +1,46 @@
+/** Statements that are not for one tenant, or read more than they give: exactly these, each by how it begins. */
+
+type Table = readonly (readonly [begins: string, why: string])[]
+
+/** Statements that start without a tenant, or are for all of them: they need not be routable to one shard. */
+export const LOCATORS: Table = [
+  ['SELECT k.tenant_id, t.name, t.plan', 'a request starts with a key: its digest locates the tenant'],
+  ['DELETE FROM idempotency_answers WHERE ctid', 'what has run out is swept for everybody'],
+  ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
+  ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
+  ['WITH RECURSIVE tenant AS ( SELECT', 'workers claim for whatever tenant is next'],
+  ['WITH due AS MATERIALIZED ( SELECT w.ctid', 'attempts become due whoever they are of'],
+  [
+    'WITH outcome AS ( SELECT * FROM json_to_recordset',
+    'outcomes are written in batches; each names its tenant',
+  ],
+  ['WITH reaction AS ( SELECT * FROM json_to_recordset', 'so are reactions'],
+  ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
+  ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],
+  ['DELETE FROM control.challenges', 'what has run out is swept for everybody'],
+  ['DELETE FROM control.totp_uses', 'what has run out is swept for everybody'],
+  ['DELETE FROM control.wrong_codes', 'what has run out is swept for everybody'],
+  ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
+  ['UPDATE control.keys k SET last_used_at', 'uses of keys are noted in batches; each line names its tenant'],
+]
+
+/** Statements that have a tenant and are not routable all the same. */
+export const UNROUTABLE: Table = [
+  [
+    'WITH unclaimed AS ( SELECT attempt_id',
+    'what is cancelled is joined with its tenant on one side: part of the queue',
+  ],
+]
+
+/** Statements that may read more rows than a few for each that they give. */
+export const LAVISH: Table = [
+  ['WITH reaction AS ( SELECT * FROM json_to_recordset', 'the queue: how endpoints react, in batches'],
+  [
+    'WITH head AS ( INSERT INTO event_heads',
+    'who is told: it looks at the endpoints of the tenant, a hundred at most',
+  ],
+]
+
+export function findException(table: Table, text: string): string | undefined {
+  return table.find(([begins]) => text.startsWith(begins))?.[0]
+}

@@ -1,0 +1,139 @@
+/** Every list of every resource: each filter with a rare and a common value, both orders, first and middle pages. */
+import { listAudit } from '../../runtime/db/audit.ts'
+import type { Database } from '../../runtime/db/database.ts'
+import { listEvents } from '../../runtime/db/events.ts'
+import type { CreatedRange, Page } from '../../runtime/db/page.ts'
+import { listTemplates } from '../../runtime/db/pass_templates.ts'
+import { countPasses, listPasses, type PassFilter } from '../../runtime/db/passes.ts'
+import { listAttempts } from '../../runtime/db/webhook_attempts.ts'
+import { listEndpoints } from '../../runtime/db/webhook_endpoints.ts'
+import { type Crowd, crowdId, rowsOf } from './crowd.ts'
+
+/** A list with a filter, to be read page by page. */
+export interface ListedWith {
+  readonly name: string
+  /** Of the identifiers, for boundaries. */
+  readonly prefix: string
+  read(page: Page): Promise<unknown>
+}
+
+const ALL: { readonly created: CreatedRange } = { created: {} }
+const TYPES = ['pass.created', 'pass.revoked', 'pass_template.created']
+
+/** @param now service time. */
+export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[] {
+  const { tenantId, commonTemplate, rareTemplate, commonEndpoint, commonActor, rareActor, event } = crowd
+  const later = { created: { gte: crowd.from + 1000 * (crowd.rows / 5) } }
+  const passes = (name: string, filter: Partial<PassFilter>): ListedWith => ({
+    name: `passes ${name}`,
+    prefix: 'pass',
+    read: (page) => listPasses(db, tenantId, { ...ALL, includeArchived: false, ...filter }, page, now),
+  })
+  const lists = <Filter extends object>(
+    resource: string,
+    prefix: string,
+    list: (db: Database, tenantId: string, filter: typeof ALL & Filter, page: Page) => Promise<unknown>,
+    filters: Readonly<Record<string, Filter>>,
+  ): ListedWith[] =>
+    Object.entries(filters).map(([name, filter]) => ({
+      name: `${resource} ${name}`,
+      prefix,
+      read: (page) => list(db, tenantId, { ...ALL, ...filter }, page),
+    }))
+  const attempts = (name: string, filter: object): ListedWith => ({
+    name: `delivery attempts ${name}`,
+    prefix: 'wdla',
+    read: (page) => listAttempts(db, tenantId, commonEndpoint, { ...ALL, ...filter }, page),
+  })
+  return [
+    passes('', {}),
+    passes('of a time', later),
+    passes('with archived', { includeArchived: true }),
+    ...['issued', 'revoked', 'redeemed', 'expired'].flatMap((status) => [
+      passes(status, { statuses: [status] }),
+      passes(`${status}, with archived`, { statuses: [status], includeArchived: true }),
+      passes(`${status}, of the common template`, { statuses: [status], templateIds: [commonTemplate] }),
+      passes(`${status}, of the rare template`, { statuses: [status], templateIds: [rareTemplate] }),
+    ]),
+    passes('issued or revoked', { statuses: ['issued', 'revoked'] }),
+    passes('expired or issued', { statuses: ['expired', 'issued'] }),
+    passes('of the common template', { templateIds: [commonTemplate] }),
+    passes('of the rare template', { templateIds: [rareTemplate] }),
+    passes('of both templates, with archived', {
+      templateIds: [commonTemplate, rareTemplate],
+      includeArchived: true,
+    }),
+    ...lists('templates', 'tpl', listTemplates, {
+      '': {},
+      'of a time': later,
+      'of the common kind': { kinds: ['loyalty'] },
+      'of the rare kind': { kinds: ['coupon'] },
+      active: { statuses: ['active'] },
+      archived: { statuses: ['archived'] },
+      'of the common kind, archived': { kinds: ['loyalty'], statuses: ['archived'] },
+      'of two kinds': { kinds: ['coupon', 'loyalty'] },
+    }),
+    ...lists('events', 'evt', listEvents, {
+      'of nearly all types': { types: TYPES, areMost: true },
+      'of the common type': { types: ['pass.created'], areMost: false },
+      'of the rare type': { types: ['pass.revoked'], areMost: false },
+      'of some types': { types: TYPES, areMost: false },
+      'of a time': { types: TYPES, areMost: true, ...later },
+    }),
+    ...lists('endpoints', 'whe', listEndpoints, {
+      '': {},
+      enabled: { statuses: ['enabled'] },
+      disabled: { statuses: ['disabled'] },
+    }),
+    attempts('', {}),
+    attempts('of a time', later),
+    attempts('succeeded', { statuses: ['succeeded'] }),
+    attempts('failed', { statuses: ['failed'] }),
+    attempts('of an event', { eventIds: [event] }),
+    attempts('of an event, succeeded', { eventIds: [event], statuses: ['succeeded'] }),
+    ...lists('audit entries', 'aud', listAudit, {
+      '': {},
+      'of a time': later,
+      'of the common actor': { actorIds: [commonActor] },
+      'of the rare actor': { actorIds: [rareActor] },
+      'of the common action': { actions: ['pass.created'] },
+      'of the rare action': { actions: ['pass.revoked'] },
+      'of a target': { targetIds: [crowdId('pass', 7)] },
+      'of the common action and the rare actor': { actions: ['pass.created'], actorIds: [rareActor] },
+      'of the rare action and the common actor': { actions: ['pass.revoked'], actorIds: [commonActor] },
+      'of two actions': { actions: ['pass.created', 'pass.revoked'] },
+    }),
+  ]
+}
+
+/** First pages, and pages on both sides of a boundary in the middle, in both orders. */
+export function everyPage({ prefix }: ListedWith, { from, rows }: Crowd): (readonly [string, Page])[] {
+  const half = Math.floor(rowsOf(prefix, rows) / 2)
+  const boundary = {
+    created: from + half * 1000,
+    id: crowdId(prefix, half),
+    side: 'after',
+  } as const
+  return (['asc', 'desc'] as const).flatMap((order) => [
+    [`${order}, first page`, { limit: 25, order, backward: false }] as const,
+    [`${order}, after the middle`, { limit: 25, order, backward: false, boundary }] as const,
+    [`${order}, before the middle`, { limit: 25, order, backward: true, boundary }] as const,
+  ])
+}
+
+/** Counts with each kind of filter. @param now service time. */
+export function everyCount(db: Database, { tenantId, commonTemplate, rareTemplate }: Crowd, now: number) {
+  const filters: Readonly<Record<string, Partial<PassFilter>>> = {
+    '': {},
+    'with archived': { includeArchived: true },
+    issued: { statuses: ['issued'] },
+    revoked: { statuses: ['revoked'] },
+    'expired, with archived': { statuses: ['expired'], includeArchived: true },
+    'of the common template': { templateIds: [commonTemplate] },
+    'issued, of the rare template': { templateIds: [rareTemplate], statuses: ['issued'] },
+  }
+  return Object.entries(filters).map(([name, filter]) => ({
+    name: `passes ${name}`,
+    read: () => countPasses(db, tenantId, { ...ALL, includeArchived: false, ...filter }, now),
+  }))
+}

@@ -1,0 +1,119 @@
+/** Whatever plan PostgreSQL chooses, a statement reads about as many rows as it gives, in the largest tenant too. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestDatabase } from '../support/database.ts'
+import { makeTenant, START, startTestService, type TestService } from '../support/service.ts'
+import { type Crowd, crowdId, fillSandbox, rowsOf } from './crowd.ts'
+import { examine, type Reading } from './examine.ts'
+import { findException, LAVISH } from './exceptions.ts'
+import { everyCount, everyList, everyPage } from './pages.ts'
+import { plainText, type Recorder, recordStatements } from './recorder.ts'
+import { runBackground, runWorker, tour } from './walk.ts'
+
+/** Rows of the large tenant: a statement that reads them all is seen at once. */
+const ROWS = 20_000
+
+/** Rows read for each row that is given, and besides. */
+const TIMES = 10
+const BESIDES = 40
+
+/** Pages of 8 KiB for each row that is given, and besides: a walk that begins in the wrong place reads no rows, but pages. */
+const PAGES_TIMES = 20
+const PAGES_BESIDES = 250
+
+/** Executions of one text that are looked at. */
+const MOST = 40
+
+let service: TestService
+let recorder: Recorder
+let crowd: Crowd
+const readings: Reading[] = []
+const counted = new Map<string, number>()
+let isWatching = false
+
+/** Forgets what was read, and executes on behalf of `work` alone. */
+async function watch(work: () => Promise<unknown>): Promise<readonly Reading[]> {
+  counted.clear()
+  readings.length = 0
+  isWatching = true
+  await work()
+  isWatching = false
+  return [...readings]
+}
+
+beforeAll(async () => {
+  const database = await openTestDatabase({ poolSize: 6 })
+  recorder = recordStatements(database, async (tx, recorded) => {
+    const { name, text } = recorded.statement
+    const count = counted.get(text) ?? 0
+    if (!isWatching || count >= MOST) return
+    counted.set(text, count + 1)
+    // Without a name a statement is planned each time, for its values.
+    const modes = name === undefined ? (['custom'] as const) : (['generic', 'custom'] as const)
+    const examined = await Promise.all(modes.map((mode) => examine(tx, recorded, mode)))
+    readings.push(...examined.filter((reading) => reading !== undefined))
+  })
+  service = await startTestService({ database: recorder.database, guarded: false })
+  const from = START - ROWS * 1000 - 86_400_000
+  // As the live tables are: a list looks into each part.
+  for (const [table, prefix] of [
+    ['events', 'evt'],
+    ['webhook_attempts', 'wdla'],
+  ] as const) {
+    const half = crowdId(prefix, Math.floor(rowsOf(prefix, ROWS) / 2))
+    await database.control.query({
+      text: `CREATE TABLE sandbox.${table}_half PARTITION OF sandbox.${table} FOR VALUES FROM (MINVALUE) TO ('${half}')`,
+    })
+  }
+  const sizes = { rows: ROWS, tenants: ROWS / 4, each: 2 }
+  crowd = (await fillSandbox(database.control, await makeTenant(service), from, sizes)).large
+}, 120_000)
+afterAll(() => service.stop())
+
+function excess({ read, answered, buffers, text }: Reading): boolean {
+  const given = /^SELECT coalesce\(sum\(count\)/.test(text) ? ROWS : answered
+  return read > TIMES * given + BESIDES || buffers > PAGES_TIMES * given + PAGES_BESIDES
+}
+
+test('every page of every list', { timeout: 120_000 }, async () => {
+  const db = recorder.database.sandbox
+  const wrong: unknown[] = []
+  for (const list of everyList(db, crowd, service.clock.now)) {
+    for (const [page, each] of everyPage(list, crowd)) {
+      const read = await watch(() => list.read(each))
+      // What is planned for its values is so each time.
+      const modes = list.name.includes(' and the ') ? ['custom'] : ['generic', 'custom']
+      expect([list.name, page, ...read.map(({ mode }) => mode)]).toEqual([list.name, page, ...modes])
+      wrong.push(...read.filter(excess).map((reading) => ({ list: list.name, page, ...reading })))
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
+test('a count reads what it counts, from an index alone', { timeout: 60_000 }, async () => {
+  const db = recorder.database.sandbox
+  const read = await watch(async () => {
+    for (const count of everyCount(db, crowd, service.clock.now)) await count.read()
+  })
+  expect(read.length).toBeGreaterThan(10)
+  // What is overdue and written down by nobody yet is looked up.
+  const scans = read.flatMap((each) => each.scans)
+  expect(scans.filter((scan) => !/^Index (Only Scan|Scan passes_ending)/.test(scan))).toEqual([])
+  expect(read.filter((each) => each.read > ROWS + BESIDES)).toEqual([])
+})
+
+// Last: its workers may write for a while longer.
+test('every statement of the walk', { timeout: 120_000 }, async () => {
+  const walker = { service, recorder }
+  const read = await watch(async () => {
+    await tour(walker, 'sandbox', crowd.tenantId)
+    await runBackground(walker)
+    await runWorker(walker, 'sandbox')
+  })
+  const wrong = read.filter((each) => !findException(LAVISH, each.text) && excess(each))
+  const byText = new Map(wrong.map((each) => [`${each.mode} ${each.text}`, each]))
+  expect([...byText.values()]).toEqual([])
+  const used = new Set(recorder.recorded.map((each) => findException(LAVISH, plainText(each))))
+  expect(LAVISH.map(([begins]) => begins).filter((begins) => !used.has(begins))).toEqual([])
+  console.log(`${read.length} executions of ${counted.size} texts, ${ROWS} passes of one tenant`)
+  expect(new Set(read.map(({ text }) => text)).size).toBeGreaterThan(60)
+})

@@ -1,0 +1,49 @@
+/** The parts of statements that a coordinator of shards judges by their text. */
+
+/** What stands behind each SET of an UPDATE or an ON CONFLICT: its assignments. */
+export function changedExpressions(text: string): string[] {
+  return [...text.matchAll(/\bSET /g)].map(({ index }) => assignmentsFrom(text.slice(index + 'SET '.length)))
+}
+
+/** Up to what ends them on the same level of brackets. */
+function assignmentsFrom(text: string): string {
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '(') depth += 1
+    if (text[at] === ')') depth -= 1
+    if (depth < 0) return text.slice(0, at)
+    if (depth === 0 && /^ (FROM|WHERE|RETURNING) /.test(text.slice(at, at + 11))) return text.slice(0, at)
+  }
+  return text
+}
+
+/** Words of SQL that stand before brackets and are no functions of `pg_proc`. */
+const NO_FUNCTIONS = new Set([
+  'case',
+  'when',
+  'then',
+  'else',
+  'and',
+  'or',
+  'not',
+  'in',
+  'any',
+  'array',
+  'coalesce',
+  'greatest',
+  'least',
+  'nullif',
+  'set',
+  'select',
+  'values',
+])
+
+/** Names of the functions that an expression calls; the words that stand for `now()` count as it. */
+export function functionsIn(expression: string): string[] {
+  const calls = expression.matchAll(/\b(current_timestamp|current_date|localtimestamp)\b|\b(\w+)\s*\(/gi)
+  return [...calls].flatMap(([, word, name]) => {
+    if (word !== undefined) return ['now']
+    const lower = name!.toLowerCase()
+    return NO_FUNCTIONS.has(lower) ? [] : [lower]
+  })
+}

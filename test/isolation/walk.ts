@@ -1,0 +1,183 @@
+/** One walk through everything that sends statements: what the tests of statements look at. */
+
+import { TOTP } from 'otpauth'
+import { pino } from 'pino'
+import { expect } from 'vitest'
+import { current } from '../../generated/versions.ts'
+import { createSeals } from '../../runtime/auth/secrets.ts'
+import { createClock } from '../../runtime/clock.ts'
+import type { Environment } from '../../runtime/contract.ts'
+import { readPin } from '../../runtime/control/pins.ts'
+import { createUser } from '../../runtime/control/users.ts'
+import type { Database } from '../../runtime/db/database.ts'
+import { readAnswer } from '../../runtime/db/idempotency.ts'
+import { readRevision } from '../../runtime/db/revision.ts'
+import { retain } from '../../runtime/delivery/retention.ts'
+import { createWorker } from '../../runtime/delivery/worker.ts'
+import { createHints } from '../../runtime/events/hints.ts'
+import { connectNotices } from '../../runtime/events/notices.ts'
+import { expirePasses } from '../../runtime/expiry.ts'
+import { sweep } from '../../runtime/sweeper.ts'
+import { createUsageMeter } from '../../runtime/usage.ts'
+import { createWiper } from '../../runtime/wiper.ts'
+import { makeTemplate, TEMPLATE } from '../api/fixtures.ts'
+import { makeEndpoint, POSTS } from '../faults/posts.ts'
+import { until } from '../support/programs.ts'
+import { makeKey, type Send, speak, type TestService } from '../support/service.ts'
+import type { Recorder } from './recorder.ts'
+
+/** A service whose statements are recorded. */
+export interface Walker {
+  readonly service: TestService
+  readonly recorder: Recorder
+}
+
+/** Lists with every filter that has a condition of its own. */
+const LISTS = [
+  '/v1/passes?limit=1&order=asc&status=issued&include_archived=true',
+  '/v1/passes?status=expired&created[gte]=2026-01-01&created[lt]=2027-01-01',
+  '/v1/passes/count?status=active',
+  '/v1/pass_templates?kind=loyalty&status=active&created_after=2026-01-01',
+  '/v1/audit_log?limit=2&action=pass.created&actor_id=key&target_id=x',
+  '/v1/events?type=pass.created&created[gte]=2026-01-01',
+  '/v1/webhook-endpoints?status=enabled&created[lt]=2027-01-01',
+  '/v1/me',
+]
+
+/** Wipes the sandbox of a new tenant that has something in it; gives the space that its data is in from then on. */
+export async function wipeSandbox({ service }: Walker, tenantId: string): Promise<string> {
+  const { secret } = await makeKey(service, tenantId, { environment: 'sandbox', scope: 'admin' })
+  const user = await createUser(service.operator, { tenantId, email: 'eve@example.com', role: 'owner' })
+  const send = speak(service.urls.sandbox, { secret, version: current })
+  await makeTemplate(send)
+  await makeEndpoint(send)
+  const code = new TOTP({ secret: user.totp_secret }).generate()
+  const call = { body: { confirm: 'wipe' }, headers: { 'Service-Factor': code } }
+  expect((await send('/v1/account/wipe_sandbox', call)).status).toBe(200)
+  return `${tenantId}.1`
+}
+
+/** Everything that requests of a tenant can do. @param space where its data of the environment is. */
+export async function tour(
+  { service, recorder }: Walker,
+  environment: Environment,
+  tenantId: string,
+  space: string = tenantId,
+): Promise<void> {
+  const { secret } = await makeKey(service, tenantId, { environment, scope: 'admin' })
+  const user = await createUser(service.operator, { tenantId, email: 'ada@example.com', role: 'owner' })
+  recorder.actFor(tenantId)
+  const send = speak(service.urls[environment], { secret, version: current })
+  for (const { prepare, status, factor } of POSTS.filter(({ operation }) => operation !== 'wipeSandbox')) {
+    recorder.actFor(undefined)
+    await service.database.control.query({ text: 'DELETE FROM control.totp_uses' })
+    recorder.actFor(tenantId)
+    const { path, body } = await prepare(send, { database: recorder.database, tenantId })
+    const code = new TOTP({ secret: user.totp_secret }).generate()
+    const headers = { 'Idempotency-Key': crypto.randomUUID(), ...(factor && { 'Service-Factor': code }) }
+    const call = { method: 'POST', headers, ...(body === undefined ? {} : { body }) }
+    expect([path, (await send(path, call)).status]).toEqual([path, status])
+    await send(path, call)
+    await send(path, { ...call, headers: { ...headers, 'Idempotency-Key': crypto.randomUUID() } })
+  }
+  await lookAround(send)
+  const expires_at = new Date(service.clock.now + 60_000).toISOString()
+  await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
+  if (environment === 'sandbox') await watchEvents({ service, recorder }, secret)
+  await comeBackLater(service, send, space, service.database[environment])
+  recorder.actFor(undefined)
+}
+
+async function lookAround(send: Send): Promise<void> {
+  for (const path of LISTS) expect([path, (await send(path)).status]).toEqual([path, 200])
+  for (const path of ['/v1/passes', '/v1/pass_templates', '/v1/webhook-endpoints', '/v1/audit_log']) {
+    const answer = await send(`${path}?limit=1`)
+    expect([path, answer.status, answer.text]).toEqual([path, 200, answer.text])
+    const { next_cursor, data } = answer.body
+    if (next_cursor === null) continue
+    await send(`${path}?starting_after=${next_cursor}`)
+    await send(`${path}?ending_before=${next_cursor}`)
+    if (path === '/v1/audit_log') continue
+    await send(`${path}/${data[0].id}`)
+    await send(`${path}/${data[0].id}`, { method: 'PATCH', body: { metadata: { a: '1' } } })
+  }
+  const endpoint = `/v1/webhook-endpoints/${(await send('/v1/webhook-endpoints')).body.data[0].id}`
+  const [attempt] = (await send(`${endpoint}/delivery-attempts`)).body.data
+  await send(`${endpoint}/delivery-attempts?status=pending&event_id=${attempt.event_id}`)
+  await send(`${endpoint}/delivery-attempts/${attempt.id}`)
+  await send(`/v1/events/${attempt.event_id}`)
+  await send(endpoint, { method: 'DELETE' })
+  await send('/v1/account/billing', { method: 'PATCH', body: { billing_email: 'a@example.com' } })
+}
+
+/** Opens a stream and closes it when it has looked for events. */
+async function watchEvents({ service, recorder }: Walker, secret: string): Promise<void> {
+  const closing = new AbortController()
+  await fetch(`${service.urls.sandbox}/v1/events/stream`, {
+    headers: { Authorization: `Bearer ${secret}` },
+    signal: closing.signal,
+  })
+  await until('a look', () => recorder.recorded.some(({ statement }) => statement.name === 'events_after'))
+  closing.abort()
+}
+
+/** A key whose answer has run out, and the answer that another node has stored meanwhile. */
+async function comeBackLater(service: TestService, send: Send, space: string, db: Database): Promise<void> {
+  const key = crypto.randomUUID()
+  const call = { body: TEMPLATE, headers: { 'Idempotency-Key': key } }
+  const first = await send('/v1/pass_templates', call)
+  service.clock.now += 25 * 3_600_000
+  expect((await send('/v1/pass_templates', call)).body.id).not.toBe(first.body.id)
+  expect((await readAnswer(db, space, key))?.status).toBe(201)
+  service.clock.now -= 25 * 3_600_000
+}
+
+/** What no request does: counting, sweeping. */
+export async function runBackground({ service, recorder }: Walker): Promise<void> {
+  const { database, clock } = service
+  const meter = createUsageMeter(database, clock)
+  meter.count('sandbox', 'ten_x', 'key_x', 'read', clock.now)
+  meter.count('live', 'ten_x', 'key_x', 'read', clock.now)
+  await meter.flush()
+  await sweep(database, clock)
+  await createWiper({ database, clock, batch: 2, graceMs: 0 }).look()
+  clock.now += 3_600_000
+  await expirePasses({
+    database,
+    clock,
+    baseUrls: { ...service.urls, console: '' },
+    notices: { post: () => {} },
+  })
+  clock.now -= 3_600_000
+  await createClock().refresh(database.control)
+  await readRevision(database.control)
+  connectNotices(database.control, createHints()).post('sandbox')
+  await until('a notice', () => recorder.recorded.some(({ statement }) => statement.name === 'events_notify'))
+  await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
+}
+
+/** An endpoint that never answers in time, until its last attempt disables it; the clock hurries on. */
+export async function runWorker({ service }: Walker, environment: Environment): Promise<void> {
+  const { database, clock } = service
+  const began = clock.now
+  const worker = createWorker({
+    environment,
+    pool: database[environment],
+    clock,
+    outbound: {
+      judge: async () => undefined,
+      post: async () => ({ error: 'late', kind: 'timeout', durationMs: 10_000 }),
+      close: () => {},
+    },
+    seals: createSeals(database.pepper),
+    log: pino({ level: 'silent' }),
+    readPin: (tenantId) => readPin(database.control, tenantId, environment),
+    pollMs: 10,
+  })
+  await until('the endpoint to be disabled', () => {
+    clock.now += 600_000
+    return worker.stats().attempts.disabled > 0
+  })
+  await worker.stop()
+  clock.now = began
+}
