@@ -27,6 +27,11 @@ export const LOCATORS: Table = [
 /** Statements that have a tenant and are not routable all the same. */
 export const UNROUTABLE: Table = [
   [
+    'INSERT INTO webhook_senders (tenant_id, tokens, refilled_at) SELECT $2',
+    'a wipe takes what is left from one space to the next',
+  ],
+  ['INSERT INTO event_heads (tenant_id, sequence) SELECT $2', 'so does the sequence of events'],
+  [
     'WITH unclaimed AS ( SELECT attempt_id',
     'what is cancelled is joined with its tenant on one side: part of the queue',
   ],

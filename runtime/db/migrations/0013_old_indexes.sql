@@ -1,6 +1,6 @@
 -- each environment, concurrently
--- contract: 0006_list_indexes
 -- What lists were read by before.
+-- contract: 0006_list_indexes
 
 DROP INDEX passes_by_time;
 DROP INDEX passes_by_template;
