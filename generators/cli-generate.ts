@@ -1,6 +1,6 @@
 /** `generate`, `check`, `docs`: from documents to files, past the gate. */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { count, loadFamily, type Outcome, type Run } from './cli-run.ts'
 import type { Step } from './gate.ts'
 import type { Api, OutputFile, Place } from './ir/model.ts'
@@ -47,20 +47,11 @@ async function passGate(run: Run, apis: readonly Api[], writesTypes: boolean): P
 
 async function writeTypes({ config }: Run, apis: readonly Api[]): Promise<void> {
   if (!config.emit.includes('types')) return
-  const [{ emitTypes, printTypes }, { findDrift }] = await Promise.all([
+  const [{ emitTypes, printTypes }, { writeFiles }] = await Promise.all([
     import('./emit/types.ts'),
     import('./write.ts'),
   ])
-  const files = emitTypes(apis, await printTypes(apis), config.client !== undefined)
-  const wanted = new Set(files.map((file) => file.path))
-  for (const drift of findDrift(config.out, files)) {
-    if (!wanted.has(drift.path)) continue
-    const target = join(config.out, drift.path)
-    mkdirSync(dirname(target), { recursive: true })
-    const temporary = `${target}.${process.pid}.tmp`
-    writeFileSync(temporary, drift.wanted)
-    renameSync(temporary, target)
-  }
+  writeFiles(config.out, emitTypes(apis, await printTypes(apis), config.client !== undefined), 'keep')
 }
 
 /** @returns how many files a run on the same inputs found in the output, with its warnings, if they are still there. */
@@ -76,26 +67,28 @@ async function remember(run: Run, files: readonly OutputFile[]): Promise<void> {
   rememberRun(run.config, run.file, files, run.report.diagnostics)
 }
 
-/** Writes what the documents say. */
-export async function generate(run: Run): Promise<Outcome> {
+/** Writes what the documents say. @param dry says what that would be, and writes nothing. */
+export async function generate(run: Run, dry = false): Promise<Outcome> {
   const known = await recall(run)
-  if (known !== undefined) return writtenOutcome(run, known, [])
-  const { files } = await emit(run, true)
-  const { writeFiles } = await import('./write.ts')
-  const changed = writeFiles(run.config.out, files)
-  await remember(run, files)
-  return writtenOutcome(run, files.length, changed)
+  if (known !== undefined) return writtenOutcome(run, known, [], dry)
+  const { files } = await emit(run, !dry)
+  const { planFiles, writeFiles } = await import('./write.ts')
+  const changed = (dry ? planFiles : writeFiles)(run.config.out, files)
+  if (!dry) await remember(run, files)
+  return writtenOutcome(run, files.length, changed, dry)
 }
 
-function writtenOutcome(run: Run, files: number, changed: readonly Drift[]): Outcome {
+function writtenOutcome(run: Run, files: number, changed: readonly Drift[], dry: boolean): Outcome {
+  const [wrote, removed] = dry ? ['would write', 'would remove'] : ['wrote', 'removed']
   return {
     lines: [
-      ...changed.map((each) => `${each.kind === 'stale' ? 'removed' : 'wrote'} ${each.path}`),
-      `${run.config.out}: ${files} files, ${changed.length} changed`,
+      ...changed.map((each) => `${each.kind === 'stale' ? removed : wrote} ${each.path}`),
+      `${run.config.out}: ${files} files, ${changed.length} ${dry ? 'would change' : 'changed'}`,
     ],
     data: {
       out: run.config.out,
       files,
+      dryRun: dry,
       changed: changed.map(({ path, kind }) => ({ path, kind: kind === 'stale' ? 'removed' : 'written' })),
     },
   }

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** `dateline`: the maintainers' command. Exit codes: 0 fine, 1 findings, 2 usage, 3 unreadable input, 70 a bug. */
-import { existsSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { Command, CommanderError, Option } from 'commander'
 import {
@@ -19,9 +18,10 @@ import {
   USAGE,
   UsageError,
 } from './cli-run.ts'
-import { type Diagnostic, DiagnosticsError, formatDiagnostic } from './diagnostics.ts'
+import { type Diagnostic, DiagnosticsError, formatDiagnostic, type Sources } from './diagnostics.ts'
 import { formatAnnotation } from './diagnostics-github.ts'
 import { toSarif } from './diagnostics-sarif.ts'
+import { readText } from './write.ts'
 
 const FORMATS = ['text', 'json', 'github', 'sarif'] as const
 type Format = (typeof FORMATS)[number]
@@ -91,8 +91,9 @@ function addCommands(program: Command, perform: (command: Command, action: Actio
       .description(description)
       .option('--json', 'print one JSON object')
       .addOption(new Option('--format <format>', 'how findings are printed').choices(FORMATS))
-  perform(command('generate', 'write everything that the documents say'), async (run) =>
-    (await import('./cli-generate.ts')).generate(run),
+  const generate = command('generate', 'write everything that the documents say')
+  perform(generate.option('--dry-run', 'say what would be written and removed'), async (run) =>
+    (await import('./cli-generate.ts')).generate(run, generate.opts<{ dryRun?: true }>().dryRun === true),
   )
   perform(
     command(
@@ -161,10 +162,19 @@ function print(end: End, format: Format, terminal: Terminal): void {
   if (format === 'github' || process.env.GITHUB_ACTIONS === 'true')
     for (const each of diagnostics) terminal.out(formatAnnotation(each))
   if (format === 'github') return
-  const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
   const paint = painterOf(terminal)
-  for (const diagnostic of diagnostics) terminal.error(formatDiagnostic(diagnostic, read, paint))
+  const sources = createSources()
+  for (const diagnostic of diagnostics) terminal.error(formatDiagnostic(diagnostic, sources, paint))
   if (!outcome) terminal.error(`${count(errorsIn(diagnostics), 'problem')}; ${whatWasWritten(end)}`)
+}
+
+/** Each file is read once, however many findings are about it. */
+function createSources(): Sources {
+  const known = new Map<string, readonly string[] | undefined>()
+  return (file) => {
+    if (!known.has(file)) known.set(file, readText(file)?.split('\n'))
+    return known.get(file)
+  }
 }
 
 const errorsIn = (diagnostics: readonly Diagnostic[]): number =>

@@ -4,7 +4,11 @@ import { dirname, join, relative, resolve } from 'node:path'
 import type { Report } from './diagnostics.ts'
 import type { ClientConfig } from './emit/client.ts'
 import type { WireConfig } from './emit/wire.ts'
+import { escapePointer } from './escape-pointer.ts'
+import type { Place } from './ir/model.ts'
+import { findOutputFault, type Sources } from './output-folder.ts'
 import { compare } from './print/file.ts'
+import { readLocated } from './read-yaml.ts'
 
 export interface Config {
   /** Document files, oldest first, relative to the working directory. */
@@ -46,27 +50,51 @@ const MEMBERS = ['documents', 'versions', 'extensions', 'out', 'handlers', 'emit
 
 /** @returns the configuration, or undefined after diagnostics that name what is wrong with the file. */
 export function readConfig(file: string, report: Report): Config | undefined {
-  const complain = (message: string, hint: string) => {
-    report.add({ code: 'config-invalid', severity: 'error', message: `${file}: ${message}`, hint })
+  let text: string
+  let raw: unknown
+  try {
+    text = readFileSync(file, 'utf8')
+    raw = JSON.parse(text)
+  } catch (cause) {
+    const message = `${file}: ${(cause as Error).message}`
+    const hint = 'write a JSON file with `documents` and `out`'
+    report.add({ code: 'config-invalid', severity: 'error', message, hint })
     return undefined
   }
-  let raw: Record<string, unknown>
-  try {
-    raw = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (cause) {
-    return complain((cause as Error).message, 'write a JSON file with `documents` and `out`')
+  const complain = (member: string, message: string, hint: string) => {
+    const place = placeOf(file, text, member)
+    report.add({ code: 'config-invalid', severity: 'error', place, message, hint })
+    return undefined
   }
+  if (!isObject(raw))
+    return complain('', 'the configuration is no object', 'write `{ "documents": …, "out": … }`')
   const unknown = Object.keys(raw).filter((name) => !MEMBERS.includes(name))
   if (unknown.length > 0)
-    return complain(`unknown member ${unknown.join(', ')}`, `it takes ${MEMBERS.join(', ')}`)
+    return complain(unknown[0]!, `unknown member ${unknown.join(', ')}`, `it takes ${MEMBERS.join(', ')}`)
+  for (const [type, names] of Object.entries(TYPES)) {
+    const wrong = names.find((name) => raw[name] !== undefined && typeOf(raw[name]) !== type)
+    if (wrong) return complain(wrong, `\`${wrong}\` is no ${type}`, `write a ${type}, or leave it out`)
+  }
   const at = (path: unknown) => relative(process.cwd(), resolve(dirname(file), String(path))) || '.'
-  if (typeof raw.out !== 'string') return complain('`out` is missing', 'name the folder that output goes to')
+  if (raw.out === undefined) return complain('', '`out` is missing', 'name the folder that output goes to')
   const documents = documentFiles(raw.documents, at)
   if (!documents)
-    return complain('`documents` names no document', 'name a folder of documents, or list them oldest first')
+    return complain(
+      'documents',
+      '`documents` names no document',
+      'name a folder of documents, or list them oldest first',
+    )
   const emit = emittersOf(raw.emit, raw.handlers !== undefined)
-  if (!emit) return complain('`emit` names something unknown', `it is a list of ${EMITTERS.join(', ')}`)
-  return {
+  if (!emit)
+    return complain('emit', '`emit` names something unknown', `it is a list of ${EMITTERS.join(', ')}`)
+  const client = raw.client as ClientConfig | undefined
+  if (client && (!isObject(client.package) || typeof client.package.name !== 'string'))
+    return complain(
+      'client',
+      '`client` names no package',
+      'write `"client": { "package": { "name": …, "version": … } }`',
+    )
+  const config: Config = {
     documents,
     out: at(raw.out),
     emit,
@@ -74,13 +102,47 @@ export function readConfig(file: string, report: Report): Config | undefined {
     ...(raw.versions !== undefined && { versions: at(raw.versions) }),
     ...(raw.extensions !== undefined && { extensions: at(raw.extensions) }),
     ...(raw.handlers !== undefined && { handlers: at(raw.handlers) }),
-    ...(raw.client !== undefined && { client: raw.client as ClientConfig }),
+    ...(client && { client }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
+  const fault = findOutputFault(config.out, sourcesOf(config, file), config.versions)
+  if (fault === undefined) return config
+  return complain('out', fault, 'name a folder of its own: what dateline writes it also removes')
+}
+
+const TYPES: Readonly<Record<string, readonly string[]>> = {
+  string: ['out', 'versions', 'extensions', 'handlers'],
+  boolean: ['strict'],
+  object: ['client', 'wire'],
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeOf(value) === 'object'
+
+const typeOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value
+
+/** Where a member of the configuration stands. */
+function placeOf(file: string, text: string, member: string): Place {
+  const pointer = member === '' ? '' : `/${escapePointer(member)}`
+  const before = text.slice(0, readLocated(text).offsets.get(pointer) ?? 0).split('\n')
+  return { file, line: before.length, column: before.at(-1)!.length + 1, pointer }
+}
+
+function sourcesOf({ documents, versions, extensions, handlers }: Config, file: string): Sources {
+  return [
+    ['the configuration', file],
+    ...documents.map((document): Sources[number] => ['the document', document]),
+    ...(versions === undefined ? [] : [['`versions`', versions] as const]),
+    ...(extensions === undefined ? [] : [['`extensions`', extensions] as const]),
+    ...(handlers === undefined ? [] : [['`handlers`', handlers] as const]),
+  ]
 }
 
 function documentFiles(documents: unknown, at: (path: unknown) => string): string[] | undefined {
-  if (Array.isArray(documents)) return documents.length > 0 ? documents.map(at) : undefined
+  if (Array.isArray(documents))
+    return documents.length > 0 && documents.every((each) => typeof each === 'string')
+      ? documents.map(at)
+      : undefined
   const folder = typeof documents === 'string' ? at(documents) : undefined
   if (folder === undefined || !existsSync(folder) || !statSync(folder).isDirectory()) return undefined
   const names = readdirSync(folder).filter(

@@ -45,8 +45,8 @@ export function createReport(): Report {
   }
 }
 
-/** The text of a file that a complaint is about, if it can be shown. */
-export type Sources = (file: string) => string | undefined
+/** The lines of a file that a complaint is about, if it can be shown. */
+export type Sources = (file: string) => readonly string[] | undefined
 
 /** What a piece of text is, for whoever colours it. */
 export type Style = 'error' | 'warning' | 'good' | 'place' | 'faint'
@@ -73,7 +73,7 @@ export function formatDiagnostic(diagnostic: Diagnostic, sources?: Sources, pain
 const indent = (line: string): string => (line === '' ? '' : `      ${line}`)
 
 function codeFrame(place: Place, sources: Sources | undefined, paint: Paint): string[] {
-  const line = sources?.(place.file)?.split('\n')[place.line - 1]
+  const line = sources?.(place.file)?.[place.line - 1]
   if (line === undefined) return []
   const number = String(place.line).padStart(6)
   return [

@@ -9,8 +9,7 @@ export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Dia
   return drift.map((each) => {
     const hint = 'run `npm run generate` and commit the result; generated files are never edited by hand'
     if (each.kind !== 'changed') {
-      const what = each.kind === 'missing' ? 'is missing' : 'comes from no document any more'
-      return { code: 'drift', severity: 'error', message: `generated ${each.path} ${what}`, hint }
+      return { code: 'drift', severity: 'error', message: `${each.path} ${WHAT[each.kind]}`, hint }
     }
     const line = firstDifference(each)
     const place = spotSource(each, line, apis)
@@ -24,6 +23,12 @@ export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Dia
     }
   })
 }
+
+const WHAT = {
+  missing: 'is missing',
+  stale: 'comes from no document any more',
+  foreign: 'was not written by dateline, or was edited since',
+} as const
 
 function firstDifference(drift: Drift): number {
   const found = drift.found.split('\n')

@@ -2,13 +2,12 @@
  * Whether a run would find what the last one found: the same inputs, toolkit and output. The record of a run is kept
  * under the hash of all that went into it, and says which files came out; both are read again each time.
  */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { filesBelow, hashOf, openCache, readIfThere, toolkitHash } from './cache.ts'
 import type { Config } from './config.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { OutputFile } from './ir/model.ts'
-import { pathsBelow } from './write.ts'
+import { pathsBelow, readText } from './write.ts'
 
 /** A run that found no error. */
 export interface KnownRun {
@@ -49,7 +48,7 @@ export function rememberRun(
 }
 
 function hashFile(out: string, path: string): string {
-  return hashOf(readFileSync(join(out, path), 'utf8'))
+  return hashOf(readText(join(out, path)) ?? '')
 }
 
 /** All that a run reads: configuration, documents, changes with their tables, rules of extensions, the toolkit. */
