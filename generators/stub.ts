@@ -8,7 +8,8 @@ import { type ObjectLiteralExpression, Project, type SourceFile, SyntaxKind } fr
 import { handlersInterface } from './emit/handlers.ts'
 import { headOperations } from './ir/head.ts'
 import type { Api } from './ir/model.ts'
-import { camelCase, snakeCase } from './ir/naming.ts'
+import { camelCase, identifier, snakeCase } from './ir/naming.ts'
+import { propertyKey } from './print/literal.ts'
 
 /** An operation without a handler, and the file that its handler belongs in. */
 export interface Stub {
@@ -27,16 +28,17 @@ export function addStubs(apis: readonly Api[], handlers: string, out: string, li
     const file = join(handlers, `${snakeCase(operation.tag)}.ts`)
     const source = project.getSourceFile(file) ?? openSource(project, file, operation.tag, handlers, out)
     const object = handlersObject(source, operation.tag)
-    if (!object || object.getProperty(operation.id)) continue
+    const name = propertyKey(operation.id)
+    if (!object || object.getProperty(name)) continue
     useNotImplemented(source)
-    object.addMethod({ name: operation.id, isAsync: true, statements: ['return notImplemented()'] })
+    object.addMethod({ name, isAsync: true, statements: ['return notImplemented()'] })
     added.push({ file, operation: operation.id })
   }
   if (!listing) project.saveSync()
   return added
 }
 
-const objectName = (tag: string): string => `${camelCase(tag)}Handlers`
+const objectName = (tag: string): string => identifier(`${camelCase(tag)}Handlers`)
 
 function openSource(project: Project, file: string, tag: string, handlers: string, out: string): SourceFile {
   if (existsSync(file)) return project.addSourceFileAtPath(file)

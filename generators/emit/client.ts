@@ -2,7 +2,7 @@
 import { listAssets, readAsset } from '../assets.ts'
 import type { Wire } from '../client-runtime/service.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
-import { pascalCase } from '../ir/naming.ts'
+import { identifier, pascalCase } from '../ir/naming.ts'
 import { createFile } from '../print/file.ts'
 import { literal, propertyKey } from '../print/literal.ts'
 import { printVersion } from './client-version.ts'
@@ -142,8 +142,8 @@ function classNames(types: readonly string[]): ReadonlyMap<string, string> {
   ])
   return new Map(
     types.map((type) => {
-      const words = pascalCase(type).replace(/^(?=\p{N})/u, '_')
-      const name = words.endsWith('Error') ? words : `${words}Error`
+      const words = pascalCase(type)
+      const name = identifier(words.endsWith('Error') ? words : `${words}Error`)
       let free = name
       for (let n = 2; taken.has(free); n++) free = `${name}${n}`
       taken.add(free)

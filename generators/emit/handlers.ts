@@ -1,14 +1,14 @@
 /** What the runtime has to implement: one interface per tag, in head's types. */
 import { headOperations } from '../ir/head.ts'
 import type { Api, Operation, OutputFile, Schema } from '../ir/model.ts'
-import { pascalCase } from '../ir/naming.ts'
+import { identifier, pascalCase } from '../ir/naming.ts'
 import { createFile } from '../print/file.ts'
 import { docComment, propertyKey, stringLiteral } from '../print/literal.ts'
 import { isStream, jsonBody } from './json-schema.ts'
 import { judgedArray } from './judge-names.ts'
 
 /** Name of the interface of a tag: `pass_templates` → `PassTemplatesHandlers`. */
-export const handlersInterface = (tag: string): string => `${pascalCase(tag)}Handlers`
+export const handlersInterface = (tag: string): string => identifier(`${pascalCase(tag)}Handlers`)
 
 /** @param apis oldest first. */
 export function emitHandlers(apis: readonly Api[]): OutputFile[] {
@@ -21,10 +21,10 @@ export function emitHandlers(apis: readonly Api[]): OutputFile[] {
   file.use('components', './types.ts', { type: true })
   file.print("type Schemas = components['schemas']", '')
   const interfaces: string[] = []
-  for (const tag of tags) {
-    const own = operations.filter(({ operation }) => operation.tag === tag)
+  // Tags that differ in no letter or digit are implemented together.
+  for (const name of new Set(tags.map(handlersInterface))) {
+    const own = operations.filter(({ operation }) => handlersInterface(operation.tag) === name)
     if (own.length === 0) continue
-    const name = handlersInterface(tag)
     interfaces.push(name)
     file.print(`export interface ${name} {`)
     for (const { operation, api } of own) file.print(printMethod(operation, api, file).trimEnd())

@@ -110,6 +110,20 @@ function guarded(judge) {
 }`,
 } as const
 
+/** Names that the file of all judges has uses of its own for, beside those with a `$`. */
+export const OWN_NAMES: readonly string[] = [
+  ...Object.keys(FUNCTIONS),
+  'canonical',
+  'formats',
+  'Array',
+  'JSON',
+  'Number',
+  'Object',
+  'RangeError',
+  'RegExp',
+  'Set',
+]
+
 export type SharedFunction = keyof typeof FUNCTIONS
 
 export interface Constants {

@@ -1,18 +1,19 @@
 /**
  * A schema as a JavaScript function that says whether a value fits: no error objects, no coercion, one pass, the
- * cheapest question first. `explain` says why, after a refusal. References stand as marks until all names are known.
+ * cheapest question first. `explain` says why, after a refusal. References have no names until all are known.
  */
 import type { Api, Schema } from '../ir/model.ts'
 import { tagsOf } from '../ir/tags.ts'
+import { type Code, code, joinCode, printCode } from '../print/code.ts'
 import { literal, member, stringLiteral } from '../print/literal.ts'
 import { isJudgedEach } from './json-schema.ts'
 import { type Constants, printPattern, STRING_FORMATS } from './judge-constants.ts'
 
 type Of<Kind extends Schema['kind']> = Extract<Schema, { kind: Kind }>
 
-/** One judge: its function and those it is made of, with marks for names. */
+/** One judge: its function and those it is made of. */
 export interface JudgeCode {
-  readonly text: string
+  readonly code: Code
   /** Components whose judges it calls. */
   readonly refs: ReadonlySet<string>
 }
@@ -22,57 +23,56 @@ interface Writer {
   readonly constants: Constants
   readonly refs: Set<string>
   /** Functions for members of unions that are no expression. */
-  readonly parts: string[]
+  readonly parts: Code[]
   variables: number
 }
-
-/** Private characters, which no document has reason to hold. */
-const MARK = '\uE000'
-const SELF = '\uE001'
 
 /** @returns the code of a schema's judge. */
 export function writeJudge(schema: Schema, api: Api, constants: Constants): JudgeCode {
   const writer: Writer = { api, constants, refs: new Set(), parts: [], variables: 0 }
   const body = bodyOf(schema, writer)
-  return { text: [...writer.parts, `function ${SELF}(v) {\n${body}}\n`].join('\n'), refs: writer.refs }
+  return { code: joinCode([...writer.parts, printFunction(0, body)], '\n'), refs: writer.refs }
 }
 
+const GIVEN: Code = { given: true }
+
+/** @param self 0 for the judge itself; its parts count from 1. */
+const printFunction = (self: number, body: Code): Code => code`function ${{ self }}(v${GIVEN}) {\n${body}}\n`
+
 /**
- * Puts names in the place of marks.
  * @param self the judge's own name.
  * @param nameOf the name of a component's judge.
  * @param given further parameters, which all functions of the judge hand on.
+ * @returns the judge's text.
  */
 export function nameJudge(
-  code: Pick<JudgeCode, 'text'>,
+  { code: judge }: JudgeCode,
   self: string,
   nameOf: (component: string) => string,
   given: readonly string[] = [],
 ): string {
-  const more = given.map((name) => `, ${name}`).join('')
-  return code.text
-    .replaceAll(/\uE001(\$\d+)?\((\w+)\)/g, (_, part: string | undefined, value: string) => {
-      return `${self}${part ?? ''}(${value}${more})`
-    })
-    .replaceAll(/\uE000([^\uE000]*)\uE000/g, (_, component: string) => nameOf(component))
+  return printCode(judge, (reference) => {
+    if ('component' in reference) return nameOf(reference.component)
+    if ('given' in reference) return given.map((name) => `, ${name}`).join('')
+    return reference.self === 0 ? self : `${self}$${reference.self}`
+  })
 }
 
-function bodyOf(schema: Schema, writer: Writer): string {
+function bodyOf(schema: Schema, writer: Writer): Code {
   const expression = fits(schema, 'v', writer)
-  if (expression !== undefined) return `  return ${expression}\n`
-  return `${check(schema, 'v', writer, false)
-    .map((line) => `  ${line}\n`)
-    .join('')}  return true\n`
+  if (expression !== undefined) return code`  return ${expression}\n`
+  const lines = check(schema, 'v', writer, false).map((line) => code`  ${line}\n`)
+  return [...lines, '  return true\n']
 }
 
 /** An expression that is true when the value fits; undefined for what takes statements. */
-function fits(schema: Schema, v: string, writer: Writer): string | undefined {
+function fits(schema: Schema, v: string, writer: Writer): Code | undefined {
   const plain = fitsPlain(schema, v, writer)
   if (plain === undefined || !schema.nullable || plain === 'true') return plain
-  return `(${v} === null || ${plain})`
+  return code`(${v} === null || ${plain})`
 }
 
-function fitsPlain(schema: Schema, v: string, writer: Writer): string | undefined {
+function fitsPlain(schema: Schema, v: string, writer: Writer): Code | undefined {
   switch (schema.kind) {
     case 'any':
       return 'true'
@@ -90,7 +90,7 @@ function fitsPlain(schema: Schema, v: string, writer: Writer): string | undefine
       return fitsEnum(schema, v, writer)
     case 'ref':
       writer.refs.add(schema.name)
-      return `${MARK}${schema.name}${MARK}(${v})`
+      return code`${{ component: schema.name }}(${v})`
     case 'union':
       return fitsUnion(schema, v, writer)
     default:
@@ -151,20 +151,25 @@ function fitsEnum(schema: Of<'enum'>, v: string, writer: Writer): string {
 }
 
 /** A union as an expression; members that take statements become functions of their own. */
-function fitsUnion(schema: Of<'union'>, v: string, writer: Writer): string | undefined {
+function fitsUnion(schema: Of<'union'>, v: string, writer: Writer): Code | undefined {
   if (tagsOf(schema, writer.api)) return undefined
-  const members = schema.members.map((each) => fits(each, v, writer) ?? `${partFor(each, writer)}(${v})`)
+  const members = schema.members.map((each) => fits(each, v, writer) ?? callPart(each, v, writer))
   if (members.length === 0) return 'false'
   if (members.length === 1) return members[0]!
-  if (schema.mode === 'anyOf' || areDisjoint(schema.members, writer.api)) return `(${members.join(' || ')})`
-  return `${members.map((each) => `(${each})`).join(' + ')} === 1`
+  if (schema.mode === 'anyOf' || areDisjoint(schema.members, writer.api))
+    return code`(${joinCode(members, ' || ')})`
+  return code`${joinCode(
+    members.map((each) => code`(${each})`),
+    ' + ',
+  )} === 1`
 }
 
-function partFor(schema: Schema, writer: Writer): string {
+/** A call of a function for a member that takes statements. */
+function callPart(schema: Schema, v: string, writer: Writer): Code {
   const body = bodyOf(schema, writer)
-  const name = `${SELF}$${writer.parts.length + 1}`
-  writer.parts.push(`function ${name}(v) {\n${body}}\n`)
-  return name
+  const self = writer.parts.length + 1
+  writer.parts.push(printFunction(self, body))
+  return code`${{ self }}(${v}${GIVEN})`
 }
 
 /** Whether no value can fit two of the members, since their JSON types differ: then the first that fits settles it. */
@@ -201,23 +206,23 @@ function jsonTypes(schema: Schema, api: Api, seen: Set<string>): string[] | unde
 }
 
 /** Statements that return false when the value does not fit. @param known whether it is known to be an object. */
-function check(schema: Schema, v: string, writer: Writer, known: boolean): string[] {
+function check(schema: Schema, v: string, writer: Writer, known: boolean): Code[] {
   const expression = fits(schema, v, writer)
   if (expression === 'true') return []
-  if (expression !== undefined) return [`if (!${bracket(expression)}) return false`]
+  if (expression !== undefined) return [code`if (!${bracket(expression)}) return false`]
   const lines = checkPlain(schema, v, writer, known && !schema.nullable)
   return schema.nullable ? [`if (${v} !== null) {`, ...indent(lines), '}'] : lines
 }
 
-const bracket = (expression: string): string => {
-  const single =
-    /^[\w$.\uE000\uE001]+\([^()]*\)$/.test(expression) || /^\((?:[^()]|\([^()]*\))*\)$/.test(expression)
-  return single ? expression : `(${expression})`
+const bracket = (expression: Code): Code => {
+  const text = printCode(expression, (reference) => ('given' in reference ? '' : 'name'))
+  const single = /^[\w$.]+\([^()]*\)$/.test(text) || /^\((?:[^()]|\([^()]*\))*\)$/.test(text)
+  return single ? expression : code`(${expression})`
 }
 
-const indent = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)
+const indent = (lines: readonly Code[]): Code[] => lines.map((line) => code`  ${line}`)
 
-function checkPlain(schema: Schema, v: string, writer: Writer, known: boolean): string[] {
+function checkPlain(schema: Schema, v: string, writer: Writer, known: boolean): Code[] {
   switch (schema.kind) {
     case 'array':
       return checkArray(schema, v, writer)
@@ -237,14 +242,14 @@ const variable = (writer: Writer, prefix = 'v'): string => `${prefix}${++writer.
 const notObject = (v: string, writer: Writer): string =>
   `if (!${writer.constants.call('isObject')}(${v})) return false`
 
-function checkArray(schema: Of<'array'>, v: string, writer: Writer): string[] {
+function checkArray(schema: Of<'array'>, v: string, writer: Writer): Code[] {
   const { minItems, maxItems, prefix } = schema
   const bounds = [
     `!Array.isArray(${v})`,
     minItems !== undefined && minItems > 0 && `${v}.length < ${minItems}`,
     maxItems !== undefined && `${v}.length > ${maxItems}`,
   ].filter((each) => each)
-  const lines = [`if (${bounds.join(' || ')}) return false`]
+  const lines: Code[] = [`if (${bounds.join(' || ')}) return false`]
   for (const [index, each] of prefix.entries()) {
     const item = variable(writer)
     const inner = check(each, item, writer, false)
@@ -262,8 +267,8 @@ function checkArray(schema: Of<'array'>, v: string, writer: Writer): string[] {
   return lines
 }
 
-function checkAll(schema: Of<'intersection'>, v: string, writer: Writer, known: boolean): string[] {
-  const lines: string[] = []
+function checkAll(schema: Of<'intersection'>, v: string, writer: Writer, known: boolean): Code[] {
+  const lines: Code[] = []
   let object = known
   for (const each of schema.members) {
     lines.push(...check(each, v, writer, object))
@@ -272,7 +277,7 @@ function checkAll(schema: Of<'intersection'>, v: string, writer: Writer, known: 
   return lines
 }
 
-function checkTagged(schema: Of<'union'>, v: string, writer: Writer, known: boolean): string[] {
+function checkTagged(schema: Of<'union'>, v: string, writer: Writer, known: boolean): Code[] {
   const tags = tagsOf(schema, writer.api)!
   const byMember = new Map<Schema, string[]>()
   for (const [value, each] of tags.members) byMember.set(each, [...(byMember.get(each) ?? []), value])
@@ -298,9 +303,9 @@ function property(v: string, name: string, writer: Writer): string {
     : `${v}${member(name)}`
 }
 
-function checkObject(schema: Of<'object'>, v: string, writer: Writer, known: boolean): string[] {
+function checkObject(schema: Of<'object'>, v: string, writer: Writer, known: boolean): Code[] {
   const { properties, minProperties: least, maxProperties: most } = schema
-  const lines = known ? [] : [notObject(v, writer)]
+  const lines: Code[] = known ? [] : [notObject(v, writer)]
   if (least !== undefined || most !== undefined) {
     const size = variable(writer, 'n')
     const wrong = [least !== undefined && `${size} < ${least}`, most !== undefined && `${size} > ${most}`]
@@ -337,7 +342,7 @@ const REFUSES_UNDEFINED: readonly string[] = [
   'object',
 ]
 
-function checkRequired(each: Of<'object'>['properties'][number], v: string, writer: Writer): string[] {
+function checkRequired(each: Of<'object'>['properties'][number], v: string, writer: Writer): Code[] {
   const access = property(v, each.name, writer)
   if (each.schema.kind === 'any') return [`if (${access} === undefined) return false`]
   const inner = variable(writer)
@@ -353,7 +358,7 @@ function checkOptional(
   v: string,
   writer: Writer,
   counted: string | undefined,
-): string[] {
+): Code[] {
   const inner = variable(writer)
   const lines = [...(counted ? [`${counted}++`] : []), ...check(each.schema, inner, writer, false)]
   if (lines.length === 0) return []
@@ -362,12 +367,12 @@ function checkOptional(
 }
 
 /** What holds for names and for properties that are not listed: the only part that walks over all of them. */
-function checkNames(schema: Of<'object'>, v: string, names: readonly string[], writer: Writer): string[] {
+function checkNames(schema: Of<'object'>, v: string, names: readonly string[], writer: Writer): Code[] {
   const { additional, patterns, propertyNames } = schema
   const rest = typeof additional === 'object' ? additional : undefined
   const name = variable(writer, 'k')
   const value = variable(writer)
-  const inner: string[] = propertyNames ? check(propertyNames, name, writer, false) : []
+  const inner = propertyNames ? check(propertyNames, name, writer, false) : []
   const listed = names.length > 0 ? `${nameSet(names, writer)}.has(${name})` : undefined
   const restLines = rest
     ? check(rest, value, writer, false)

@@ -122,7 +122,9 @@ function printParameters(table: Table, operation: Operation, where: Parameter['i
       const row = printParameter(table, operation, parameter)
       const component = /^\/components\/parameters\/([^/]+)$/.exec(parameter.place.pointer)?.[1]
       if (!component) return row
-      const name = identifier(`parameter${component}`)
+      const wanted = identifier(`parameter${component}`)
+      let name = wanted
+      for (let n = 2; (table.shared.get(name) ?? row) !== row; n++) name = `${wanted}_${n}`
       table.shared.set(name, row)
       return name
     })

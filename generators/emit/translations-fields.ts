@@ -3,13 +3,14 @@
  * that means the same in both is kept: what stands inside a value that is written another way has no name there.
  */
 import type { Member, PairFunction, Rewrite } from '../ir/translation-model.ts'
-import { literal } from '../print/literal.ts'
+import { docComment, literal, regexText } from '../print/literal.ts'
 import type { StageFile } from './translations-file.ts'
 import type { Stage } from './translations-stage.ts'
 
 interface Rule {
   /** Source of a regular expression; its first group is kept. */
   readonly pattern: string
+  /** What takes the place of the rest, as `String.replace` reads it. */
   readonly name: string
 }
 
@@ -21,7 +22,7 @@ export function printFields(key: string | undefined, stage: Stage, file: StageFi
   if (rules.length === 0) return undefined
   const name = root.old === root.next ? root.old : `${root.next}_as_${root.old}`
   return file.declare(`${name}_field`, (declared) => [
-    `/** Fields of ${root.next} in errors: ${file.next} → ${file.version}. */`,
+    docComment(`Fields of ${root.next} in errors: ${file.next} → ${file.version}.`).trimEnd(),
     `export function ${declared}(value: string): string {`,
     `  return value${rules.map((rule) => `\n    .replace(/^(${rule.pattern}.*$/, ${literal(`$1${rule.name}`)})`).join('')}`,
     '}',
@@ -63,17 +64,24 @@ function memberRules(
 ): Rule[] {
   switch (member.kind) {
     case 'change':
-      return rulesOf(member.rewrite, joined(path) + escaped(member.name), functions, inside)
+      return rulesOf(member.rewrite, joined(path) + regexText(member.name), functions, inside)
     case 'move':
       if (!member.by)
-        return [{ pattern: `${joined(path)})${escaped(member.to)}(?![^.[])(.*)`, name: `${member.from}$2` }]
-      return [{ pattern: `${joined(path)})${escaped(member.to)}(?![^.[])`, name: member.from }]
+        return [
+          {
+            pattern: `${joined(path)})${regexText(member.to)}(?![^.[])(.*)`,
+            name: `${replacementText(member.from)}$2`,
+          },
+        ]
+      return [
+        { pattern: `${joined(path)})${regexText(member.to)}(?![^.[])`, name: replacementText(member.from) },
+      ]
     case 'group': {
       if (member.by.lens.kind !== 'replace') return []
       const [only, ...others] = member.by.lens.old
       return member.by.lens.new.map((name) =>
         others.length === 0
-          ? { pattern: `${joined(path)})${escaped(name)}(?![^.[])`, name: only ?? '' }
+          ? { pattern: `${joined(path)})${regexText(name)}(?![^.[])`, name: replacementText(only ?? '') }
           : outside(path, name),
       )
     }
@@ -86,10 +94,10 @@ function memberRules(
 
 /** What the older version has no name for is a fault of the object that would hold it. */
 const outside = (path: string, name: string): Rule => ({
-  pattern: `${path})${path === '' ? '' : '\\.'}${escaped(name)}(?![^.[])`,
+  pattern: `${path})${path === '' ? '' : '\\.'}${regexText(name)}(?![^.[])`,
   name: '',
 })
 
 const joined = (path: string): string => (path === '' ? '' : `${path}\\.`)
 
-const escaped = (name: string): string => name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+const replacementText = (text: string): string => text.replaceAll('$', '$$$$')

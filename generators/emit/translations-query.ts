@@ -1,6 +1,6 @@
 /** Queries of an older version → the next one's: ignored parameters, and filters whose values have other names. */
 import type { Report } from '../diagnostics.ts'
-import { literal, member, propertyKey, stringLiteral } from '../print/literal.ts'
+import { docComment, literal, member, propertyKey, stringLiteral } from '../print/literal.ts'
 import type { StageFile } from './translations-file.ts'
 import { isSet, type QueryRewrite, type Stage } from './translations-stage.ts'
 
@@ -34,7 +34,7 @@ export function printQuery(id: string, stage: Stage, file: StageFile, report: Re
       return `${propertyKey(parameterName)}: ${code}`
     })
     return [
-      `/** Query of ${id}: ${file.version} → ${file.next}. */`,
+      docComment(`Query of ${id}: ${file.version} → ${file.next}.`).trimEnd(),
       `export function ${name}(query: Value): Value {`,
       `  return { ...query, ${members.join(', ')} }`,
       '}',

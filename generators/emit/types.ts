@@ -51,7 +51,8 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
   const { factory } = (await import('typescript')).default
   const open = (members: readonly string[]) =>
     factory.createTypeReferenceNode('Open', [print.tsUnion(members.map((member) => print.tsLiteral(member)))])
-  const document = withoutHeaders(given) as unknown as OpenAPI3
+  // The transformation writes the tags of unions into their members.
+  const document = structuredClone(withoutHeaders(given)) as unknown as OpenAPI3
   const options = { silent: true }
   const context: Partial<Context> = {
     additionalProperties: false,
@@ -60,7 +61,7 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
     conditionalEnums: false,
     dedupeEnums: false,
     defaultNonNullable: true,
-    discriminators: scanDiscriminators(document, options),
+    discriminators: withLenientDecoding(() => scanDiscriminators(document, options)),
     // Where nothing is said of an object's members, anything may be in it; where none are allowed, nothing.
     emptyObjectsUnknown: true,
     transform: (schema) => {
@@ -86,7 +87,29 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
     resolve: (ref) => resolveRef(document, ref, options),
   }
   // What is left out (`redoc`, hooks) the transformation does not read, or does without.
-  return astToString(transformSchema(document, context as Context))
+  return astToString(withLenientDecoding(() => transformSchema(document, context as Context)))
+}
+
+/**
+ * openapi-typescript decodes names as if they had been percent-encoded, and gives up on one that holds another `%`.
+ * @param work nothing else runs before it returns.
+ */
+function withLenientDecoding<Result>(work: () => Result): Result {
+  const { decodeURIComponent: strict } = globalThis
+  globalThis.decodeURIComponent = decodeLeniently
+  try {
+    return work()
+  } finally {
+    globalThis.decodeURIComponent = strict
+  }
+
+  function decodeLeniently(text: string): string {
+    try {
+      return strict(text)
+    } catch {
+      return text
+    }
+  }
 }
 
 /** The members of an enumeration of texts that may grow. */
@@ -105,21 +128,48 @@ const isClosedEmpty = (schema: object): boolean =>
  * A copy without response headers: fetch gives them as text whatever the types say, and spelt out under every
  * response they would be half of the output.
  */
-function withoutHeaders(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutHeaders)
-  if (!isObject(value)) return value
-  const kept = Object.entries(value).filter(
-    ([name, member]) => !(name === 'headers' && isHeaders(value, member)),
-  )
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutHeaders(member)]))
+function withoutHeaders(document: ObjectValue): ObjectValue {
+  return mapped(document, {
+    paths: eachMember(itemWithoutHeaders),
+    webhooks: eachMember(itemWithoutHeaders),
+    components: (components) =>
+      mapped(isObject(components) ? omitHeaders(components) : components, {
+        responses: eachMember(omitHeaders),
+        pathItems: eachMember(itemWithoutHeaders),
+        callbacks: eachMember(eachMember(itemWithoutHeaders)),
+      }),
+  })
 }
 
-/** Whether a member named `headers` is that of a response or of the components, not a property of some schema. */
-const isHeaders = (owner: ObjectValue, headers: unknown): boolean =>
-  isObject(headers) &&
-  ('description' in owner || 'schemas' in owner) &&
-  !('type' in headers) &&
-  !('$ref' in headers)
+type Mapping = (value: unknown) => unknown
+
+function itemWithoutHeaders(item: unknown): unknown {
+  return eachMember((operation) =>
+    mapped(operation, {
+      responses: eachMember(omitHeaders),
+      callbacks: eachMember(eachMember(itemWithoutHeaders)),
+    }),
+  )(item)
+}
+
+const omitHeaders: Mapping = (value) =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'headers')) : value
+
+const eachMember =
+  (map: Mapping): Mapping =>
+  (value) =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, map(each)]))
+      : value
+
+/** A copy with some members mapped, in the order of the original. */
+function mapped<Value>(value: Value, members: Readonly<Record<string, Mapping>>): Value {
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([name, each]) => {
+    return [name, Object.hasOwn(members, name) ? members[name]!(each) : each]
+  })
+  return Object.fromEntries(entries) as Value
+}
 
 /**
  * @param apis oldest first.

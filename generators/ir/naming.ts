@@ -30,9 +30,16 @@ const RESERVED = new Set(
   ),
 )
 
+/**
+ * What may stand in an identifier: letters of scripts that were complete before any engine or compiler drew up its
+ * tables, since a letter that one of them does not know yet is a syntax error.
+ */
+const COMMON =
+  /[\w$]|(?=\p{ID_Continue})[\u00c0-\u024f\u0370-\u04ff\u05d0-\u05ea\u0620-\u064a\u0904-\u0939\u0e01-\u0e30\u1e00-\u1fff\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3]/u
+
 /** An identifier for any text: `3d_secure` → `_3d_secure`, `delete` → `delete_`, `account.id` → `account_id`. */
 export function identifier(text: string): string {
-  const safe = text.replace(/[^\p{L}\p{N}_$]/gu, '_')
-  if (safe === '' || /^\p{N}/u.test(safe)) return `_${safe}`
+  const safe = text.replace(/./gsu, (letter) => (COMMON.test(letter) ? letter : '_'))
+  if (!/^[\p{ID_Start}_$]/u.test(safe)) return `_${safe}`
   return RESERVED.has(safe) ? `${safe}_` : safe
 }

@@ -1,4 +1,5 @@
 /** Schema Objects of OpenAPI 3.0 and 3.1 → located, closed IR nodes. */
+import { unescapePointer } from '../escape-pointer.ts'
 import { PROSE, SPEAKS_OF } from '../explain.ts'
 import type {
   ArraySchema,
@@ -124,7 +125,7 @@ function besideReference(source: Source): Schema | undefined {
 /** Name of the component schema that a reference is to, if it is to a whole one. */
 function componentOf(ref: string): string | undefined {
   const name = COMPONENT.exec(ref)?.[1]
-  return name && decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')
+  return name && unescapePointer(name)
 }
 
 function typesOf(source: Source): string[] {

@@ -1,6 +1,6 @@
 /** Walking a document's plain JSON with its place at hand: the reading side of `build`. */
 import type { Report } from '../diagnostics.ts'
-import { escapePointer } from '../escape-pointer.ts'
+import { escapePointer, unescapePointer } from '../escape-pointer.ts'
 import type { LoadedDocument } from '../load.ts'
 import type { Extensions, Place } from './model.ts'
 
@@ -140,7 +140,7 @@ function lookUp(source: Source, ref: string): Source | undefined {
   }
   let at: Source | undefined = { value: source.reader.document.json, pointer: '', reader: source.reader }
   for (const token of ref.slice(2).split('/')) {
-    at = at && child(at, decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'))
+    at = at && child(at, unescapePointer(token))
   }
   if (!at) {
     complain(

@@ -1,9 +1,15 @@
 /** The only way by which text of a document enters generated TypeScript. */
 
-/** A single-quoted string literal; line separators and quotes escaped. */
+/** A single-quoted string literal; quotes are escaped, and what nobody sees or what some reader drops. */
 export function stringLiteral(text: string): string {
   const json = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
-  return `'${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`
+  return `'${json.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu, escapeUnits)}'`
+}
+
+/** Each UTF-16 unit as an escape, which means the same in strings and in regular expressions. */
+function escapeUnits(text: string): string {
+  const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }
 
 /** Any JSON value as a literal on one line. */
@@ -14,6 +20,8 @@ export function literal(value: unknown): string {
     const members = Object.entries(value).map(([name, member]) => `${propertyKey(name)}: ${literal(member)}`)
     return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
   }
+  // What JSON has no numbers for, YAML has.
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)
   return JSON.stringify(value) ?? 'undefined'
 }
 
@@ -28,6 +36,11 @@ export function propertyKey(name: string): string {
 /** Access to a property: `.name` or `['odd name']`. */
 export function member(name: string): string {
   return IDENTIFIER.test(name) ? `.${name}` : `[${stringLiteral(name)}]`
+}
+
+/** A text within a regular expression literal, where it means itself. */
+export function regexText(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/[^ -~]+/g, escapeUnits)
 }
 
 /** A documentation comment; nothing in the text can end it early. Empty for empty text. */

@@ -1,6 +1,6 @@
 /** A request as a command that can be pasted. */
 import type { Operation, Parameter } from '../../ir/model.ts'
-import { credentialOf } from '../credential.ts'
+import { type Credential, credentialOf } from '../credential.ts'
 import type { Page } from './page.ts'
 import { sampleContent, sampleParameter } from './sample.ts'
 
@@ -12,7 +12,7 @@ export function curlOf(page: Page, operation: Operation): string {
   const lines = [
     `curl ${quote(urlOf(page, operation))}`,
     ...(method === 'GET' || (method === 'POST' && sample !== undefined) ? [] : [`-X ${method}`]),
-    ...headersOf(page, operation).map(([name, value]) => `-H ${quoteHeader(name, value)}`),
+    ...headersOf(page, operation).map((header) => `-H ${header}`),
     ...(content && sample !== undefined ? bodyOf(content.mediaType, sample) : []),
   ]
   return lines.join(' \\\n  ')
@@ -20,33 +20,35 @@ export function curlOf(page: Page, operation: Operation): string {
 
 function urlOf(page: Page, { path, parameters }: Operation): string {
   const base = page.api.servers[0]?.url.replace(/\/$/, '') ?? ''
-  const value = (parameter: Parameter) => encodeURIComponent(show(sampleParameter(page.api, parameter)))
+  const value = (parameter: Parameter) =>
+    encodeURIComponent(show(sampleParameter(page.api, parameter)).toWellFormed())
   const filled = path.replace(/\{([^}]+)\}/g, (braced, name) => {
     const parameter = parameters.find((each) => each.in === 'path' && each.name === name)
     return parameter ? value(parameter) : braced
   })
   const query = parameters
     .filter((each) => each.in === 'query' && each.required)
-    .map((each) => `${encodeURIComponent(each.name)}=${value(each)}`)
+    .map((each) => `${encodeURIComponent(each.name.toWellFormed())}=${value(each)}`)
   return `${base}${filled}${query.length > 0 ? `?${query.join('&')}` : ''}`
 }
 
-function headersOf(page: Page, { parameters, security }: Operation): [string, string][] {
+/** @returns headers as the shell reads them. */
+function headersOf(page: Page, { parameters, security }: Operation): string[] {
   const credential = security.length > 0 ? credentialOf(page.api) : undefined
   const { versionHeader } = page.wire
   const required = parameters.filter(
     (each) => each.in === 'header' && each.required && each.name !== versionHeader,
   )
   return [
-    ...(credential ? [[credential.header, `${credential.prefix}$API_KEY`] as [string, string]] : []),
-    ...(versionHeader === undefined ? [] : [[versionHeader, page.api.version] as [string, string]]),
-    ...required.map((each): [string, string] => [each.name, show(sampleParameter(page.api, each))]),
+    ...(credential ? [quoteCredential(credential)] : []),
+    ...(versionHeader === undefined ? [] : [quote(`${versionHeader}: ${page.api.version}`)]),
+    ...required.map((each) => quote(`${each.name}: ${show(sampleParameter(page.api, each))}`)),
   ]
 }
 
 function bodyOf(mediaType: string, sample: unknown): string[] {
   if (mediaType === 'application/json') return [`--json ${quote(JSON.stringify(sample, null, 2))}`]
-  const type = `-H ${quoteHeader('Content-Type', mediaType)}`
+  const type = `-H ${quote(`Content-Type: ${mediaType}`)}`
   if (mediaType.includes('json')) return [type, `--data ${quote(JSON.stringify(sample, null, 2))}`]
   if (mediaType === 'application/x-www-form-urlencoded' && typeof sample === 'object') {
     return Object.entries(sample ?? {}).map(
@@ -65,7 +67,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** In double quotes where the shell is to fill in the key; in single quotes otherwise. */
-function quoteHeader(name: string, value: string): string {
-  return value.endsWith('$API_KEY') ? `"${name}: ${value}"` : quote(`${name}: ${value}`)
+/** In double quotes, where the shell fills in the key and leaves everything else alone. */
+function quoteCredential({ header, prefix }: Credential): string {
+  return `"${header.replace(/["$`\\]/g, '\\$&')}: ${prefix}$API_KEY"`
 }

@@ -123,7 +123,7 @@ function account_id$(v) {
   }
   const v5 = v.twin
   if (v5 !== undefined) {
-    if (!(account_id_3$(v5))) return false
+    if (!account_id_3$(v5)) return false
   }
   return true
 }
