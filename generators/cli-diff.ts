@@ -43,11 +43,11 @@ export async function diff(run: Run, a: string, b: string, markdown: boolean): P
 }
 
 /** Two documents alone, and as they are: what a linter thinks of them is no difference. */
-async function readDocuments({ report }: Run, files: readonly string[]): Promise<Api[]> {
+async function readDocuments({ config, report }: Run, files: readonly string[]): Promise<Api[]> {
   const [{ loadDocument }, { buildApi }] = await Promise.all([import('./load.ts'), import('./ir/build.ts')])
-  const documents = files.flatMap((file) => loadDocument(file, report) ?? [])
+  const documents = files.flatMap((file) => loadDocument(file, report, config.strict) ?? [])
   report.finish()
-  const apis = documents.map((document) => buildApi(document, report))
+  const apis = documents.map((document) => buildApi(document, report, config.strict))
   report.finish()
   return apis
 }

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { count, loadFamily, type Outcome, type Run } from './cli-run.ts'
+import { createReport } from './diagnostics.ts'
 import type { Step } from './gate.ts'
 import type { Api, OutputFile, Place } from './ir/model.ts'
 import { compare } from './print/file.ts'
@@ -116,7 +117,7 @@ async function reportMissing({ config, report }: Run, steps: readonly Step[]): P
   const index = join(config.out, CHANGE_INDEX)
   if (!existsSync(index)) return
   const placeIn = (file: string, pointer: string): Place =>
-    loadDocument(file, report)?.place(pointer) ?? { file, line: 1, column: 1, pointer }
+    loadDocument(file, createReport(), config.strict)?.place(pointer) ?? { file, line: 1, column: 1, pointer }
   for (const each of missingChanges(readFileSync(index, 'utf8'), steps, placeIn)) report.add(each)
   report.finish()
 }

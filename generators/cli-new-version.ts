@@ -11,7 +11,7 @@ export async function newVersion(run: Run, version: string): Promise<Outcome> {
   const { config, report } = run
   const newest = config.documents.at(-1)!
   const text = readFileSync(newest, 'utf8')
-  const loaded = parseText(newest, text, report)
+  const loaded = parseText(newest, text, report, config.strict)
   report.finish()
   const before = String((loaded!.json.info as { version?: unknown } | undefined)?.version ?? '')
   const file = fileFor(newest, before, version)

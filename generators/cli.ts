@@ -138,7 +138,7 @@ async function endOf(command: Command, action: Action, options: Options, termina
   const name = command.name()
   try {
     const run = await openRun(options.config, terminal)
-    const outcome = await action(run, ...command.args)
+    const outcome = await action(run, ...command.args).catch((error) => explainOverflow(error, run))
     const { diagnostics } = run.report
     return { command: name, exit: outcome.exit ?? OK, diagnostics, outcome }
   } catch (error) {
@@ -146,6 +146,17 @@ async function endOf(command: Command, action: Action, options: Options, termina
     const { diagnostics } = error
     return { command: name, exit: isUnreadable(diagnostics) ? UNREADABLE : FINDINGS, diagnostics }
   }
+}
+
+/** Components that lead on to each other by the thousand are deeper than the stack: the document is at fault. */
+function explainOverflow(error: unknown, { config, report }: Run): never {
+  if (!(error instanceof RangeError) || !/call stack/.test(error.message)) throw error
+  for (const file of config.documents) {
+    const message = 'components refer to each other in chains of thousands'
+    const place = { file, line: 1, column: 1, pointer: '' }
+    report.add({ code: 'document-excess', severity: 'error', place, message, hint: 'shorten them' })
+  }
+  throw new DiagnosticsError(report.diagnostics)
 }
 
 function print(end: End, format: Format, terminal: Terminal): void {

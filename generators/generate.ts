@@ -10,7 +10,7 @@ import { emitEvents } from './emit/events.ts'
 import { emitHandlers } from './emit/handlers.ts'
 import { emitReference, printReference } from './emit/reference.ts'
 import { emitRoutes } from './emit/routes.ts'
-import { emitTranslations } from './emit/translations.ts'
+import { emitTranslations, type Translations } from './emit/translations.ts'
 import { emitTypes, prepareTypes, printTypes } from './emit/types.ts'
 import { emitValidators } from './emit/validators.ts'
 import { checkExtensions } from './extensions.ts'
@@ -26,7 +26,7 @@ const hashes = new WeakMap<Api, string>()
 
 /** Reads and judges the documents, oldest first. What is wrong with them stands in the report. */
 export async function loadApis(config: Config, report: Report): Promise<Api[]> {
-  const documents = config.documents.flatMap((file) => loadDocument(file, report) ?? [])
+  const documents = config.documents.flatMap((file) => loadDocument(file, report, config.strict) ?? [])
   const chores = createChores(openCache(), documents)
   // Redocly gives up on references that lead nowhere or round in circles, so problems wait until `build` has looked.
   const problems = documents.map((document) => chores.lint(document))
@@ -51,7 +51,10 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
 export async function emitAll(apis: readonly Api[], config: Config, report: Report): Promise<OutputFile[]> {
   const versions = apis.map((api) => api.version)
   const changes = await loadChanges(config.versions, versions, report)
-  const translations = emitTranslations(apis, changes, report, config.out)
+  const served = config.emit.some((name) => name === 'routes' || name === 'translations')
+  const translations: Translations = served
+    ? emitTranslations(apis, changes, report, config.out)
+    : { files: [], bindings: new Map() }
   const types = await printTypes(apis)
   const { client, wire } = config
   const emitters: Record<Emitter, () => readonly OutputFile[]> = {

@@ -25,7 +25,14 @@ export async function findProblems(file: string, text: string, json: unknown): P
   const config = await createConfig({ extends: ['recommended'], rules: REPORTED_BY_BUILD, telemetry: 'off' })
   const document = { source: new Source(file, text), parsed: json }
   const externalRefResolver = new BaseResolver(config.resolve)
-  const problems = await lintDocument({ document, config, externalRefResolver })
+  let problems: Awaited<ReturnType<typeof lintDocument>>
+  try {
+    problems = await lintDocument({ document, config, externalRefResolver })
+  } catch (cause) {
+    // Some documents are more than it can bear; what matters here `build` finds itself.
+    const message = `Redocly's rules were not applied: ${(cause as Error).message}`
+    return [{ rule: 'lint-failed', severity: 'warning', message, pointer: '', suggestions: [] }]
+  }
   return problems.map((problem) => {
     const pointer = problem.location[0]?.pointer?.replace(/^#/, '') ?? ''
     return {

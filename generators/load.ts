@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Report } from './diagnostics.ts'
+import { findExcess } from './excess.ts'
 import type { Place } from './ir/model.ts'
 import { type LocatedYaml, readLocated, readValue } from './read-yaml.ts'
+import { checkShape } from './shape.ts'
 
 export interface LoadedDocument {
   /** As given, for messages: relative to the working directory. */
@@ -16,8 +18,11 @@ export interface LoadedDocument {
   place(pointer: string): Place
 }
 
-/** @returns the document, or undefined after a diagnostic when it cannot be read or parsed. */
-export function loadDocument(file: string, report: Report): LoadedDocument | undefined {
+/**
+ * @param strict whether what is merely untidy is an error; otherwise it is left out with a warning.
+ * @returns the document, or undefined after diagnostics when it cannot be read, or is no OpenAPI document.
+ */
+export function loadDocument(file: string, report: Report, strict = true): LoadedDocument | undefined {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -31,11 +36,16 @@ export function loadDocument(file: string, report: Report): LoadedDocument | und
     })
     return undefined
   }
-  return parseText(file, text, report)
+  return parseText(file, text, report, strict)
 }
 
 /** @returns the document of a YAML or JSON text, or undefined after located diagnostics. */
-export function parseText(file: string, text: string, report: Report): LoadedDocument | undefined {
+export function parseText(
+  file: string,
+  text: string,
+  report: Report,
+  strict = true,
+): LoadedDocument | undefined {
   const quick = readValue(text)
   const whole = quick ? undefined : readLocated(text)
   const lines = lineFinder(text)
@@ -57,13 +67,56 @@ export function parseText(file: string, text: string, report: Report): LoadedDoc
     return undefined
   }
   const offsetOf = offsetFinder(text, whole?.offsets)
-  return {
+  const document: LoadedDocument = {
     file,
     text,
     hash: createHash('sha256').update(text).digest('hex'),
     json: json as Record<string, unknown>,
     place: (pointer) => lazyPlace(file, pointer, () => lines(offsetOf(pointer))),
   }
+  return isOpenApi(document, report) && isWellShaped(document, report, strict) ? document : undefined
+}
+
+function isOpenApi({ json, place }: LoadedDocument, report: Report): boolean {
+  const { openapi, swagger } = json
+  const complain = (at: string, message: string, hint: string) => {
+    report.add({ code: 'openapi-version', severity: 'error', place: place(at), message, hint })
+    return false
+  }
+  if (openapi === undefined && swagger !== undefined)
+    return complain(
+      '/swagger',
+      `Swagger ${scalar(swagger)} is not supported`,
+      'convert the document to OpenAPI 3.1',
+    )
+  if (typeof openapi === 'number')
+    return complain('/openapi', `\`openapi: ${openapi}\` is a number`, 'quote it: `openapi: "3.1.0"`')
+  if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi)) return true
+  return complain(
+    '/openapi',
+    `\`openapi: ${scalar(openapi)}\` is not supported`,
+    'OpenAPI 3.0 and 3.1 documents are',
+  )
+}
+
+const scalar = (value: unknown): string =>
+  typeof value === 'object' ? '…' : value === undefined ? '' : String(value)
+
+function isWellShaped({ json, place }: LoadedDocument, report: Report, strict: boolean): boolean {
+  const excess = findExcess(json)
+  if (excess) {
+    const { pointer, message } = excess
+    const hint = 'write it with references to components'
+    report.add({ code: 'document-excess', severity: 'error', place: place(pointer), message, hint })
+    return false
+  }
+  const faults = checkShape(json)
+  for (const { pointer, message, untidy } of faults) {
+    const severity = untidy && !strict ? 'warning' : 'error'
+    const hint = severity === 'error' ? 'correct it; nothing can be made of it' : 'it is left out'
+    report.add({ code: 'document-shape', severity, place: place(pointer), message, hint })
+  }
+  return faults.every(({ untidy }) => untidy && !strict)
 }
 
 /** A place that looks for its line when somebody asks: most never are. */

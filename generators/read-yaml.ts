@@ -3,7 +3,7 @@
  * what is wrong with a text, and is asked only when a line is to be shown.
  */
 import { CORE_SCHEMA, load, YAMLException } from 'js-yaml'
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml'
 import { escapePointer } from './escape-pointer.ts'
 
 export interface LocatedYaml {
@@ -19,53 +19,77 @@ export function readValue(text: string): { readonly value: unknown } | undefined
     // YAML 1.2's core schema: a date stays the text that it is.
     return { value: load(text, { schema: CORE_SCHEMA }) }
   } catch (error) {
-    if (error instanceof YAMLException) return undefined
+    // A text that is nested deeper than the stack is wrong as well; the other reader says so.
+    if (error instanceof YAMLException || error instanceof RangeError) return undefined
     throw error
   }
 }
 
 /** @returns the value with the offset of every node, and what is wrong with the text. */
 export function readLocated(text: string): LocatedYaml {
-  const parsed = parseDocument(text, { prettyErrors: true, uniqueKeys: true, merge: false })
   const offsets = new Map<string, number>()
-  const errors = parsed.errors.map((error) => ({
-    offset: error.pos[0],
-    message: (error.message.split('\n')[0] ?? error.message).replace(/ at line \d+, column \d+:?$/, ''),
-  }))
-  const value = errors.length > 0 ? undefined : toJson(parsed, parsed.contents, '', offsets)
-  return { value, offsets, errors }
+  try {
+    const parsed = parseDocument(text, { prettyErrors: true, uniqueKeys: true, merge: false })
+    const errors = parsed.errors.map((error) => ({
+      offset: error.pos[0],
+      message: explained(error.message),
+    }))
+    const value = errors.length > 0 ? undefined : toJson(parsed.contents, '', { offsets, anchors: new Map() })
+    return { value, offsets, errors }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return {
+      value: undefined,
+      offsets,
+      errors: [{ offset: 0, message: TOO_DEEP }],
+    }
+  }
+}
+
+const TOO_DEEP = 'the document is nested too deeply'
+
+function explained(message: string): string {
+  if (message.startsWith('Maximum call stack')) return TOO_DEEP
+  return (message.split('\n')[0] ?? message).replace(/ at line \d+, column \d+:?$/, '')
+}
+
+interface Reading {
+  readonly offsets: Map<string, number>
+  /** What the aliases met from here on stand for. */
+  readonly anchors: Map<string, unknown>
 }
 
 /** Converts the syntax tree, noting under each pointer the offset of its key (or of the item itself). */
-function toJson(
-  document: Document,
-  node: Node | null,
-  pointer: string,
-  offsets: Map<string, number>,
-): unknown {
+function toJson(node: Node | null, pointer: string, reading: Reading): unknown {
   if (node === null) return null
+  const { offsets, anchors } = reading
   if (!offsets.has(pointer)) offsets.set(pointer, node.range?.[0] ?? 0)
-  if (isScalar(node)) return node.value
-  if (isSeq(node))
-    return node.items.map((item, index) =>
-      toJson(document, item as Node | null, `${pointer}/${index}`, offsets),
-    )
-  if (isMap(node)) {
-    const object: Record<string, unknown> = {}
-    for (const pair of node.items) {
-      const key = pair.key as Node
-      const name = String(isScalar(key) ? key.value : key)
-      const child = `${pointer}/${escapePointer(name)}`
-      offsets.set(child, key.range?.[0] ?? 0)
-      Object.defineProperty(object, name, {
-        value: toJson(document, pair.value as Node | null, child, offsets),
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      })
-    }
-    return object
+  // One value, however many places it stands in: written out, a few lines of aliases fill any memory.
+  if (isAlias(node)) return anchors.get(node.source) ?? null
+  const anchored = <Value>(value: Value): Value => {
+    if (node.anchor !== undefined) anchors.set(node.anchor, value)
+    return value
   }
-  if (isAlias(node)) return toJson(document, node.resolve(document) ?? null, pointer, offsets)
-  return null
+  if (isScalar(node)) return anchored(node.value)
+  if (isSeq(node)) {
+    const list: unknown[] = anchored([])
+    for (const [index, item] of node.items.entries())
+      list.push(toJson(item as Node | null, `${pointer}/${index}`, reading))
+    return list
+  }
+  if (!isMap(node)) return null
+  const object: Record<string, unknown> = anchored({})
+  for (const pair of node.items) {
+    const key = pair.key as Node | null
+    const name = String(isScalar(key) ? key.value : key)
+    const child = `${pointer}/${escapePointer(name)}`
+    offsets.set(child, key?.range?.[0] ?? 0)
+    Object.defineProperty(object, name, {
+      value: toJson(pair.value as Node | null, child, reading),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
+  }
+  return object
 }

@@ -1,5 +1,6 @@
 /** Wire types of each version. The one file that knows openapi-typescript. */
 import type { OpenAPI3, transformSchema } from 'openapi-typescript'
+import { DiagnosticsError } from '../diagnostics.ts'
 import { type HeadOperation, headOperations } from '../ir/head.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
 import { identifier } from '../ir/naming.ts'
@@ -30,7 +31,10 @@ export function prepareTypes(api: Api, text: Promise<string>): void {
  */
 export async function printTypes(apis: readonly Api[]): Promise<Map<string, string>> {
   const texts = apis.map(async (api): Promise<[string, string]> => {
-    const text = await (prepared.get(api) ?? printDocumentTypes(api.document))
+    const text = await (prepared.get(api) ?? printDocumentTypes(api.document)).catch((cause: Error) => {
+      const message = `openapi-typescript makes no types of this document: ${cause.message}`
+      throw new DiagnosticsError([{ code: 'types-failed', severity: 'error', place: api.place, message }])
+    })
     return [api.version, `${HEADER}${text.includes(': Open<') ? OPEN : ''}${text}`]
   })
   return new Map(await Promise.all(texts))

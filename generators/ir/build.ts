@@ -15,7 +15,6 @@ import { pascalCase } from './naming.ts'
 import { buildSchema, optional } from './schema.ts'
 import {
   child,
-  complain,
   entries,
   extensionsOf,
   flag,
@@ -48,14 +47,6 @@ export function buildApi(document: LoadedDocument, report: Report, strict = true
       built: new Map(),
       inlining: new Set(),
     },
-  }
-  if (!/^3\.[01](\.|$)/.test(openapi)) {
-    complain(
-      root,
-      'openapi-version',
-      `\`openapi: ${openapi}\` is not supported`,
-      'OpenAPI 3.0 and 3.1 documents are',
-    )
   }
   const info = child(root, 'info') ?? { ...root, value: {} }
   const components = child(root, 'components')
@@ -189,11 +180,11 @@ function checkPathParameters(operation: Operation, source: Source): void {
   for (const parameter of operation.parameters) {
     if (parameter.in === 'path' && !named.delete(parameter.name)) {
       const message = `the path ${operation.path} has no {${parameter.name}}`
-      complain(source, 'path-parameter', message, 'correct the path or the parameter')
+      leaveOut(source, 'path-parameter', message, 'correct the path or the parameter')
     }
   }
   for (const name of named) {
-    complain(
+    leaveOut(
       source,
       'path-parameter',
       `{${name}} of ${operation.path} is not declared`,

@@ -107,6 +107,9 @@ function report(
   source.reader.report.add({ code, severity, place, message, ...(hint !== undefined && { hint }) })
 }
 
+/** References that consist of nothing but a reference. */
+const MAX_CHAIN = 100
+
 /**
  * Follows `$ref` within the document until something that is no reference.
  * @returns undefined after a diagnostic when the target is missing, elsewhere, or refers back to itself.
@@ -122,6 +125,18 @@ export function resolve(source: Source): Source | undefined {
       return undefined
     }
     seen.add(ref)
+    if (seen.size > MAX_CHAIN) {
+      once({ ...source, pointer: '' }, 'ref-chain', () => {
+        complain(
+          source,
+          'ref-chain',
+          `more than ${MAX_CHAIN} references lead on to each other`,
+          'refer to the target',
+        )
+        return true
+      })
+      return undefined
+    }
     const target = lookUp(source, ref)
     if (!target) return undefined
     at = target

@@ -1,0 +1,204 @@
+/**
+ * What stands where in an OpenAPI document: mappings where mappings belong, lists where lists, texts where texts.
+ * Everything after this may rely on it, so that a document of any shape is complained about where it is wrong.
+ */
+import { escapePointer } from './escape-pointer.ts'
+import type { DocumentFault } from './excess.ts'
+
+/** What a member must be: a leaf, or a kind of node, alone, in a list (`[]`) or in a mapping (`{}`). */
+type Rule = string
+
+const REFERABLE = { $ref: 'text', summary: 'text', description: 'text' }
+const LEAVES = {
+  text: (value: unknown) => typeof value === 'string',
+  flag: (value: unknown) => typeof value === 'boolean',
+  number: (value: unknown) => Number.isFinite(value),
+  bound: (value: unknown) => Number.isFinite(value) || typeof value === 'boolean',
+  factor: (value: unknown) => Number.isFinite(value) && Number(value) > 0,
+  type: (value: unknown) =>
+    typeof value === 'string' || (Array.isArray(value) && value.every((each) => typeof each === 'string')),
+  list: Array.isArray,
+  texts: (value: unknown) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+} as const
+
+const PARAMETER: Readonly<Record<string, Rule>> = {
+  ...REFERABLE,
+  name: 'text',
+  in: 'text',
+  required: 'flag',
+  deprecated: 'flag',
+  schema: 'Schema',
+  content: 'Media{}',
+  examples: 'Object{}',
+}
+
+const OPERATION: Readonly<Record<string, Rule>> = {
+  ...REFERABLE,
+  tags: 'texts',
+  operationId: 'text',
+  deprecated: 'flag',
+  parameters: 'Parameter[]',
+  requestBody: 'Body',
+  responses: 'Response{}',
+  callbacks: 'Callback{}',
+  security: 'Requirement[]',
+  servers: 'Server[]',
+}
+
+const named = (rule: Rule, ...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, rule]))
+
+const SCHEMA: Readonly<Record<string, Rule>> = {
+  ...REFERABLE,
+  ...named('text', 'title', 'format', 'pattern'),
+  type: 'type',
+  ...named('list', 'enum', 'examples'),
+  required: 'texts',
+  ...named('Schema{}', 'properties', 'patternProperties', '$defs', 'dependentSchemas'),
+  ...named('Schema[]', 'allOf', 'anyOf', 'oneOf', 'prefixItems'),
+  ...named(
+    'Schema',
+    'items',
+    'additionalProperties',
+    'propertyNames',
+    'not',
+    'if',
+    'then',
+    'else',
+    'contains',
+  ),
+  ...named('Schema', 'unevaluatedProperties', 'unevaluatedItems', 'contentSchema'),
+  ...named('number', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'),
+  ...named('number', 'minProperties', 'maxProperties', 'minContains', 'maxContains'),
+  ...named('bound', 'exclusiveMinimum', 'exclusiveMaximum'),
+  multipleOf: 'factor',
+  ...named('flag', 'uniqueItems', 'nullable', 'deprecated', 'readOnly', 'writeOnly'),
+  dependentRequired: 'texts{}',
+  discriminator: 'Discriminator',
+}
+
+const KINDS: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+  Document: {
+    info: 'Info',
+    paths: 'PathItem{}',
+    webhooks: 'PathItem{}',
+    components: 'Components',
+    tags: 'Tag[]',
+    servers: 'Server[]',
+    security: 'Requirement[]',
+  },
+  Info: { title: 'text', version: 'text', ...REFERABLE },
+  Tag: { name: 'text', description: 'text' },
+  Server: { url: 'text', description: 'text' },
+  Components: {
+    schemas: 'Schema{}',
+    parameters: 'Parameter{}',
+    responses: 'Response{}',
+    requestBodies: 'Body{}',
+    headers: 'Parameter{}',
+    securitySchemes: 'Scheme{}',
+    pathItems: 'PathItem{}',
+    callbacks: 'Callback{}',
+    ...named('Object{}', 'examples', 'links'),
+  },
+  PathItem: {
+    ...REFERABLE,
+    parameters: 'Parameter[]',
+    servers: 'Server[]',
+    ...named('Operation', 'get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'),
+  },
+  Operation: OPERATION,
+  Parameter: PARAMETER,
+  Body: { ...REFERABLE, required: 'flag', content: 'Media{}' },
+  Response: { ...REFERABLE, headers: 'Parameter{}', content: 'Media{}', links: 'Object{}' },
+  Media: { schema: 'Schema', examples: 'Object{}', encoding: 'Object{}' },
+  Scheme: { ...REFERABLE, ...named('text', 'type', 'in', 'name', 'scheme') },
+  Schema: SCHEMA,
+  Discriminator: { propertyName: 'text', mapping: 'text{}' },
+  Object: {},
+  Callback: {},
+  Requirement: {},
+}
+
+/** Members whose kind is that of all that a node holds. */
+const EVERY: Readonly<Record<string, Rule>> = { Callback: 'PathItem', Requirement: 'texts' }
+
+/** Without these nothing can be made of a node; without another leaf it only says less. */
+const NEEDED = /^(?:\$ref|name|in|operationId|type|propertyName)$/
+
+export interface ShapeFault extends DocumentFault {
+  /** Whether the rest of the document means the same without it. */
+  readonly untidy: boolean
+}
+
+/**
+ * @param document plain JSON that is no cycle. What is merely untidy is taken out of it.
+ * @returns everything that is not what belongs in its place.
+ */
+export function checkShape(document: object): ShapeFault[] {
+  const faults: ShapeFault[] = []
+  const known = new Map<object, Set<Rule>>()
+  const wrong = (pointer: string, value: unknown, wanted: string, untidy = false) => {
+    const name = pointer.slice(pointer.lastIndexOf('/') + 1)
+    faults.push({ pointer, message: `\`${name}\` is ${nameOf(value)}, not ${wanted}`, untidy })
+  }
+  const members = (value: object, pointer: string, rule: Rule): void => {
+    for (const [name, each] of Object.entries(value)) {
+      if (name.startsWith('x-') && rule !== 'Schema') continue
+      const at = `${pointer}/${escapePointer(name)}`
+      if (!check(each, at, rule)) wrong(at, each, WORDS[rule] ?? 'what belongs here')
+    }
+  }
+  const check = (value: unknown, pointer: string, rule: Rule): boolean => {
+    if (Object.hasOwn(LEAVES, rule)) return LEAVES[rule as keyof typeof LEAVES](value)
+    if (rule.endsWith('[]') || rule.endsWith('{}')) {
+      const list = rule.endsWith('[]')
+      if (list ? !Array.isArray(value) : !isMapping(value))
+        wrong(pointer, value, list ? 'a list' : 'a mapping')
+      else members(value as object, pointer, rule.slice(0, -2))
+      return true
+    }
+    if (rule === 'Schema' && typeof value === 'boolean') return true
+    if (!isMapping(value)) {
+      wrong(pointer, value, rule === 'Schema' ? 'a schema' : 'a mapping')
+      return true
+    }
+    // Aliases make one node stand in many places.
+    const before = known.get(value) ?? new Set()
+    if (before.has(rule)) return true
+    known.set(value, before.add(rule))
+    if (EVERY[rule] !== undefined) members(value, pointer, EVERY[rule])
+    for (const [name, inner] of Object.entries(KINDS[rule]!)) {
+      if (!Object.hasOwn(value, name)) continue
+      const at = `${pointer}/${escapePointer(name)}`
+      if (check(value[name], at, inner)) continue
+      const untidy = !NEEDED.test(name)
+      wrong(at, value[name], WORDS[inner] ?? 'what belongs here', untidy)
+      if (untidy) delete value[name]
+    }
+    return true
+  }
+  check(document, '', 'Document')
+  return faults
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  text: 'a text',
+  flag: 'true or false',
+  number: 'a number',
+  bound: 'a number',
+  factor: 'a number above 0',
+  type: 'a type or a list of types',
+  list: 'a list',
+  texts: 'a list of texts',
+}
+
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a mapping'
+  return typeof value === 'string' ? 'a text' : (JSON.stringify(value) ?? String(value))
+}
