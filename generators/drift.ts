@@ -1,5 +1,6 @@
 /** Which line of a document a drifted line of output comes from: for a report that names the cause, not the symptom. */
 import type { Diagnostic } from './diagnostics.ts'
+import { judgedOf } from './emit/judge-names.ts'
 import type { Api, Place, Schema } from './ir/model.ts'
 import { walk } from './ir/walk.ts'
 import type { Drift } from './write.ts'
@@ -53,15 +54,25 @@ function spotSource(drift: Drift, line: number, apis: readonly Api[]): Place | u
   const owners = ownersOf(api)
   const lines = drift.wanted.split('\n')
   const passed = [...wordsOf(lines[line] ?? '')]
-  for (let at = Math.min(line, lines.length - 1); at >= 0; at--) {
+  for (let at = useOf(lines, Math.min(line, lines.length - 1)); at >= 0; at--) {
     const names = declaredOn(lines[at]!)
     const owner = names.map((name) => owners.get(name)).find((each) => each !== undefined)
     if (owner)
       return passed.map((name) => owner.inside.get(name)).find((each) => each !== undefined) ?? owner.place
-    passed.push(...names)
+    passed.push(...names, ...propertiesOn(lines[at]!))
   }
   return api.place
 }
+
+/** A constant with a `$` stands before all that uses it, and means what its first user means. */
+function useOf(lines: readonly string[], line: number): number {
+  const name = /^const (\w+\$\w+) =/.exec(lines[line] ?? '')?.[1]
+  return name === undefined ? line : lines.findIndex((each, index) => index > line && each.includes(name))
+}
+
+/** Properties that a line reads: `const v1 = v.title`, `v['odd name']`. */
+const propertiesOn = (line: string): string[] =>
+  [...line.matchAll(/\bv\d*(?:\.([\w$]+)|\['([^']+)'\])/g)].map((match) => match[1] ?? match[2]!)
 
 const wordsOf = (line: string): string[] => line.match(/[\p{L}\p{N}_$[\].-]+/gu) ?? []
 
@@ -73,13 +84,18 @@ function declaredOn(line: string): string[] {
     /^\s*(?:export |declare |const |function |interface |type |id: |<\w+ |)+["']?/,
     '',
   )
-  return wordsOf(rest).slice(0, 1)
+  // A judge's own function is called after it, with a `$`.
+  return wordsOf(rest)
+    .slice(0, 1)
+    .map((name) => name.replace(/\$.*$/, ''))
 }
 
 function ownersOf(api: Api): Map<string, Owner> {
   const owners = new Map<string, Owner>()
-  for (const [name, schema] of api.schemas)
-    owners.set(name, { place: schema.place, inside: namesInside(schema) })
+  for (const [name, schema] of api.schemas) {
+    const owner = { place: schema.place, inside: namesInside(schema) }
+    owners.set(name, owner).set(judgedOf(api).component(name), owner)
+  }
   for (const operation of api.operations) {
     const inside = new Map(operation.parameters.map((parameter) => [parameter.name, parameter.place]))
     owners.set(operation.id, { place: operation.place, inside })

@@ -1,5 +1,6 @@
 /** One version of the client: an interface that types its operations, and the table that binds them. */
 import type { OperationRow, Service, Wire } from '../client-runtime/service.ts'
+import { isJson } from '../ir/media-type.ts'
 import type { Api, Content, Operation, Parameter } from '../ir/model.ts'
 import { createFile, type TypeScriptFile } from '../print/file.ts'
 import { docComment, literal, propertyKey } from '../print/literal.ts'
@@ -140,17 +141,15 @@ function rowOf(operation: Operation, wire: Wire, walked: boolean): OperationRow 
     path: operation.path,
     ...(operation.parameters.some((each) => isHeader(each, wire.idempotencyHeader)) && { keyed: true }),
     ...(walked && operation.extensions['x-pagination'] === 'cursor' && { listed: true }),
-    ...(contents.length > 0 && !contents.some(isJson) && { streamed: true }),
+    ...(contents.length > 0 && !contents.some(({ mediaType }) => isJson(mediaType)) && { streamed: true }),
     ...(media !== undefined && { media }),
   }
 }
 
 /** @returns the media type to name in requests; undefined for JSON, which needs no naming. */
 function mediaOf(contents: readonly Content[]): string | undefined {
-  return contents.some(isJson) ? undefined : contents[0]?.mediaType
+  return contents.some(({ mediaType }) => isJson(mediaType)) ? undefined : contents[0]?.mediaType
 }
-
-const isJson = ({ mediaType }: Content) => mediaType.includes('json')
 
 /** Header names are compared without regard to case (RFC 9110 §5.1). */
 function isHeader(parameter: Parameter, name: string | undefined): boolean {

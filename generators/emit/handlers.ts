@@ -1,5 +1,6 @@
 /** What the runtime has to implement: one interface per tag, in head's types. */
 import { headOperations } from '../ir/head.ts'
+import { isJson } from '../ir/media-type.ts'
 import type { Api, Operation, OutputFile, Schema } from '../ir/model.ts'
 import { identifier, pascalCase } from '../ir/naming.ts'
 import { createFile } from '../print/file.ts'
@@ -7,7 +8,7 @@ import { docComment, propertyKey, stringLiteral } from '../print/literal.ts'
 import { isStream, jsonBody } from './json-schema.ts'
 import { judgedArray } from './judge-names.ts'
 
-/** Name of the interface of a tag: `pass_templates` → `PassTemplatesHandlers`. */
+/** Name of the interface of a tag: `book_lists` → `BookListsHandlers`. */
 export const handlersInterface = (tag: string): string => identifier(`${pascalCase(tag)}Handlers`)
 
 /** @param apis oldest first. */
@@ -42,7 +43,7 @@ function printMethod(operation: Operation, api: Api, file: ReturnType<typeof cre
   const reply = file.use('Reply', '../../runtime/contract.ts', { type: true })
   const input = inputOf(operation, api, file)
   const success = operation.responses.find((response) => /^2\d\d$/.test(response.status))
-  const body = success?.contents.find((content) => content.mediaType === 'application/json')
+  const body = success?.contents.find((content) => isJson(content.mediaType))
   const payload = body ? typeOf(body.schema) : isStream(operation) ? 'AsyncIterable<string>' : 'undefined'
   const answer = `${reply}<${success?.status ?? 200}, ${payload}>`
   const comment = docComment(

@@ -2,6 +2,7 @@
  * IR → JSON Schema (2020-12) as judges need it: no prose, one order of keywords, references by component name.
  * Two schemas that judge alike give the same text, whatever their documents call or order things.
  */
+import { essenceOf, isJson } from '../ir/media-type.ts'
 import type { Operation, Schema } from '../ir/model.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>> | boolean
@@ -126,15 +127,14 @@ function defined(members: Record<string, unknown>): JsonSchema {
 
 /** The JSON content of an operation's request body, if it has one. */
 export function jsonBody(operation: Operation) {
-  return operation.body?.contents.find((content) =>
-    /^application\/(?:[\w.-]+\+)?json\b/.test(content.mediaType),
-  )
+  return operation.body?.contents.find(({ mediaType }) => isJson(mediaType))
 }
 
 /** Whether success is answered with server-sent events rather than with a whole body. */
 export function isStream(operation: Operation): boolean {
   return operation.responses.some(
     ({ status, contents }) =>
-      /^2\d\d$/.test(status) && contents.some(({ mediaType }) => mediaType === 'text/event-stream'),
+      /^2\d\d$/.test(status) &&
+      contents.some(({ mediaType }) => essenceOf(mediaType) === 'text/event-stream'),
   )
 }

@@ -1,5 +1,6 @@
 /** Where values cross between two adjacent versions: answers, bodies, items of batches, queries and events. */
 import type { LoadedChange } from '../changes.ts'
+import { isJson } from '../ir/media-type.ts'
 import type { Api, Operation, Parameter, Schema } from '../ir/model.ts'
 import { createStep, touchedFunctions } from '../ir/translation.ts'
 import { type LensAt, namesTable, type PairFunction, type Step } from '../ir/translation-model.ts'
@@ -84,8 +85,6 @@ export function createStage(old: Api, next: Api, changes: readonly LoadedChange[
 
 const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string, unknown>) =>
   new Map([...roots].filter(([, key]) => functions.has(key)))
-
-const isJson = (mediaType: string): boolean => /^application\/(?:[\w.-]+\+)?json\b/.test(mediaType)
 
 /** The schema of the body of success. */
 export function answerOf(operation: Operation): Schema | undefined {

@@ -118,7 +118,7 @@ function weigh(gone: Named, come: Named): Match {
 const withoutNull = (shape: string): string =>
   shape.replace(/\["nullable",true\],?|\|null$/g, '').replace(',]', ']')
 
-/** `cardTransaction`, `card_transaction` and `Card-Transaction` are the same words. */
+/** `bookList`, `book_list` and `Book-List` are the same words. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { DifferenceCode, Location } from './difference.ts'
 import type { Api, Place, Property, Scalar, Schema } from './model.ts'
 
-/** Directions as bits, so that they spread over the graph of components in one pass. */
+/** Directions as bits, so that they spread over the graph of components in one walk. */
 export const REQUEST = 1
 export const RESPONSE = 2
 export const BOTH = REQUEST | RESPONSE

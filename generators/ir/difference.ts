@@ -154,7 +154,7 @@ export interface Difference {
   readonly proposal?: Proposal
 }
 
-/** One location as text: `Merchant.category_code`, `listDisputes ?reason`, `event pass.created header X`. */
+/** One location as text: `Book.category_code`, `listBooks ?reason`, `event book.created header X`. */
 export function formatLocation(at: Location): string {
   const inside = 'path' in at && at.path !== '' ? `.${at.path}`.replace(/^\.([[{|])/, '$1') : ''
   switch (at.kind) {

@@ -172,7 +172,7 @@ export interface Operation extends Described {
   readonly security: readonly SecurityRequirement[]
 }
 
-/** A webhook of the document: `pass.installed` for example. */
+/** A webhook of the document: `book.lent` for example. */
 export interface EventType extends Described {
   readonly name: string
   readonly tag: string

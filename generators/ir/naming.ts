@@ -1,6 +1,6 @@
 /** Names that generated code gives to things of a document. */
 
-/** `pass_templates` → `PassTemplates`; anything that is no letter or digit separates words. */
+/** `book_lists` → `BookLists`; anything that is no letter or digit separates words. */
 export function pascalCase(text: string): string {
   return words(text)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
@@ -13,7 +13,7 @@ export function camelCase(text: string): string {
   return pascal.charAt(0).toLowerCase() + pascal.slice(1)
 }
 
-/** `PassTemplates` → `pass_templates`. */
+/** `BookLists` → `book_lists`. */
 export function snakeCase(text: string): string {
   return words(text.replace(/([a-z0-9])([A-Z])/g, '$1 $2'))
     .map((word) => word.toLowerCase())

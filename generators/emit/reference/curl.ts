@@ -1,4 +1,5 @@
 /** A request as a command that can be pasted. */
+import { essenceOf, isJson } from '../../ir/media-type.ts'
 import type { Operation, Parameter } from '../../ir/model.ts'
 import { type Credential, credentialOf } from '../credential.ts'
 import type { Page } from './page.ts'
@@ -47,10 +48,10 @@ function headersOf(page: Page, { parameters, security }: Operation): string[] {
 }
 
 function bodyOf(mediaType: string, sample: unknown): string[] {
-  if (mediaType === 'application/json') return [`--json ${quote(JSON.stringify(sample, null, 2))}`]
+  if (essenceOf(mediaType) === 'application/json') return [`--json ${quote(JSON.stringify(sample, null, 2))}`]
   const type = `-H ${quote(`Content-Type: ${mediaType}`)}`
-  if (mediaType.includes('json')) return [type, `--data ${quote(JSON.stringify(sample, null, 2))}`]
-  if (mediaType === 'application/x-www-form-urlencoded' && typeof sample === 'object') {
+  if (isJson(mediaType)) return [type, `--data ${quote(JSON.stringify(sample, null, 2))}`]
+  if (essenceOf(mediaType) === 'application/x-www-form-urlencoded' && typeof sample === 'object') {
     return Object.entries(sample ?? {}).map(
       ([name, value]) => `--data-urlencode ${quote(`${name}=${show(value)}`)}`,
     )

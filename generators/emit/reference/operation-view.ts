@@ -1,4 +1,5 @@
 /** Operations and events: what they take and give, with samples. */
+import { isJson } from '../../ir/media-type.ts'
 import type { Api, Content, EventType, Operation, Parameter, Response } from '../../ir/model.ts'
 import { curlOf } from './curl.ts'
 import { factsOf } from './facts.ts'
@@ -158,7 +159,7 @@ function viewBody(
   }
 }
 
-/** `/v1/passes/{pass_id}` with its parameters set apart. */
+/** `/v1/books/{book_id}` with its parameters set apart. */
 function markParameters(path: string): Html {
   const parts = path.split(/(\{[^}]*\})/)
   return joinHtml(
@@ -189,7 +190,7 @@ function requestSamples(page: Page, operation: Operation): SampleView[] {
 /** The first success that has a body to show. */
 function responseSamples(api: Api, responses: readonly Response[]): SampleView[] {
   for (const response of responses) {
-    const content = response.contents.find(({ mediaType }) => mediaType.includes('json'))
+    const content = response.contents.find(({ mediaType }) => isJson(mediaType))
     if (!response.status.startsWith('2') || !content) continue
     const sample = sampleContent(api, content)
     return sample === undefined ? [] : [{ title: `Response ${response.status}`, codeHtml: showJson(sample) }]

@@ -13,7 +13,7 @@ export interface Page {
   /** Whether what is being shown is written by the caller; what is only read is never called required. */
   readonly written: boolean
   /**
-   * The anchor of a thing that others link to: `schema-Pass`, `createPass`, `error-not_found`.
+   * The anchor of a thing that others link to: `schema-Book`, `createBook`, `error-not_found`.
    * @param label stands in the anchor in place of a name that would not read well.
    */
   anchor(kind: AnchorKind, name: string, label?: string): string

@@ -188,7 +188,7 @@ function variantsOf(page: Page, members: readonly Schema[], id: string, level: n
   })
 }
 
-/** @returns the type in words, with links to components: `array of Pass or null`. */
+/** @returns the type in words, with links to components: `array of Book or null`. */
 export function describeType(page: Page, schema: Schema): Html {
   const type = plainType(page, schema)
   return schema.nullable ? html`${[type]} or null` : type
