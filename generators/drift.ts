@@ -61,7 +61,13 @@ function spotSource(drift: Drift, line: number, apis: readonly Api[]): Place | u
       return passed.map((name) => owner.inside.get(name)).find((each) => each !== undefined) ?? owner.place
     passed.push(...names, ...propertiesOn(lines[at]!))
   }
-  return api.place
+  return mostNamed(passed, owners.values()) ?? api.place
+}
+
+/** The first thing named on a line that belongs to nothing, in the component that has most of what is named there. */
+function mostNamed(names: readonly string[], owners: Iterable<Owner>): Place | undefined {
+  const inside = [...owners].map((owner) => names.flatMap((name) => owner.inside.get(name) ?? []))
+  return inside.toSorted((a, b) => b.length - a.length)[0]?.[0]
 }
 
 /** A constant with a `$` stands before all that uses it, and means what its first user means. */
@@ -92,10 +98,8 @@ function declaredOn(line: string): string[] {
 
 function ownersOf(api: Api): Map<string, Owner> {
   const owners = new Map<string, Owner>()
-  for (const [name, schema] of api.schemas) {
-    const owner = { place: schema.place, inside: namesInside(schema) }
-    owners.set(name, owner).set(judgedOf(api).component(name), owner)
-  }
+  for (const [name, schema] of [...judgedOf(api).schemas, ...api.schemas])
+    owners.set(name, { place: schema.place, inside: namesInside(schema) })
   for (const operation of api.operations) {
     const inside = new Map(operation.parameters.map((parameter) => [parameter.name, parameter.place]))
     owners.set(operation.id, { place: operation.place, inside })

@@ -65,6 +65,14 @@ test('a property added to a schema is in every output, and nothing else changes'
 test.each([
   ['2030-01-01/types.ts', 'pages?: number | null', 'pages?: number', 'pages: { type: [integer'],
   ['2030-01-01/routes.ts', "id: 'getBook'", "id: 'fetchBook'", '    get:'],
+  ['validators.js', '.length <= 200', '.length <= 300', 'title: { type: string, minLength: 1'],
+  ['validators.js', "'seconds'", "'hours'", 'seconds: { type'],
+  ['validators.js', "new RegExp('^book_[0-9]", "new RegExp('^book_[1-9]", 'BookId:'],
+  ['validators.js', 'export const Paper', 'export const paper', 'Paper:'],
+  ['2030-01-01/validators.js', '  BookList,', '  BookLists,', 'BookList:'],
+  ['2030-01-01/validators.d.ts', 'const Medium:', 'const medium:', 'Medium:'],
+  ['head/handlers.ts', '  createBook(', '  makeBook(', '    post:'],
+  ['2030-01-01/reference.html', 'id="getBook"', 'id="fetchBook"', '    get:'],
   ['2030-01-01/openapi.json', '"maxLength": 200', '"maxLength": 300', 'title: { type: string, minLength: 1'],
 ])('an edit of %s is found and traced to its line', async (path, from, to, source) => {
   const text = readFileSync(out(path), 'utf8')
