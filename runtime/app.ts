@@ -144,7 +144,7 @@ function createService(deps: Deps, environment: Environment): Service {
     endpointSecrets: createEndpointSecrets(seals, environment),
     streams: createEventStreams({ database: database[environment], environment, hints, isLeaving }),
     openStreams: new Map(),
-    deliveriesDue: () => notices.post(environment),
+    deliveriesDue: (tenantId) => notices.post(environment, tenantId),
     versions: createVersions(versions, handlers, environment, baseUrls.console),
     cursorKey: deriveSecret(pepper, 'cursors'),
     proxies: readTrust(settings.trustedProxies),

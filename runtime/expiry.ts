@@ -38,24 +38,24 @@ export async function expirePasses(parts: ExpiryParts): Promise<void> {
       for (const [tenantId, passes] of byTenant) {
         const ids = passes.map(({ id }) => id)
         const due = await expireOf(parts, environment, tenantId, ids, now).catch((error: unknown) => {
-          if (isSpaceWiped(error)) return 0 // the next look does not find them
+          if (isSpaceWiped(error)) return false // the next look does not find them
           throw error
         })
-        if (due > 0) parts.notices.post(environment)
+        if (due) parts.notices.post(environment, tenantId)
       }
       if (overdue.length < BATCH) break
     }
   }
 }
 
-/** Gives how many deliveries are due. */
+/** Gives whether deliveries may be due. */
 async function expireOf(
   { database, baseUrls }: ExpiryParts,
   environment: Environment,
   space: string,
   ids: readonly string[],
   now: number,
-): Promise<number> {
+): Promise<boolean> {
   const { tenantId } = readSpace(space)
   const pin = await readPin(database.control, tenantId, environment)
   return database[environment].forTenant(tenantId).transaction(async (db) => {
@@ -66,7 +66,7 @@ async function expireOf(
         ? [{ ...pass, status: 'expired' as const, updated: Math.max(pass.updated, pass.expires_at!) }]
         : [],
     )
-    if (expired.length === 0) return 0
+    if (expired.length === 0) return false
     const events = collectEvents({ tenantId: space, pin, now })
     updatePasses(db, space, expired)
     for (const pass of expired) {

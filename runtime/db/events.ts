@@ -12,8 +12,6 @@ import {
 } from './page.ts'
 import { toTimestamp } from './types.ts'
 
-// An attempt's identifier begins with the event's own time and counter and ends with a digest of event and endpoint, so
-// that it is as unique as a random one and can be made where the endpoints are known.
 const APPEND: Statement = {
   name: 'events_append',
   text: `WITH head AS (
@@ -22,50 +20,42 @@ const APPEND: Statement = {
            RETURNING sequence
          ), given AS (
            SELECT * FROM json_to_recordset($3) AS n (position bigint, id text, type text, version text, body text,
-                                                     source json, created timestamptz, only_id text, but_id text)
+                                                     source json, created timestamptz, audience text, endpoint_id text)
          ), kept AS (
-           INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created)
-           SELECT $1, n.id, head.sequence - $2 + n.position, n.type, n.version, n.body, n.source, n.created
+           INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience,
+                               audience_endpoint_id)
+           SELECT $1, n.id, head.sequence - $2 + n.position, n.type, n.version, n.body, n.source, n.created, n.audience,
+                  n.endpoint_id
              FROM given n, head
-         ), planned AS (
-           SELECT 'wdla_' || substr(n.id, 5, 14) || substr(md5(n.id || w.id), 1, 12) AS attempt_id,
-                  w.id AS endpoint_id, w.status, n.id AS event_id, n.created
-             FROM given n
-             JOIN webhook_endpoints w ON w.tenant_id = $1
-              AND CASE WHEN n.only_id IS NOT NULL THEN w.id = n.only_id
-                       WHEN n.but_id IS NOT NULL THEN w.id <> n.but_id AND w.status = 'enabled'
-                       ELSE w.enabled_events && ARRAY[n.type, '*'] END
-         ), attempts AS (
-           INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
-                                         created, updated)
-           SELECT $1, attempt_id, endpoint_id, event_id, 1,
-                  CASE status WHEN 'enabled' THEN 'pending' ELSE 'canceled' END, 'schedule', created, created, created
-             FROM planned
          )
-         INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at)
-         SELECT $1, attempt_id, endpoint_id, event_id, 1, 'schedule', created FROM planned WHERE status = 'enabled'`,
+         SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for`,
 }
 
 /**
- * Writes events under the next numbers of the tenant's sequence, and the first attempt at each endpoint that is to be
- * told: due at once, or cancelled where the endpoint is disabled. Belongs near the end of its transaction, because the
- * end of the sequence stays locked. Gives how many attempts are due.
+ * Writes events under the next numbers of the tenant's sequence. Workers plan the attempts to deliver them: what an event
+ * costs here does not depend on how many endpoints there are. Belongs near the end of its transaction, because the end of
+ * the sequence stays locked. Gives whether there may be something to plan.
  */
 export async function appendEvents(
   db: Database,
   tenantId: string,
   rendered: readonly RenderedEvent[],
-): Promise<number> {
-  if (rendered.length === 0) return 0
-  const rows = rendered.map(({ recipients = {}, created, ...event }, index) => ({
+): Promise<boolean> {
+  if (rendered.length === 0) return false
+  const rows = rendered.map(({ recipients, created, ...event }, index) => ({
     ...event,
     position: index + 1,
     created: toTimestamp(created),
-    ...('only' in recipients && { only_id: recipients.only }),
-    ...('everyBut' in recipients && { but_id: recipients.everyBut }),
+    ...audienceOf(recipients),
   }))
-  const { count } = await db.query(APPEND, [tenantId, rows.length, JSON.stringify(rows)])
-  return count
+  const values = [tenantId, rows.length, JSON.stringify(rows)]
+  return (await db.query<{ planned_for: boolean }>(APPEND, values)).rows[0]!.planned_for
+}
+
+function audienceOf(recipients: RenderedEvent['recipients']) {
+  if (!recipients) return { audience: 'subscribed' }
+  if ('only' in recipients) return { audience: 'only', endpoint_id: recipients.only }
+  return { audience: 'others', endpoint_id: recipients.everyBut }
 }
 
 /** An event as it was rendered. `created` in milliseconds since the epoch. */

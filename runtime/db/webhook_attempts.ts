@@ -92,22 +92,44 @@ export async function lockAttempt(
   return (await db.query<AttemptRow>(LOCK, [tenantId, id, endpointId])).rows[0]
 }
 
+const LOCK_WAITING: Statement = {
+  name: 'webhook_waiting_lock',
+  text: 'SELECT w.attempt_id FROM webhook_waiting w WHERE w.tenant_id = $1 AND w.attempt_id = $2 FOR UPDATE',
+}
+
+/**
+ * Whether the attempt waits for its time; keeps workers from making it until the transaction ends. Locked before the
+ * attempt itself, as by those who cancel attempts.
+ */
+export async function lockWaiting(db: Database, tenantId: string, id: string): Promise<boolean> {
+  return (await db.query(LOCK_WAITING, [tenantId, id])).rows.length > 0
+}
+
 const RETRY: Statement = {
   name: 'webhook_attempts_retry',
-  text: `WITH reset AS (
+  text: `WITH waited AS (
+           DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2
+           RETURNING previous_id, generation, due_at
+         ), reset AS (
            UPDATE webhook_attempts a
            SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
                duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
            WHERE a.tenant_id = $1 AND a.id = $2
            RETURNING ${COLUMNS}
          ), queued AS (
-           INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at)
-           SELECT $1, id, endpoint_id, event_id, attempt, 'manual', scheduled_at FROM reset
+           INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
+                                      previous_id, generation, resume_at)
+           SELECT $1, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
+                  w.previous_id, w.generation, w.due_at
+             FROM reset r LEFT JOIN waited w ON true
          )
          SELECT * FROM reset`,
 }
 
-/** Resets an attempt that `lockAttempt` holds and puts it into the queue, due now (service time). */
+/**
+ * Resets an attempt that `lockAttempt` holds and puts it into the queue, due now (service time). One that waits for its time
+ * (`lockWaiting`) keeps it: should it fail, it waits again.
+ */
 export async function retryAttempt(
   db: Database,
   tenantId: string,

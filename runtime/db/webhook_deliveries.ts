@@ -1,6 +1,7 @@
 /** What became of attempts, written by those who hold them under a lease. */
 import type { Database, Statement } from './database.ts'
 import { toTimestamp } from './types.ts'
+import { type ForTenants, perTenants } from './webhook_senders.ts'
 
 /** The end of one attempt. Instants in milliseconds since the epoch, service time. */
 export interface Completion {
@@ -19,7 +20,8 @@ export interface Completion {
 }
 
 // Without a name: planned each time, for the size that the tables have then. Attempts and queue are found by their keys.
-const COMPLETE: Statement = {
+// An attempt that was made by hand before the schedule did goes back to it when it fails (`resumes`).
+const COMPLETE: ForTenants<Statement> = perTenants('$3', ({ of }) => ({
   text: `WITH outcome AS (
            SELECT * FROM json_to_recordset($1) AS o (
              tenant_id text, attempt_id text, token uuid, status text, response_status smallint, response_body text,
@@ -27,39 +29,61 @@ const COMPLETE: Statement = {
              generation integer)
          ), released AS (
            DELETE FROM webhook_ready r USING outcome o
-            WHERE r.tenant_id = o.tenant_id AND r.attempt_id = o.attempt_id AND r.token = o.token
-           RETURNING o.*, r.endpoint_id, r.event_id, r.attempt, r.trigger, r.previous_id
+            WHERE r.tenant_id = ${of('o')} AND r.attempt_id = o.attempt_id AND r.token = o.token
+           RETURNING o.*, r.endpoint_id, r.event_id, r.attempt, r.trigger, r.previous_id, r.resume_at,
+                     r.generation AS series
          ), judged AS MATERIALIZED (
-           SELECT r.*, CASE WHEN e.id IS NOT NULL THEN r.next_due END AS follows_at
+           SELECT r.*, r.trigger = 'manual' AND r.status = 'succeeded' AS ends_series,
+                  CASE WHEN e.id IS NOT NULL THEN coalesce(r.next_due, r.resume_at) END AS follows_at,
+                  e.id IS NOT NULL AND r.next_due IS NULL AS resumes
              FROM released r
-             LEFT JOIN webhook_endpoints e ON r.next_id IS NOT NULL AND e.tenant_id = r.tenant_id
-              AND e.id = r.endpoint_id AND e.status = 'enabled' AND e.generation = r.generation
+             LEFT JOIN webhook_endpoints e ON (r.next_due IS NOT NULL OR r.resume_at IS NOT NULL) AND r.status = 'failed'
+              AND e.tenant_id = ${of('r')} AND e.id = r.endpoint_id AND e.status = 'enabled'
+              AND e.generation = coalesce(r.generation, r.series)
+         ), unneeded AS (
+           DELETE FROM webhook_waiting w USING judged j
+            WHERE j.ends_series AND w.tenant_id = ${of('j')} AND w.endpoint_id = j.endpoint_id
+              AND w.event_id = j.event_id
+           RETURNING w.tenant_id, w.attempt_id, w.previous_id, j.attempt_id AS succeeded_id
          ), noted AS (
            UPDATE webhook_attempts a
-              SET status = j.status, response_status = j.response_status, response_body = j.response_body,
+              SET status = CASE WHEN j.resumes THEN 'pending' ELSE j.status END,
+                  trigger = CASE WHEN j.resumes THEN 'schedule' ELSE a.trigger END,
+                  scheduled_at = CASE WHEN j.resumes THEN j.follows_at ELSE a.scheduled_at END,
+                  response_status = j.response_status, response_body = j.response_body,
                   error = j.error, duration_ms = j.duration_ms, attempted_at = j.attempted_at, updated = $2,
-                  next_attempt_at = CASE j.trigger WHEN 'manual' THEN a.next_attempt_at ELSE j.follows_at END
-             FROM judged j WHERE a.tenant_id = j.tenant_id AND a.id = j.attempt_id
+                  next_attempt_at = CASE WHEN j.trigger = 'manual' AND NOT j.ends_series THEN a.next_attempt_at
+                                         ELSE j.follows_at END
+             FROM judged j WHERE a.tenant_id = ${of('j')} AND a.id = j.attempt_id
          ), made AS (
            INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
                                          created, updated)
-           SELECT tenant_id, next_id, endpoint_id, event_id, attempt + 1, 'pending', 'schedule', follows_at, $2, $2
-             FROM judged WHERE follows_at IS NOT NULL
+           SELECT ${of('j')}, next_id, endpoint_id, event_id, attempt + 1, 'pending', 'schedule', follows_at, $2, $2
+             FROM judged j WHERE follows_at IS NOT NULL AND NOT resumes
          ), waits AS (
            INSERT INTO webhook_waiting (tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation,
                                         due_at)
-           SELECT tenant_id, next_id, endpoint_id, event_id, attempt + 1, attempt_id, generation, follows_at
-             FROM judged WHERE follows_at IS NOT NULL
+           SELECT ${of('j')}, CASE WHEN resumes THEN attempt_id ELSE next_id END, endpoint_id, event_id,
+                  CASE WHEN resumes THEN attempt ELSE attempt + 1 END,
+                  CASE WHEN resumes THEN previous_id ELSE attempt_id END, coalesce(generation, series), follows_at
+             FROM judged j WHERE follows_at IS NOT NULL
+         ), dropped AS (
+           UPDATE webhook_attempts a SET status = 'canceled', updated = $2
+             FROM unneeded u WHERE a.tenant_id = ${of('u')} AND a.id = u.attempt_id
          ), ended AS (
            UPDATE webhook_attempts a SET next_attempt_at = NULL
-             FROM judged j WHERE j.status = 'canceled' AND a.tenant_id = j.tenant_id AND a.id = j.previous_id
+             FROM (SELECT tenant_id, previous_id FROM judged
+                    WHERE status = 'canceled' OR resume_at IS NOT NULL AND NOT resumes
+                   UNION ALL
+                   SELECT tenant_id, previous_id FROM unneeded WHERE previous_id <> succeeded_id) AS p
+            WHERE a.tenant_id = ${of('p')} AND a.id = p.previous_id
          )
          SELECT attempt_id FROM judged`,
-}
+}))
 
 /**
  * Writes how attempts ended and what follows on them, all or none; those that are no longer held under their token stay as
- * they are. Gives the ids of those that were written.
+ * they are. Gives the ids of those that were written. Wants plans that use indexes (`byIndex`).
  *
  * @param now service time.
  */
@@ -68,6 +92,7 @@ export async function completeAttempts(
   completions: readonly Completion[],
   now: number,
 ): Promise<ReadonlySet<string>> {
+  const tenantId = onlyTenant(completions)
   const rows = completions.map((each) => ({
     tenant_id: each.tenantId,
     attempt_id: each.attemptId,
@@ -82,10 +107,10 @@ export async function completeAttempts(
     next_due: each.next && toTimestamp(each.next.dueAt),
     generation: each.next?.generation,
   }))
-  const { rows: written } = await db.query<{ attempt_id: string }>(COMPLETE, [
-    JSON.stringify(rows),
-    toTimestamp(now),
-  ])
+  const values = [JSON.stringify(rows), toTimestamp(now)]
+  const { rows: written } = await (tenantId === undefined
+    ? db.query<{ attempt_id: string }>(COMPLETE.many, values)
+    : db.query<{ attempt_id: string }>(COMPLETE.one, [...values, tenantId]))
   return new Set(written.map(({ attempt_id }) => attempt_id))
 }
 
@@ -103,18 +128,19 @@ export interface Reaction {
 export const MOST_TIMEOUTS = 6
 
 // An endpoint that somebody is changing is passed over: the next attempt tells the same.
-const REACT: Statement = {
+const REACT: ForTenants<Statement> = perTenants('$2', ({ name, of }) => ({
+  name: `webhook_endpoints_react${name}`,
   text: `WITH reaction AS (
            SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
          ), held AS MATERIALIZED (
            SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(${MOST_TIMEOUTS}, e.timeouts + r.timeouts) END AS timeouts
-             FROM reaction r JOIN webhook_endpoints e ON e.tenant_id = r.tenant_id AND e.id = r.endpoint_id
+             FROM reaction r JOIN webhook_endpoints e ON e.tenant_id = ${of('r')} AND e.id = r.endpoint_id
             ORDER BY e.tenant_id, e.id
               FOR NO KEY UPDATE OF e SKIP LOCKED
          )
          UPDATE webhook_endpoints e SET timeouts = h.timeouts
-           FROM held h WHERE e.tenant_id = h.tenant_id AND e.id = h.id AND e.timeouts <> h.timeouts`,
-}
+           FROM held h WHERE e.tenant_id = ${of('h')} AND e.id = h.id AND e.timeouts <> h.timeouts`,
+}))
 
 /** Narrows the lanes of endpoints that do not answer in time, and opens those that do again. */
 export function noteReactions(db: Database, reactions: readonly Reaction[]): Promise<unknown> {
@@ -124,5 +150,14 @@ export function noteReactions(db: Database, reactions: readonly Reaction[]): Pro
     answered,
     timeouts,
   }))
-  return db.query(REACT, [JSON.stringify(rows)])
+  const tenantId = onlyTenant(reactions)
+  return tenantId === undefined
+    ? db.query(REACT.many, [JSON.stringify(rows)])
+    : db.query(REACT.one, [JSON.stringify(rows), tenantId])
+}
+
+/** The tenant of all of them: then every table is asked for one tenant's rows. */
+function onlyTenant(all: readonly { readonly tenantId: string }[]): string | undefined {
+  const [first] = all
+  return all.every(({ tenantId }) => tenantId === first?.tenantId) ? first?.tenantId : undefined
 }

@@ -31,18 +31,43 @@ export interface EndpointRow {
 const COLUMNS = `w.id, w.url, w.description, w.enabled_events, w.status, w.disabled_reason, w.secret, w.retired_secrets,
   w.metadata, w.generation, w.timeouts, w.created, w.updated`
 
+const HEAD = 'coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)'
+
+const LOCK_SENDER: Statement = {
+  name: 'webhook_senders_lock',
+  text: `INSERT INTO webhook_senders AS w (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, 'epoch', ${HEAD})
+         ON CONFLICT (tenant_id) DO UPDATE SET turn = w.turn`,
+}
+
+const COUNT: Statement = {
+  name: 'webhook_endpoints_count',
+  text: 'SELECT count(*) AS count FROM webhook_endpoints w WHERE w.tenant_id = $1',
+}
+
+/**
+ * Counts the tenant's endpoints and keeps others from adding any until the transaction ends. Two statements: the second
+ * one sees what was committed while the first one waited.
+ */
+export async function lockEndpointCount(db: Database, tenantId: string): Promise<number> {
+  const [, { rows }] = await Promise.all([
+    db.query(LOCK_SENDER, [tenantId]),
+    db.query<{ count: number }>(COUNT, [tenantId]),
+  ])
+  return rows[0]!.count
+}
+
 const INSERT: Statement = {
   name: 'webhook_endpoints_insert',
   text: `WITH sender AS (
-           INSERT INTO webhook_senders (tenant_id, tokens, refilled_at) VALUES ($1, 0, 'epoch')
+           INSERT INTO webhook_senders (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, 'epoch', ${HEAD})
            ON CONFLICT (tenant_id) DO NOTHING
          )
          INSERT INTO webhook_endpoints (tenant_id, id, url, description, enabled_events, status, disabled_reason, secret,
-                                        retired_secrets, metadata, created, updated)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+                                        retired_secrets, metadata, created, updated, since)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${HEAD})`,
 }
 
-/** Writes a new endpoint; the tenant's first one also opens its bucket, full. */
+/** Writes a new endpoint, which gets the events that are emitted from now on; the tenant's first one also opens its bucket, full. */
 export function insertEndpoint(db: Database, tenantId: string, row: EndpointRow): Promise<unknown> {
   const { id, url, description, enabled_events, status, disabled_reason, secret, metadata } = row
   return db.query(INSERT, [

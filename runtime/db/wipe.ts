@@ -52,8 +52,10 @@ const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at
 
 // Nothing is sent without the bucket: deliveries of the old space end with it. The new space starts with what is left in it.
 const COPY_BUCKET: Statement = {
-  text: `INSERT INTO webhook_senders (tenant_id, tokens, refilled_at)
-         SELECT $2, tokens, refilled_at FROM webhook_senders WHERE tenant_id = $1 FOR UPDATE`,
+  text: `INSERT INTO webhook_senders (tenant_id, tokens, refilled_at, planned)
+         SELECT $2, tokens, refilled_at,
+                coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)
+           FROM webhook_senders WHERE tenant_id = $1 FOR UPDATE`,
 }
 
 const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }

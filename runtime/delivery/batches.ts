@@ -21,6 +21,8 @@ export interface BatchesOptions<Item, Written> {
   readonly size: number
   /** Batches under way at once. */
   readonly lanes: number
+  /** Items of different groups never go together. */
+  readonly groupOf?: (item: Item) => string
   /** Before the same batch is tried again. */
   readonly pauseMs: number
 }
@@ -36,7 +38,7 @@ function mayPass(error: unknown): boolean {
  * written item by item, so that a single bad one fails alone.
  */
 export function createBatches<Item, Written>(options: BatchesOptions<Item, Written>): Batches<Item, Written> {
-  const { write, size, lanes, pauseMs } = options
+  const { write, size, lanes, groupOf = () => '', pauseMs } = options
   const abandoned = new AbortController()
   let waiting: Waiting<Item, Written>[] = []
   let underWay = 0
@@ -68,8 +70,10 @@ export function createBatches<Item, Written>(options: BatchesOptions<Item, Writt
     // What became known in this turn of the event loop goes together.
     await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, size)
-      waiting = waiting.slice(size)
+      const group = groupOf(waiting[0]!.item)
+      const batch = waiting.filter(({ item }) => groupOf(item) === group).slice(0, size)
+      const taken = new Set(batch)
+      waiting = waiting.filter((each) => !taken.has(each))
       await settle(batch)
     }
     underWay -= 1

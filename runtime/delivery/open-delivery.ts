@@ -11,6 +11,8 @@ import { createWorker, type Worker } from './worker.ts'
 export interface DeliveryParts extends Pick<Parts, 'database' | 'clock' | 'log'> {
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly hints: Hints
+  /** Whether the tables are distributed by tenant. */
+  readonly distributed?: boolean
 }
 
 export interface Delivery {
@@ -20,7 +22,14 @@ export interface Delivery {
 }
 
 /** A worker for each environment, woken by what this process and others commit. */
-export function openDelivery({ database, clock, log, outbound, hints }: DeliveryParts): Delivery {
+export function openDelivery({
+  database,
+  clock,
+  log,
+  outbound,
+  hints,
+  distributed = false,
+}: DeliveryParts): Delivery {
   const seals = createSeals(database.pepper)
   const open = (environment: Environment) =>
     createWorker({
@@ -30,6 +39,7 @@ export function openDelivery({ database, clock, log, outbound, hints }: Delivery
       outbound: outbound[environment],
       seals,
       log,
+      distributed,
       readPin: (space) => readPin(database.control, readSpace(space).tenantId, environment),
     })
   const workers = { sandbox: open('sandbox'), live: open('live') }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Environment } from '../contract.ts'
+import { byIndex } from '../db/by_index.ts'
 import {
   type Completion,
   completeAttempts,
@@ -8,7 +9,7 @@ import {
   noteReactions,
   type Reaction,
 } from '../db/webhook_deliveries.ts'
-import { byIndex, type Claimed } from '../db/webhook_ready.ts'
+import type { Claimed } from '../db/webhook_ready.ts'
 import { newId } from '../ids.ts'
 import type { Outcome } from '../outbound/outbound.ts'
 import { createBatches } from './batches.ts'
@@ -36,7 +37,12 @@ export interface RecorderOptions extends ExhaustionOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly pauseMs: number
+  /** Whether each batch has to be of one tenant. */
+  readonly distributed: boolean
 }
+
+/** Batches under way at once; of one tenant each there are more and smaller ones. */
+const ENDS_AT_ONCE = { together: 2, byTenant: 8 }
 
 const BATCH = 200
 
@@ -105,7 +111,7 @@ interface Ended {
 }
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { environment, pool, clock, log, pauseMs } = options
+  const { environment, pool, clock, log, pauseMs, distributed } = options
   const db = byIndex(pool)
 
   const note = (reactions: readonly Reaction[]) => {
@@ -126,7 +132,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
       return written
     },
     size: BATCH,
-    lanes: 1,
+    lanes: distributed ? ENDS_AT_ONCE.byTenant : ENDS_AT_ONCE.together,
+    ...(distributed && { groupOf: ({ completion }: Ended) => completion.tenantId }),
     pauseMs,
   })
   const lasts = createBatches<Parameters<typeof exhaust>[1], Exhausted>({

@@ -1,15 +1,16 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Seals } from '../auth/secrets.ts'
 import type { Clock } from '../clock.ts'
 import type { Environment } from '../contract.ts'
 import type { Pool } from '../db/pool.ts'
-import { type Claimed, claimAttempts, LANE_WIDTH } from '../db/webhook_ready.ts'
-import { promoteAttempts } from '../db/webhook_waiting.ts'
-import type { Outbound } from '../outbound/outbound.ts'
+import type { Claimed } from '../db/webhook_ready.ts'
+import type { Outbound, Outcome } from '../outbound/outbound.ts'
+import { createAgenda } from './agenda.ts'
+import { createAlarm } from './alarm.ts'
 import { createLeaseClock, type LeaseClock } from './lease-clock.ts'
 import { createRecorder, type Recorded } from './record.ts'
+import { createRounds } from './rounds.ts'
 import { createSender } from './sender.ts'
 import { createSlots } from './slots.ts'
 
@@ -33,6 +34,8 @@ export interface WorkerOptions {
   readonly drainMs?: number
   /** Default: the database's clock. */
   readonly leaseClock?: LeaseClock
+  /** Whether tables are distributed by tenant, so that each statement has to be for one tenant. */
+  readonly distributed?: boolean
 }
 
 /** What a worker has done since it started, and what it has to do. */
@@ -49,8 +52,8 @@ export interface WorkerStats {
 }
 
 export interface Worker {
-  /** Something is due: look at once. */
-  wake(): void
+  /** Something was emitted for the tenant: look at once. Without a tenant: for whomever. */
+  wake(tenantId?: string): void
   stats(): WorkerStats
   /**
    * Claims nothing more, lets attempts under way end within `drainMs`, gives up the others: their leases run out. Resolves
@@ -65,8 +68,12 @@ const ATTEMPT_MS = 11_000
 /** After a look comes a rest as long as it took, at most so long: wakes that come meanwhile are answered together. */
 const LONGEST_REST_MS = 10
 
-const PROMOTED_AT_ONCE = 500
-const CLAIMED_AT_ONCE = 256
+/** Tenants that one statement plans or claims for. */
+const TENANTS_AT_ONCE = 64
+
+/** Looking for what wake-ups have lost takes at most this share of the time, however many tenants there are. */
+const FIND_SHARE = 0.2
+
 const CLOCK_EVERY_MS = 60_000
 
 /** The last look at the queue may take so long. */
@@ -78,28 +85,44 @@ const LAST_WORDS_MS = 2000
 /** Delivers what is due in one environment, next to any number of other workers. Begins at once. */
 export function createWorker(options: WorkerOptions): Worker {
   const { environment, pool, clock, log } = options
-  const { concurrency = 1024, leaseMs = 20_000, pollMs = 500, drainMs = 12_000 } = options
+  const {
+    concurrency = 1024,
+    leaseMs = 20_000,
+    pollMs = 500,
+    drainMs = 12_000,
+    distributed = false,
+  } = options
   const leaseClock = options.leaseClock ?? createLeaseClock(pool, clock.machine)
-  const recorder = createRecorder({ ...options, leaseClock, pauseMs: pollMs })
-  const send = createSender(options)
+  const recorder = createRecorder({ ...options, leaseClock, distributed, pauseMs: pollMs })
+  const sender = createSender(options)
   const slots = createSlots(concurrency)
   const alarm = createAlarm()
+  const agenda = createAgenda({ atOnce: distributed ? 1 : TENANTS_AT_ONCE, ring: alarm.ring })
   const aborted = new AbortController()
   const underWay = new Set<Promise<void>>()
   const attempts = { succeeded: 0, failed: 0, canceled: 0, stale: 0, disabled: 0, lost: 0 }
-  let [claims, latenessMs, failing, stopping] = [0, 0, false, false]
+  let [latenessMs, failing, stopping] = [0, false, false]
+
+  const send = async (claimed: Claimed, leaseUntil: number): Promise<Outcome | undefined> => {
+    try {
+      // A process that was stopped meanwhile must not send what another may be sending already.
+      if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs / 2))
+        throw new Error('the lease is too short')
+      return claimed.wanted ? await sender(claimed, aborted.signal) : undefined
+    } finally {
+      slots.give(claimed.tenant_id)
+    }
+  }
 
   const attempt = async (claimed: Claimed, token: string, leaseUntil: number): Promise<void> => {
     const attemptedAt = clock.service(environment)
-    // A process that was stopped meanwhile must not send what another may be sending already.
-    if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs / 2))
-      throw new Error('the lease is too short')
-    const outcome = claimed.wanted ? await send(claimed, aborted.signal) : undefined
+    const outcome = await send(claimed, leaseUntil)
     attempts[await recorder.record(claimed, token, outcome, attemptedAt)] += 1
   }
 
   const begin = (claimed: Claimed, token: string, leaseUntil: number) => {
     const { tenant_id, endpoint_id, attempt_id } = claimed
+    latenessMs = Math.max(0, clock.service(environment) - claimed.due_at)
     slots.take(tenant_id)
     const ending = attempt(claimed, token, leaseUntil)
       .catch((err) => {
@@ -108,50 +131,25 @@ export function createWorker(options: WorkerOptions): Worker {
         log.error({ err, tenant_id, endpoint_id, attempt_id }, 'an attempt was lost; it is made again')
       })
       .finally(() => {
-        slots.give(tenant_id)
         underWay.delete(ending)
-        alarm.ring() // its lane and its slot have room again
+        rounds.ended(tenant_id) // its lane has room again
+        if (!agenda.isEmpty) alarm.ring()
       })
     underWay.add(ending)
   }
 
-  /** One claim from the cursor on; gives where it ended. */
-  const claim = async (after: string) => {
-    const token = randomUUID()
-    const now = leaseClock.now()
-    const leaseUntil = now + leaseMs
-    const limit = Math.min(slots.free, CLAIMED_AT_ONCE)
-    const shares = slots.allowances(LANE_WIDTH)
-    const { rows, reached } = await claimAttempts(pool, { now, leaseUntil, token, after, limit, ...shares })
-    claims += 1
-    for (const claimed of rows) {
-      latenessMs = Math.max(0, clock.service(environment) - claimed.due_at)
-      begin(claimed, token, leaseUntil)
-    }
-    return { found: rows.length > 0, reached }
-  }
+  const of = distributed ? 'one' : 'many'
+  const rounds = createRounds({ environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, begin })
+  /** What may be begun: answers that are not written down yet count too, or a slow database would let them pile up. */
+  const room = () => Math.min(slots.free, 2 * concurrency - underWay.size)
 
-  let cursor = ''
-  /** Claims from tenant to tenant until a whole round has found nothing, or all slots are taken. */
-  const claimAll = async () => {
-    let found = cursor !== ''
-    while (!stopping && slots.free > 0) {
-      const claimed = await claim(cursor)
-      found ||= claimed.found
-      cursor = claimed.reached ?? ''
-      if (cursor !== '') continue
-      if (!found) return
-      found = false
-    }
-  }
-
-  let promoted = Number.NEGATIVE_INFINITY
-  const promote = async () => {
-    if (performance.now() - promoted < pollMs) return
-    while ((await promoteAttempts(pool, clock.service(environment), PROMOTED_AT_ONCE)) === PROMOTED_AT_ONCE) {
-      // as long as there is a whole batch, there may be more
-    }
-    promoted = performance.now()
+  let findAt = Number.NEGATIVE_INFINITY
+  const find = async () => {
+    const began = performance.now()
+    if (began < findAt) return
+    findAt = began + pollMs
+    await rounds.find()
+    findAt = began + Math.max(pollMs, (performance.now() - began) / FIND_SHARE)
   }
 
   let compared = Number.NEGATIVE_INFINITY
@@ -164,14 +162,16 @@ export function createWorker(options: WorkerOptions): Worker {
   const look = async () => {
     try {
       await compareClocks()
-      await promote()
-      await claimAll()
+      await find()
+      while (!stopping && !agenda.isEmpty && room() > 0 && performance.now() < findAt)
+        await rounds.serve(room())
       if (failing) log.info({ environment }, 'deliveries go on')
       failing = false
     } catch (err) {
       if (!failing)
         log.warn({ err, environment }, 'the queue of deliveries cannot be read; it is tried again')
       failing = true
+      findAt = performance.now() + pollMs // finds again what was taken from the agenda
       alarm.silence() // whoever ends now must not make it try faster
     }
   }
@@ -181,22 +181,27 @@ export function createWorker(options: WorkerOptions): Worker {
       const began = performance.now()
       await look()
       await wait(Math.min(LONGEST_REST_MS, performance.now() - began))
-      await alarm.heard(pollMs)
+      await alarm.heard(Math.max(0, findAt - performance.now()))
     }
   }
   const running = run()
   return {
-    wake: () => alarm.ring(),
+    wake: (tenantId) => {
+      if (tenantId === undefined) findAt = Number.NEGATIVE_INFINITY
+      else agenda.plan(tenantId, 1)
+      alarm.ring()
+    },
     stats: () => ({
       underWay: slots.taken,
       capacity: concurrency,
-      claims,
+      claims: rounds.looks,
       attempts: { ...attempts },
       latenessMs,
       failing,
     }),
     stop: async () => {
       stopping = true
+      agenda.stop()
       alarm.ring()
       const ended = () => running.then(() => Promise.all(underWay))
       await within(drainMs + LAST_LOOK_MS, ended())
@@ -212,33 +217,4 @@ async function within(ms: number, promise: Promise<unknown>): Promise<void> {
   const over = new AbortController()
   await Promise.race([promise, wait(ms, undefined, { signal: over.signal }).catch(() => {})]) // aborted: it was in time
   over.abort()
-}
-
-/** A bell that is heard by whoever waits, or by the next who does. */
-function createAlarm() {
-  let rung = false
-  let answer: (() => void) | undefined
-  return {
-    ring() {
-      rung = true
-      answer?.()
-    },
-    silence() {
-      rung = false
-    },
-    /** Resolves at the next ring, or after so many milliseconds. */
-    async heard(ms: number): Promise<void> {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms)
-          answer = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-      }
-      answer = undefined
-      rung = false
-    },
-  }
 }

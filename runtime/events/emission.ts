@@ -44,10 +44,10 @@ export interface EmissionScope extends RenderingScope {
 }
 
 /**
- * Collects events and writes them into the transaction, with the first attempts of their deliveries. Call `write` when
+ * Collects events and writes them into the transaction; gives whether there may be attempts to plan. Call `write` when
  * everything else of the transaction has been sent, before the audit log: it locks the end of the tenant's sequence.
  */
-export function collectEvents(scope: EmissionScope): Emitter & { write(db: Database): Promise<number> } {
+export function collectEvents(scope: EmissionScope): Emitter & { write(db: Database): Promise<boolean> } {
   const rendered: RenderedEvent[] = []
   return {
     emit(event) {

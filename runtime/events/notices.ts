@@ -1,6 +1,7 @@
 /** Hints between processes: due deliveries are told of by NOTIFY, after the commit and many at once. */
 import type { Environment } from '../contract.ts'
 import type { Database, Statement } from '../db/database.ts'
+import { ENVIRONMENTS } from '../db/roles.ts'
 import type { Hints } from './hints.ts'
 
 const CHANNEL = 'events'
@@ -10,14 +11,17 @@ const NOTIFY: Statement = { name: 'events_notify', text: 'SELECT pg_notify($1, $
 /** One notice stands for everything that was committed meanwhile. */
 const PAUSE_MS = 20
 
+/** Tenants that one notice names, which is 8,000 bytes at most; of more than that it says that there are some. */
+const MAX_TENANTS = 200
+
 /** The owner's pool, as far as this needs it. */
 interface Noticeboard extends Database {
   listen(channel: string, heard: (payload?: string) => void): unknown
 }
 
 export interface Notices {
-  /** Tells this process at once and the others soon. */
-  post(environment: Environment): void
+  /** Tells this process at once and the others soon that something is new of the tenant. */
+  post(environment: Environment, tenantId: string): void
 }
 
 /**
@@ -25,20 +29,26 @@ export interface Notices {
  * commits of the database wait for each other. What is lost with a process is found by the next poll.
  */
 export function connectNotices(control: Noticeboard, hints: Hints): Notices {
-  const posting = new Set<Environment>()
+  const posting: Record<Environment, Set<string>> = { sandbox: new Set(), live: new Set() }
   control.listen(CHANNEL, (payload) => {
+    const [environment, ...tenants] = payload?.split(' ') ?? []
     // Without a name the connection is new, and anything may have been missed.
-    if (payload !== 'live') hints.tell('sandbox')
-    if (payload !== 'sandbox') hints.tell('live')
+    for (const each of ENVIRONMENTS) {
+      if (environment !== undefined && environment !== each) continue
+      if (tenants.length === 0) hints.tell(each)
+      for (const tenantId of tenants) hints.tell(each, tenantId)
+    }
   })
-  const post = (environment: Environment) => {
-    hints.tell(environment)
-    if (posting.has(environment)) return
-    posting.add(environment)
-    setTimeout(() => {
-      posting.delete(environment)
-      control.query(NOTIFY, [CHANNEL, environment]).catch(() => {}) // the database is away: the poll finds it
-    }, PAUSE_MS).unref()
+  const notify = (environment: Environment) => {
+    const tenants = [...posting[environment]]
+    posting[environment].clear()
+    const payload = tenants.length > MAX_TENANTS ? environment : [environment, ...tenants].join(' ')
+    control.query(NOTIFY, [CHANNEL, payload]).catch(() => {}) // the database is away: the poll finds it
+  }
+  const post = (environment: Environment, tenantId: string) => {
+    hints.tell(environment, tenantId)
+    if (posting[environment].size === 0) setTimeout(notify, PAUSE_MS, environment).unref()
+    posting[environment].add(tenantId)
   }
   return { post }
 }

@@ -5,6 +5,7 @@ import {
   type AttemptRow,
   listAttempts,
   lockAttempt,
+  lockWaiting,
   readAttempt,
   retryAttempt,
 } from '../db/webhook_attempts.ts'
@@ -39,16 +40,14 @@ export const deliveryAttemptsHandlers = {
   },
 
   async retryDeliveryAttempt({ caller, db, now, deliverSoon }, { path }) {
-    const [endpoint, row] = await Promise.all([
+    const [endpoint, isWaiting, row] = await Promise.all([
       readEndpoint(db, caller.space, path.whe_id),
+      lockWaiting(db, caller.space, path.wdla_id),
       lockAttempt(db, caller.space, path.whe_id, path.wdla_id),
     ])
     if (!endpoint || !row) throw notFound()
-    if (row.status === 'pending') {
-      // A retry that was asked for and not made yet is the same one.
-      if (row.trigger === 'manual') return { status: 202, body: showAttempt(row) }
-      throw invalidState('This attempt is still to be made by the schedule.')
-    }
+    // Pending and not waiting for its time: it is due or being made already, by the schedule or by hand.
+    if (row.status === 'pending' && !isWaiting) return { status: 202, body: showAttempt(row) }
     if (!(await readEvent(db, caller.space, row.event_id))) {
       throw invalidState('The event is no longer kept.')
     }

@@ -44,7 +44,7 @@ export interface Service {
   /** How many streams each tenant has open on this node. */
   readonly openStreams: Map<string, number>
   /** Deliveries are due: whoever makes them had better look. */
-  readonly deliveriesDue: () => void
+  readonly deliveriesDue: (tenantId: string) => void
   readonly versions: Versions
   /** Key of the cursors' MAC. */
   readonly cursorKey: string

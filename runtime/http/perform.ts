@@ -61,7 +61,7 @@ async function writeOnce(
   input: ReturnType<typeof createInput>,
 ): Promise<WrittenReply> {
   let ready: unknown
-  let due: Promise<number> | undefined
+  let due: Promise<boolean> | undefined
   const work = async (db: Database): Promise<WrittenReply> => {
     const standing = claimed && (await claim(db, service, exchange, claimed))
     if (standing) return standing
@@ -91,7 +91,7 @@ async function writeOnce(
       ? service.account.forTenant(exchange.credential!.tenant.id)
       : databaseOf(exchange, service)
     const reply = await withRetries(() => transaction(work))
-    if ((await due) || exchange.deliveriesDue) service.deliveriesDue()
+    if ((await due) || exchange.deliveriesDue) service.deliveriesDue(exchange.credential!.space)
     if (exchange.newSpace !== undefined) leaveSpace(service)
     return reply
   } catch (error) {
@@ -222,8 +222,8 @@ function entryOf(exchange: Exchange, environment: Environment) {
   } as const
 }
 
-/** Events, and the first attempts to deliver them. Gives how many attempts are due. */
-function keepEvents(db: Database, { credential, events }: Exchange): Promise<number> {
+/** Writes the events; gives whether there may be deliveries to plan. */
+function keepEvents(db: Database, { credential, events }: Exchange): Promise<boolean> {
   const due = appendEvents(db, credential!.space, events)
   due.catch(() => {}) // the COMMIT fails with it
   return due

@@ -4,10 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAccountDesk } from '../../runtime/control/account.ts'
 import { verifyAudit } from '../../runtime/control/audit.ts'
 import { claimAttempts } from '../../runtime/db/webhook_ready.ts'
+import { findDue } from '../../runtime/db/webhook_waiting.ts'
 import { emptySpace, WIPED_TABLES } from '../../runtime/db/wipe.ts'
 import { expirePasses } from '../../runtime/expiry.ts'
 import { createWiper } from '../../runtime/wiper.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
+import { planAll } from '../support/planning.ts'
 import { endPrograms, startService, until } from '../support/programs.ts'
 import {
   makeKey,
@@ -206,8 +208,10 @@ describe('from the commit on', () => {
     await send('/v1/webhook-endpoints', { body: HOOK })
     await makeTemplate(send)
     const now = Date.now()
+    await planAll(service.database.sandbox)
+    const tenants = (await findDue(service.database.sandbox, now)).map(({ tenant_id }) => tenant_id)
     const claim = await claimAttempts(service.database.sandbox, {
-      ...{ now, leaseUntil: now + 60_000, token: randomUUID(), after: '', limit: 1000 },
+      ...{ of: 'many', tenants, now, leaseUntil: now + 60_000, token: randomUUID(), limit: 1000 },
       ...{ allowance: 1000, allowances: {} },
     })
     const mine = claim.rows.filter(({ tenant_id }) => tenant_id.startsWith(tenantId))

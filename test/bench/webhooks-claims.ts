@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 
 export interface ClaimLog {
-  /** Milliseconds of each claim, planning included, since this was asked last. */
+  /** Milliseconds of each claim, of planned events or from the queue, preparing included, since this was asked last. */
   take(): readonly number[]
   stop(): Promise<void>
 }
@@ -11,7 +11,8 @@ export interface ClaimLog {
 const SWITCH = ['log_min_duration_statement', 'log_parameter_max_length']
 
 /** `[812] LOG:  duration: 0.274 ms  execute webhook_ready_claim: WITH …`; preparing and binding have lines of their own. */
-const LINE = /\[(\d+)\] LOG: {2}duration: ([\d.]+) ms {2}(parse|bind|execute) webhook_ready_claim:/g
+const LINE =
+  /\[(\d+)\] LOG: {2}duration: ([\d.]+) ms {2}(parse|bind|execute) (?:webhook_ready_claim|webhook_events_plan):/g
 
 /** Sums what each connection spent on a claim, from preparing to executing. */
 function readTimes(text: string): number[] {

@@ -36,7 +36,7 @@ let worker: Worker | undefined
 async function emitOne(tenantId: string): Promise<[id: string, committedAt: number]> {
   const [id] = await pool.transaction((tx) => emitEvents(tx, tenantId, 1))
   const committedAt = monotonicNow()
-  worker?.wake()
+  worker?.wake(tenantId)
   return [id!, committedAt]
 }
 
@@ -88,7 +88,8 @@ const methods = {
   },
   isDone: async (): Promise<boolean> => {
     const { rows } = await pool.query<{ some: boolean }>({
-      text: 'SELECT EXISTS (SELECT FROM webhook_ready) AS some',
+      text: `SELECT EXISTS (SELECT FROM webhook_ready) OR EXISTS (
+               SELECT FROM webhook_senders s JOIN event_heads h USING (tenant_id) WHERE h.sequence > s.planned) AS some`,
     })
     return !rows[0]!.some
   },

@@ -71,6 +71,7 @@ test('a disabled endpoint gets what is retried by hand, and nothing else', async
   const endpoint = await stage.addEndpoint(tenantId, receiver.url)
   await stage.changeEndpoint(endpoint, 'disable')
   await stage.emit(tenantId)
+  await stage.drained(tenantId)
   const [canceled] = await stage.attempts(endpoint)
   expect(canceled).toMatchObject({ status: 'canceled', attempt: 1 })
   await stage.retry(tenantId, canceled!.id)
@@ -84,6 +85,7 @@ test('what came into the queue while its endpoint was being disabled is cancelle
     await tx.query({ text: 'UPDATE webhook_senders SET tokens = 0, refilled_at = $1' }, ['2100-01-01'])
   })
   await stage.emit(tenantId, 3)
+  await until('them to be planned', async () => (await stage.attempts(endpoint)).length === 3)
   await stage.changeEndpoint(endpoint, 'disable')
   await stage.rows('UPDATE webhook_senders SET tokens = 1, refilled_at = $2 WHERE tenant_id = $1', [
     tenantId,

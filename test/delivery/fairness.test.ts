@@ -1,7 +1,9 @@
 /** Who is served when there is more to do than can be done. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type ClaimRequest, claimAttempts } from '../../runtime/db/webhook_ready.ts'
+import { claimAttempts } from '../../runtime/db/webhook_ready.ts'
+import type { VisitRequest } from '../../runtime/db/webhook_senders.ts'
+import { findDue } from '../../runtime/db/webhook_waiting.ts'
 import { createSlots } from '../../runtime/delivery/slots.ts'
 import { newId } from '../../runtime/ids.ts'
 import { until } from '../support/programs.ts'
@@ -26,17 +28,22 @@ afterEach(async () => {
   await stage.dismiss()
 })
 
-const claim = (request: Partial<ClaimRequest> = {}) =>
-  claimAttempts(stage.database.sandbox, {
-    now: stage.leaseClock.now(),
-    leaseUntil: stage.leaseClock.now() + 20_000,
+/** Plans what was emitted, and claims for every tenant for whom something is in the queue. */
+const claim = async (request: Partial<VisitRequest> = {}) => {
+  const now = request.now ?? stage.leaseClock.now()
+  await stage.plan()
+  return claimAttempts(stage.database.sandbox, {
+    of: 'many',
+    tenants: (await findDue(stage.database.sandbox, now)).map(({ tenant_id }) => tenant_id),
+    now,
+    leaseUntil: now + 20_000,
     token: randomUUID(),
-    after: '',
     limit: 1000,
     allowance: 1000,
     allowances: {},
     ...request,
   })
+}
 
 function tally(values: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {}
@@ -47,6 +54,7 @@ function tally(values: readonly string[]): Record<string, number> {
 /** Attempts that are due, in any number, without events being emitted one by one. */
 async function fill(tenantId: string, endpointId: string, number: number): Promise<void> {
   const [eventId] = await stage.emit(tenantId)
+  await stage.plan()
   await stage.rows('DELETE FROM webhook_ready WHERE tenant_id = $1', [tenantId])
   await stage.rows(
     `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at)
@@ -172,7 +180,7 @@ test('a third tenant is served at once beside 20,000 due for one and 60 hanging 
     const began = performance.now()
     const before = receiver.on('/huge').length
     await stage.emit(third)
-    worker.wake()
+    worker.wake(third)
     await until('its delivery', () => receiver.on('/third').length === each)
     latencies.push(performance.now() - began)
     overtaken = Math.max(overtaken, receiver.on('/huge').length - before)

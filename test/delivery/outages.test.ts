@@ -141,7 +141,7 @@ test('a worker that hears nothing from its database keeps no other from its tena
     })
     gate.close()
     const second = await stage.emit(tenantId)
-    deaf.wake()
+    deaf.wake(tenantId)
     await until('it to be claimed', async () => {
       const [row] = await stage.rows<{ token: string | null }>('SELECT token FROM webhook_ready')
       return row?.token ?? false

@@ -23,7 +23,9 @@ function halt(): Promise<never> {
   return new Promise(() => {})
 }
 
-const isClaim = ({ name }: Statement) => name === 'webhook_ready_claim'
+const isClaim = ({ name }: Statement) => name === 'webhook_events_plan' || name === 'webhook_ready_claim'
+const hasClaimed = (rows: readonly unknown[]) =>
+  rows.some((row) => (row as { attempt_id: string | null }).attempt_id !== null)
 const isEnd = ({ text }: Statement) => text.includes('json_to_recordset') && text.includes('released')
 
 /** The same pool, but for the point. A statement that is held back makes its COMMIT wait, which else follows at once. */
@@ -50,7 +52,7 @@ function halting(pool: Pool): Pool {
       })
       const isPoint =
         (last && isEnd(last.statement) && point === 'committed') ||
-        (last && isClaim(last.statement) && point === 'claimed' && (await last.answer).rows.length > 0)
+        (last && isClaim(last.statement) && point === 'claimed' && hasClaimed((await last.answer).rows))
       if (isPoint) await halt()
       return value
     },

@@ -11,6 +11,7 @@ import { createEndpointSecrets } from '../../runtime/events/secrets.ts'
 import { newId } from '../../runtime/ids.ts'
 import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { planAll } from '../support/planning.ts'
 import { until } from '../support/programs.ts'
 
 export const VERSION = '2026-05-19'
@@ -58,6 +59,8 @@ export interface Stage {
   rotate(endpoint: Endpoint): Promise<string>
   /** Events of one transaction, at the service time; gives their ids. */
   emit(tenantId: string, count?: number, how?: Emission): Promise<string[]>
+  /** Plans what was emitted, without making any attempt. */
+  plan(): Promise<void>
   retry(tenantId: string, attemptId: string): Promise<void>
   attempts(endpoint: Endpoint): Promise<AttemptRow[]>
   endpoint(endpoint: Endpoint): Promise<{ status: string; disabled_reason: string | null; timeouts: number }>
@@ -67,6 +70,21 @@ export interface Stage {
   drained(tenantId?: string): Promise<void>
   close(): Promise<void>
 }
+
+/** Nobody plans first attempts for these events any more. */
+const PLANNED_BEFORE = 'UPDATE events SET audience = NULL WHERE tenant_id = $1 AND id = ANY ($2)'
+
+const LATER_ATTEMPTS = `WITH made AS (
+    INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
+                                  updated)
+    SELECT e.tenant_id, 'wdla_' || substr(e.id, 5, 14) || substr(md5(e.id || w.id), 1, 12), w.id, e.id, $3::smallint,
+           'pending', 'schedule', e.created, e.created, e.created
+      FROM events e JOIN webhook_endpoints w ON w.tenant_id = e.tenant_id AND w.enabled_events && ARRAY[e.type, '*']
+     WHERE e.tenant_id = $1 AND e.id = ANY ($2)
+    RETURNING *
+  )
+  INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at)
+  SELECT tenant_id, id, endpoint_id, event_id, attempt, 'schedule', scheduled_at FROM made`
 
 export async function openStage(poolSize = 6): Promise<Stage> {
   const database = await openTestDatabase({ poolSize })
@@ -173,13 +191,12 @@ export async function openStage(poolSize = 6): Promise<Stage> {
         )
         await events.write(tx)
         if (attempt > 1) {
-          for (const table of ['webhook_attempts', 'webhook_ready']) {
-            const text = `UPDATE ${table} SET attempt = $3 WHERE tenant_id = $1 AND event_id = ANY ($2)`
-            await tx.query({ text }, [tenantId, ids, attempt])
-          }
+          await tx.query({ text: PLANNED_BEFORE }, [tenantId, ids])
+          await tx.query({ text: LATER_ATTEMPTS }, [tenantId, ids, attempt])
         }
         return ids
       }),
+    plan: () => planAll(pool),
     retry: async (tenantId, attemptId) => {
       await retryAttempt(pool, tenantId, attemptId, clock.now)
     },
@@ -198,7 +215,9 @@ export async function openStage(poolSize = 6): Promise<Stage> {
     drained: async (tenantId) => {
       await until('the queue to be empty', async () => {
         const left = await rows<{ n: number }>(
-          `SELECT count(*)::integer AS n FROM webhook_ready WHERE $1::text IS NULL OR tenant_id = $1`,
+          `SELECT (SELECT count(*) FROM webhook_ready WHERE $1::text IS NULL OR tenant_id = $1)::integer
+                  + (SELECT count(*) FROM webhook_senders s JOIN event_heads h USING (tenant_id)
+                      WHERE h.sequence > s.planned AND ($1::text IS NULL OR tenant_id = $1))::integer AS n`,
           [tenantId ?? null],
         )
         return left[0]!.n === 0

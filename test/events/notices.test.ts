@@ -35,7 +35,7 @@ function listenOn(database: OpenDatabase) {
       heard[environment] += 1
     })
   }
-  return { heard, post: (environment: Environment) => notices.post(environment) }
+  return { heard, post: (environment: Environment) => notices.post(environment, 'ten_1') }
 }
 
 test('a commit of one process is heard by the other, of its environment alone, and many are one', async () => {
@@ -48,6 +48,22 @@ test('a commit of one process is heard by the other, of its environment alone, a
   await until('the hint', () => other.heard.sandbox > before.sandbox)
   expect(other.heard.sandbox - before.sandbox).toBeLessThan(5)
   expect(other.heard.live).toBe(before.live)
+})
+
+test('a notice names the tenants; of very many it says that there are some', async () => {
+  const told: (string | undefined)[] = []
+  const hints = createHints()
+  const notices = connectNotices(here.control, createHints())
+  connectNotices(there.control, hints)
+  hints.hear('live', (tenantId) => told.push(tenantId))
+  await until('it to listen', () => told.length > 0)
+  told.length = 0
+  for (const tenantId of ['ten_a', 'ten_b', 'ten_a']) notices.post('live', tenantId)
+  await until('the tenants', () => told.length === 2)
+  expect(told).toEqual(['ten_a', 'ten_b'])
+  for (let count = 0; count < 300; count += 1) notices.post('live', `ten_${'0'.repeat(26)}${count}`)
+  await until('the hint', () => told.length > 2)
+  expect(told.slice(2)).toEqual([undefined])
 })
 
 test('who was cut off looks at everything when it is back', async () => {

@@ -1,4 +1,6 @@
+import { ENVIRONMENTS } from '../../runtime/db/roles.ts'
 import type { TestDatabase } from '../support/database.ts'
+import { planAll } from '../support/planning.ts'
 import type { Send } from '../support/service.ts'
 
 /** A POST that is to be asked for once, whatever happens. */
@@ -251,7 +253,7 @@ export const POSTS: readonly Post[] = [
       const id = await makeEndpoint(send)
       return { path: `/v1/webhook-endpoints/${id}/test`, id }
     },
-    effect: 'SELECT count(*) AS count FROM sandbox.webhook_ready WHERE tenant_id = $1 AND endpoint_id = $2',
+    effect: 'SELECT count(*) AS count FROM sandbox.events WHERE tenant_id = $1 AND audience_endpoint_id = $2',
     once: 1,
   },
   {
@@ -259,10 +261,11 @@ export const POSTS: readonly Post[] = [
     status: 202,
     audit: ['delivery_attempt.retried'],
     events: [],
-    prepare: async (send) => {
+    prepare: async (send, { database }) => {
       const endpoint = `/v1/webhook-endpoints/${await makeEndpoint(send)}`
       await send(endpoint, { method: 'PATCH', body: { status: 'disabled' } })
       await send(`${endpoint}/test`, { method: 'POST' })
+      for (const environment of ENVIRONMENTS) await planAll(database[environment])
       const id = (await send(`${endpoint}/delivery-attempts`)).body.data[0].id
       return { path: `${endpoint}/delivery-attempts/${id}/retry`, id }
     },

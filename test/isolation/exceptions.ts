@@ -8,13 +8,13 @@ export const LOCATORS: Table = [
   ['DELETE FROM idempotency_answers WHERE ctid', 'what has run out is swept for everybody'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
-  ['WITH RECURSIVE tenant AS ( SELECT', 'workers claim for whatever tenant is next'],
-  ['WITH due AS MATERIALIZED ( SELECT w.ctid', 'attempts become due whoever they are of'],
+  ['SELECT s.tenant_id, coalesce(greatest(', 'workers find the tenants for whom there is something to do'],
   [
-    'WITH outcome AS ( SELECT * FROM json_to_recordset',
-    'outcomes are written in batches; each names its tenant',
+    'WITH visit AS MATERIALIZED ( SELECT t.position, s.* FROM unnest',
+    'they plan and claim for several at once',
   ],
-  ['WITH reaction AS ( SELECT * FROM json_to_recordset', 'so are reactions'],
+  ['WITH due AS MATERIALIZED ( SELECT w.ctid', 'attempts become due whoever they are of'],
+  ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
   ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],
   ['DELETE FROM control.challenges', 'what has run out is swept for everybody'],
@@ -27,7 +27,7 @@ export const LOCATORS: Table = [
 /** Statements that have a tenant and are not routable all the same. */
 export const UNROUTABLE: Table = [
   [
-    'INSERT INTO webhook_senders (tenant_id, tokens, refilled_at) SELECT $2',
+    'INSERT INTO webhook_senders (tenant_id, tokens, refilled_at, planned) SELECT $2',
     'a wipe takes what is left from one space to the next',
   ],
   ['INSERT INTO event_heads (tenant_id, sequence) SELECT $2', 'so does the sequence of events'],

@@ -1,4 +1,5 @@
 import type { Environment } from '../../runtime/contract.ts'
+import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, type TestService } from '../support/service.ts'
 
 /** Stands in everything that an owner makes: nobody else may ever see it. */
@@ -97,6 +98,7 @@ async function makeOwner(
   await make('/v1/webhook-endpoints', endpoint)
   const whe = await make('/v1/webhook-endpoints', endpoint)
   await make('/v1/passes', { template_id: tpl, metadata })
+  await planAll(service.database[environment])
   const first = async (path: string): Promise<string> => {
     const { text } = await ask(key.secret, 'GET', path, version)
     return (JSON.parse(text) as { data: [{ id: string }] }).data[0].id

@@ -173,6 +173,8 @@ export async function runWorker({ service }: Walker, environment: Environment): 
     log: pino({ level: 'silent' }),
     readPin: (tenantId) => readPin(database.control, tenantId, environment),
     pollMs: 10,
+    // One by the statements for several tenants, one by those for a single one, which name it everywhere.
+    distributed: environment === 'live',
   })
   await until('the endpoint to be disabled', () => {
     clock.now += 600_000

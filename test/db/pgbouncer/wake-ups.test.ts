@@ -63,7 +63,7 @@ test('a delivery and a change of keys arrive by notification, not by looking', a
   hints.hear('live', () => {
     connected = true
   })
-  hints.hear('sandbox', () => worker.wake())
+  hints.hear('sandbox', (space) => worker.wake(space))
   connectNotices(node.control, hints)
   let moved = 0
   const watch = await watchRevision(
@@ -77,7 +77,7 @@ test('a delivery and a change of keys arrive by notification, not by looking', a
   const notices = connectNotices(sender.control, createHints())
   for (let round = 1; round <= 3; round += 1) {
     await stage.emit('ten_1')
-    notices.post('sandbox')
+    notices.post('sandbox', 'ten_1')
     await until('the delivery', async () => {
       const attempts = await stage.attempts(endpoint)
       return attempts.filter(({ status }) => status === 'succeeded').length === round

@@ -1,0 +1,71 @@
+/** What a worker knows is to be done, by tenant, in the order in which it came up. Only memory: the database has it all. */
+export interface Agenda {
+  /** Events of the tenant are to be planned; `events`: about how many. */
+  plan(tenantId: string, events: number): void
+  /** Attempts of the tenant are in the queue. */
+  claim(tenantId: string): void
+  /** Claims in a while, once. */
+  claimLater(tenantId: string): void
+  /** Tenants to plan for, of all of whom there are about `limit` events, but at least one tenant. */
+  takePlans(limit: number): readonly string[]
+  takeClaims(): readonly string[]
+  readonly isEmpty: boolean
+  /** Forgets what was put off. */
+  stop(): void
+}
+
+/** A bucket that is empty fills slowly: rather a few attempts after a while than one at a time. */
+const LATER_MS = 100
+
+export interface AgendaOptions {
+  /** Tenants that are taken at once. */
+  readonly atOnce: number
+  /** Something that was put off is to be done now. */
+  readonly ring: () => void
+}
+
+export function createAgenda({ atOnce, ring }: AgendaOptions): Agenda {
+  const plans = new Map<string, number>()
+  const claims = new Set<string>()
+  const later = new Map<string, NodeJS.Timeout>()
+  return {
+    plan: (tenantId, events) => {
+      plans.set(tenantId, (plans.get(tenantId) ?? 0) + events)
+    },
+    claim: (tenantId) => {
+      claims.add(tenantId)
+    },
+    claimLater: (tenantId) => {
+      if (later.has(tenantId)) return
+      const timer = setTimeout(() => {
+        later.delete(tenantId)
+        claims.add(tenantId)
+        ring()
+      }, LATER_MS)
+      later.set(tenantId, timer)
+    },
+    takePlans: (limit) => {
+      const taken: string[] = []
+      let events = 0
+      for (const [tenantId, count] of plans) {
+        if (taken.length === atOnce || (taken.length > 0 && events + count > limit)) break
+        events += count
+        taken.push(tenantId)
+        plans.delete(tenantId)
+      }
+      return taken
+    },
+    takeClaims: () => {
+      const taken = [...claims.values().take(atOnce)]
+      for (const tenantId of taken) claims.delete(tenantId)
+      return taken
+    },
+    get isEmpty() {
+      return plans.size === 0 && claims.size === 0
+    },
+    stop: () => {
+      for (const timer of later.values()) clearTimeout(timer)
+      later.clear()
+    },
+  }
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../clock.ts'
+import type { Environment } from '../contract.ts'
+import type { Pool } from '../db/pool.ts'
+import { planAttempts } from '../db/webhook_plans.ts'
+import { type Claimed, claimAttempts, LANE_WIDTH } from '../db/webhook_ready.ts'
+import type { VisitRequest } from '../db/webhook_senders.ts'
+import { findDue, findWaiting, promoteAttempts } from '../db/webhook_waiting.ts'
+import type { Agenda } from './agenda.ts'
+import type { LeaseClock } from './lease-clock.ts'
+import type { Slots } from './slots.ts'
+
+export interface RoundsOptions {
+  readonly environment: Environment
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly leaseClock: LeaseClock
+  readonly leaseMs: number
+  readonly of: VisitRequest['of']
+  readonly agenda: Agenda
+  readonly slots: Slots
+  /** Makes an attempt that was claimed. */
+  readonly begin: (claimed: Claimed, token: string, leaseUntil: number) => void
+}
+
+/** What a worker does with its agenda. */
+export interface Rounds {
+  /** Plans and claims for some tenants of the agenda, at most so many attempts. */
+  serve(limit: number): Promise<void>
+  /** Puts everything that is due on the agenda, whoever was to say so. */
+  find(): Promise<void>
+  /** Who may claim again when an attempt of the tenant has ended. */
+  ended(tenantId: string): void
+  /** Looks at the queue so far. */
+  readonly looks: number
+}
+
+const CLAIMED_AT_ONCE = 256
+const PROMOTED_AT_ONCE = 500
+const TENANTS_FOUND_AT_ONCE = 100
+
+export function createRounds(options: RoundsOptions): Rounds {
+  const { environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, begin } = options
+  /** Tenants whose lanes or slots are full: another attempt of theirs has to end first. */
+  const blocked = new Set<string>()
+  let looks = 0
+
+  const request = (tenants: readonly string[], limit: number): VisitRequest => {
+    const now = leaseClock.now()
+    const base = { of, tenants, now, leaseUntil: now + leaseMs, token: randomUUID() }
+    return { ...base, limit: Math.min(limit, CLAIMED_AT_ONCE), ...slots.allowances(LANE_WIDTH) }
+  }
+  const beginAll = (rows: readonly Claimed[], { token, leaseUntil }: VisitRequest) => {
+    for (const claimed of rows) begin(claimed, token, leaseUntil)
+  }
+
+  const plan = async (limit: number) => {
+    const tenants = agenda.takePlans(Math.min(limit, CLAIMED_AT_ONCE))
+    if (tenants.length === 0) return
+    looks += 1
+    const asked = request(tenants, limit)
+    const { rows, visits } = await planAttempts(pool, asked)
+    beginAll(rows, asked)
+    for (const tenantId of tenants) {
+      const visit = visits.get(tenantId)
+      // Whoever was there instead saw what was committed then; what came later is to be planned still.
+      if (!visit) agenda.plan(tenantId, 1)
+      if (visit?.more) agenda.plan(tenantId, CLAIMED_AT_ONCE)
+      if (visit?.queued) agenda.claim(tenantId)
+    }
+  }
+
+  const claim = async (limit: number) => {
+    const tenants = agenda.takeClaims()
+    if (tenants.length === 0) return
+    looks += 1
+    const asked = request(tenants, limit)
+    const { rows, visits } = await claimAttempts(pool, asked)
+    beginAll(rows, asked)
+    for (const tenantId of tenants) {
+      const { claimed, tokens } = visits.get(tenantId) ?? { claimed: 0, tokens: 0 }
+      if (tokens - claimed < 1) agenda.claimLater(tenantId)
+      else if (claimed > 0 || rows.length >= asked.limit) agenda.claim(tenantId)
+      else blocked.add(tenantId)
+    }
+  }
+
+  const promote = async (tenantId?: string) => {
+    for (;;) {
+      const moved = await promoteAttempts(pool, clock.service(environment), PROMOTED_AT_ONCE, tenantId)
+      for (const tenant of new Set(moved)) agenda.claim(tenant)
+      // As long as there is a whole batch, there may be more.
+      if (moved.length < PROMOTED_AT_ONCE) return
+    }
+  }
+
+  return {
+    serve: async (limit) => {
+      await plan(limit)
+      await claim(Math.min(limit, slots.free))
+    },
+    find: async () => {
+      looks += 1
+      if (of === 'many') await promote()
+      else {
+        const tenants = await findWaiting(pool, clock.service(environment), TENANTS_FOUND_AT_ONCE)
+        for (const tenantId of tenants) await promote(tenantId)
+      }
+      for (const { tenant_id, unplanned, queued } of await findDue(pool, leaseClock.now())) {
+        if (unplanned > 0) agenda.plan(tenant_id, unplanned)
+        if (queued) agenda.claim(tenant_id)
+      }
+    },
+    ended: (tenantId) => {
+      if (blocked.delete(tenantId)) agenda.claim(tenantId)
+    },
+    get looks() {
+      return looks
+    },
+  }
+}

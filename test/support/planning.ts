@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto'
+import type { Pool } from '../../runtime/db/pool.ts'
+import { planAttempts } from '../../runtime/db/webhook_plans.ts'
+import { findDue } from '../../runtime/db/webhook_waiting.ts'
+
+/** Plans the attempts of everything that was emitted, as a worker does, but makes none of them. */
+export async function planAll(pool: Pool): Promise<void> {
+  for (;;) {
+    const now = Date.now()
+    const tenants = (await findDue(pool, now)).filter(({ unplanned }) => unplanned > 0)
+    if (tenants.length === 0) return
+    await planAttempts(pool, {
+      of: 'many',
+      tenants: tenants.map(({ tenant_id }) => tenant_id),
+      now,
+      leaseUntil: now,
+      token: randomUUID(),
+      limit: 0,
+      allowance: 0,
+      allowances: {},
+    })
+  }
+}
