@@ -29,7 +29,7 @@ export function createEndpointSecrets(seals: Seals, environment: Environment): E
 }
 
 /**
- * Every secret that signs now, the newest first.
+ * The secrets that sign now: the current one, and the one before it for a while.
  *
  * @param context of `secretContext`. @param now service time.
  */
@@ -39,7 +39,8 @@ export function openSecrets(
   stored: { readonly secret: Buffer; readonly retired_secrets: readonly RetiredSecret[] },
   now: number,
 ): string[] {
-  const retired = stored.retired_secrets.filter(({ until }) => until > now)
+  // Rows of earlier versions hold every secret of 24 hours, the newest first.
+  const retired = stored.retired_secrets.slice(0, 1).filter(({ until }) => until > now)
   return [stored.secret, ...retired.map(({ sealed }) => Buffer.from(sealed, 'base64'))].map((sealed) =>
     seals.unseal(sealed, context),
   )

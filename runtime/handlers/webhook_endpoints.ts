@@ -8,6 +8,7 @@ import {
   insertEndpoint,
   listEndpoints,
   lockEndpoint,
+  lockEndpointCount,
   readEndpoint,
   updateEndpoint,
 } from '../db/webhook_endpoints.ts'
@@ -16,12 +17,15 @@ import { mergePatch } from '../domain/merge-patch.ts'
 import { judgeMetadata } from '../domain/templates.ts'
 import { emit } from '../events/emit.ts'
 import { RETIRED_FOR } from '../events/secrets.ts'
-import { notFound, validationFailed } from '../http/errors.ts'
+import { invalidState, notFound, validationFailed } from '../http/errors.ts'
 import { prepared } from '../http/prepared.ts'
 import { newId } from '../ids.ts'
 import { readCreated, readPage, showList } from './list-query.ts'
 
 type Schemas = components['schemas']
+
+/** Of an environment: each event makes as many attempts as there are endpoints. */
+const MAX_ENDPOINTS = 100
 
 export const webhookEndpointsHandlers = {
   createWebhookEndpoint: prepared(
@@ -29,6 +33,9 @@ export const webhookEndpointsHandlers = {
     async ({ caller, db, now, endpointSecrets }, { body }, blocked) => {
       const { url, enabled_events, description = null, metadata = {} } = body
       requireGood([...judgeUrl(blocked), ...judgeTypes(enabled_events), ...judgeMetadata(metadata)])
+      if ((await lockEndpointCount(db, caller.space)) >= MAX_ENDPOINTS) {
+        throw invalidState(`An environment has at most ${MAX_ENDPOINTS} endpoints. Delete one first.`)
+      }
       const id = newId('whe', now)
       const { secret, sealed } = endpointSecrets.make(caller.space, id)
       const row: EndpointRow = {
@@ -100,7 +107,8 @@ export const webhookEndpointsHandlers = {
     const rotated: EndpointRow = {
       ...row,
       secret: sealed,
-      retired_secrets: [replaced, ...row.retired_secrets.filter(({ until }) => until > now)],
+      // One only: each that signs costs every delivery a signature, and every claim its bytes.
+      retired_secrets: [replaced],
       updated: now,
     }
     await updateEndpoint(db, caller.space, rotated)

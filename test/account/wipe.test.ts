@@ -104,6 +104,7 @@ async function expectNothing(through: Send, made: Awaited<ReturnType<typeof fill
 describe('from the commit on', () => {
   test('no list, read or count of any node shows what is still to be deleted', async () => {
     const made = await fill()
+    await planAll(service.database.sandbox)
     await sendToOther('/v1/me')
     expect((await wipe()).body.deleted).toEqual({
       webhook_endpoint: 1,

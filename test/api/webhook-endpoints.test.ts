@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSeals } from '../../runtime/auth/secrets.ts'
 import { openSecrets, secretContext } from '../../runtime/events/secrets.ts'
+import { planAll } from '../support/planning.ts'
+import { until } from '../support/programs.ts'
 import {
   makeKey,
   makeTenant,
@@ -34,8 +36,9 @@ async function register(content: object = {}, by: Send = send) {
   return body
 }
 
-/** Statuses of all attempts of an endpoint, newest first, read past the API. */
+/** Statuses of all attempts of an endpoint, newest first, read past the API; workers plan them, so they are planned first. */
 async function attemptsOf(endpointId: string) {
+  await planAll(service.database.sandbox)
   const { rows } = await service.database.control.query<{ status: string; event_id: string; id: string }>(
     {
       text: `SELECT status, event_id, id FROM sandbox.webhook_attempts WHERE endpoint_id = $1 ORDER BY created DESC, id DESC`,
@@ -205,24 +208,83 @@ describe('the secret', () => {
     ).toThrow(/does not open/)
   })
 
-  test('signs for 24 hours after its rotation, however often that happens', async () => {
+  const rotate = async (id: string) =>
+    (await send(`/v1/webhook-endpoints/${id}/rotate_secret`, { body: {} })).body.secret as string
+
+  test('signs for 24 hours after its rotation, unless another one follows', async () => {
     const { id, secret: first } = await register()
-    const rotate = async () =>
-      (await send(`/v1/webhook-endpoints/${id}/rotate_secret`, { body: {} })).body.secret as string
-    const second = await rotate()
+    const second = await rotate(id)
+    expect(await opened(id)).toEqual([second, first])
     service.clock.now += 3_600_000
-    const third = await rotate()
+    const third = await rotate(id)
     expect(new Set([first, second, third]).size).toBe(3)
-    expect(await opened(id)).toEqual([third, second, first])
-    service.clock.now += 23 * 3_600_000 - 1
-    expect(await opened(id)).toEqual([third, second, first])
-    service.clock.now += 1
     expect(await opened(id)).toEqual([third, second])
-    service.clock.now += 3_600_000
+    service.clock.now += 24 * 3_600_000 - 1
+    expect(await opened(id)).toEqual([third, second])
+    service.clock.now += 1
     expect(await opened(id)).toEqual([third])
-    const fourth = await rotate()
+  })
+
+  test('leaves nothing but the one before it, however often it is rotated', async () => {
+    const { id } = await register()
+    for (let count = 0; count < 50; count += 1) await rotate(id)
     expect((await stored(id)).retired_secrets).toHaveLength(1)
-    expect(await opened(id)).toEqual([fourth, third])
+  })
+
+  test('of an earlier version’s many old ones only the last signs', async () => {
+    const { id, secret: first } = await register()
+    const second = await rotate(id)
+    const [kept] = (await stored(id)).retired_secrets
+    await service.database.control.query(
+      { text: 'UPDATE sandbox.webhook_endpoints SET retired_secrets = $2 WHERE id = $1' },
+      [id, JSON.stringify(Array(900).fill(kept))],
+    )
+    expect(await opened(id)).toEqual([second, first])
+  })
+})
+
+describe('the number of endpoints', () => {
+  const fill = async (limit: number) => {
+    const owner = await makeTenant(service)
+    const by = await speakFor(service, owner)
+    await register({}, by)
+    await service.database.control.query(
+      {
+        text: `INSERT INTO sandbox.webhook_endpoints (tenant_id, id, url, enabled_events, status, secret, metadata,
+                                                      created, updated)
+               SELECT tenant_id, 'whe_' || lpad(n::text, 26, '0'), url, enabled_events, status, secret, metadata,
+                      created, updated
+                 FROM sandbox.webhook_endpoints, generate_series(2, $2) AS n WHERE tenant_id = $1`,
+      },
+      [owner, limit],
+    )
+    return { by, owner }
+  }
+  const add = (by: Send) => by('/v1/webhook-endpoints', { body: { url: URL, enabled_events: ['*'] } })
+
+  test('is 100 in an environment; one that is deleted makes room', async () => {
+    const { by } = await fill(100)
+    const refused = await add(by)
+    expect(refusal(refused)).toEqual([409, 'conflict', 'invalid_state'])
+    expect(refused.body.error.message).toMatch(/100 endpoints/)
+    await by(`/v1/webhook-endpoints/whe_${'2'.padStart(26, '0')}`, { method: 'DELETE' })
+    expect((await add(by)).status).toBe(201)
+    expect((await add(by)).status).toBe(409)
+  })
+
+  test('is not exceeded by requests at the same time', async () => {
+    const { by, owner } = await fill(99)
+    const { control } = service.database
+    const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    // While the end of the audit log is held, whoever has counted the endpoints cannot commit.
+    const { answers } = await control.transaction(async (tx) => {
+      await tx.query({ text: 'SELECT 1 FROM sandbox.audit_heads WHERE tenant_id = $1 FOR UPDATE' }, [owner])
+      const sent = Promise.all(Array.from({ length: 20 }, () => add(by)))
+      await until('two of them to wait', async () => (await control.query({ text: waits })).rows.length >= 2)
+      return { answers: sent }
+    })
+    const statuses = (await answers).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([201, ...Array(19).fill(409)])
   })
 })
 
@@ -285,6 +347,7 @@ describe('attempts', () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)
+    expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['pending'])
     const path = `/v1/webhook-endpoints/${id}`
     const disabled = await by(path, { method: 'PATCH', body: { status: 'disabled' } })
     expect(disabled.body).toMatchObject({ status: 'disabled', disabled_reason: 'manual' })
@@ -296,13 +359,15 @@ describe('attempts', () => {
     expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['canceled'])
   })
 
-  test('are retried by hand, also while the endpoint is disabled; pending ones of the schedule are not', async () => {
+  test('are retried by hand, also while the endpoint is disabled; those that are due are made anyway', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)
     const attemptId = (await attemptsOf(id))[0]!.id
     const retry = () => by(`/v1/webhook-endpoints/${id}/delivery-attempts/${attemptId}/retry`, { body: {} })
-    expect(refusal(await retry())).toEqual([409, 'conflict', 'invalid_state'])
+    const due = await retry()
+    expect([due.status, due.body]).toMatchObject([202, { status: 'pending', trigger: 'schedule' }])
+    expect(await queued('ready', id)).toBe(1)
     await by(`/v1/webhook-endpoints/${id}`, { method: 'PATCH', body: { status: 'disabled' } })
     service.clock.now += 1000
     const retried = await retry()
@@ -322,10 +387,37 @@ describe('attempts', () => {
     expect(await queued('ready', id)).toBe(1)
   })
 
+  test('that wait for their time are made at once by hand, and keep their time', async () => {
+    const by = await speakFor(service, await makeTenant(service))
+    const { id } = await register({}, by)
+    await makeTemplate(by)
+    const attemptId = (await attemptsOf(id))[0]!.id
+    await service.database.control.query(
+      {
+        text: `WITH ready AS (DELETE FROM sandbox.webhook_ready WHERE attempt_id = $1 RETURNING *)
+               INSERT INTO sandbox.webhook_waiting (tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id,
+                                                    generation, due_at)
+               SELECT tenant_id, attempt_id, endpoint_id, event_id, 1, '', 0, '2026-06-02' FROM ready`,
+      },
+      [attemptId],
+    )
+    const path = `/v1/webhook-endpoints/${id}/delivery-attempts/${attemptId}`
+    const retried = await by(`${path}/retry`, { body: {} })
+    expect([retried.status, retried.body]).toMatchObject([202, { status: 'pending', trigger: 'manual' }])
+    expect((await by(`${path}/retry`, { body: {} })).body).toEqual(retried.body)
+    expect([await queued('ready', id), await queued('waiting', id)]).toEqual([1, 0])
+    const { rows } = await service.database.control.query<{ resume_at: number }>(
+      { text: 'SELECT resume_at FROM sandbox.webhook_ready WHERE attempt_id = $1' },
+      [attemptId],
+    )
+    expect(rows[0]!.resume_at).toBe(Date.parse('2026-06-02T00:00:00Z'))
+  })
+
   test('go with the endpoint', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)
+    expect(await attemptsOf(id)).toHaveLength(1)
     await by(`/v1/webhook-endpoints/${id}`, { method: 'DELETE' })
     expect(await queued('ready', id)).toBe(0)
     expect((await by(`/v1/webhook-endpoints/${id}/delivery-attempts`)).status).toBe(404)

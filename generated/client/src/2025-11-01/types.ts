@@ -383,7 +383,7 @@ export interface paths {
         put?: never;
         /**
          * Create an endpoint
-         * @description Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https.
+         * @description Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -431,7 +431,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret
-         * @description Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the old one too.
+         * @description Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that sign no longer.
          */
         post: operations["rotateWebhookEndpointSecret"];
         delete?: never;
@@ -511,7 +511,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a delivery
-         * @description Resets this attempt and sends at once, also while the endpoint is disabled. It touches neither the schedule nor the count of failures.
+         * @description Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success ends the schedule: the attempt that was still to be made is canceled.
          */
         post: operations["retryDeliveryAttempt"];
         delete?: never;

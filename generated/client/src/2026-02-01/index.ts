@@ -234,7 +234,7 @@ export interface Client {
   /**
    * Create an endpoint
    *
-   * Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https.
+   * Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
    *
    * `POST /v1/webhook-endpoints`
    */
@@ -274,7 +274,7 @@ export interface Client {
   /**
    * Rotate the secret
    *
-   * Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the old one too.
+   * Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that sign no longer.
    *
    * `POST /v1/webhook-endpoints/{whe_id}/rotate_secret`
    */
@@ -306,7 +306,7 @@ export interface Client {
   /**
    * Retry a delivery
    *
-   * Resets this attempt and sends at once, also while the endpoint is disabled. It touches neither the schedule nor the count of failures.
+   * Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success ends the schedule: the attempt that was still to be made is canceled.
    *
    * `POST /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry`
    */
