@@ -14,14 +14,24 @@ const BY_INDEX: Statement = {
 }
 
 /**
+ * Not waited for until it is on disk. What is committed after it and waited for never stands there without it; a server that
+ * crashes before that forgets it as a whole.
+ */
+const COMMIT_SOON: Statement = {
+  name: 'commit_soon',
+  text: `SELECT set_config('synchronous_commit', 'off', true)`,
+}
+
+/**
  * Each statement with plans that use indexes only. It leaves in one packet with the COMMIT behind it: a process that is
  * stopped at whatever moment leaves no transaction open, whose locks would keep other workers from its tenants.
  */
-export function byIndex(pool: Pool): Database {
+export function byIndex(pool: Pool, commit: 'durable' | 'soon' = 'durable'): Database {
   return {
     async query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
       const answer = await pool.transaction(async (db) => {
         useIndexes(db)
+        if (commit === 'soon') db.query(COMMIT_SOON)
         const sent = db.query<Row>(statement, values)
         return () => sent // in a function: nobody shall wait for it before the COMMIT
       })

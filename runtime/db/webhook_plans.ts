@@ -143,7 +143,7 @@ export function planStatement(request: VisitRequest): readonly [Statement, unkno
  */
 export async function planAttempts(pool: Pool, request: VisitRequest): Promise<Plans> {
   type Row = Claimed & PlanVisit & { attempt_id: string | null }
-  const { rows } = await byIndex(pool).query<Row>(...planStatement(request))
+  const { rows } = await byIndex(pool, 'soon').query<Row>(...planStatement(request))
   return {
     rows: rows.filter(({ attempt_id }) => attempt_id !== null),
     visits: new Map(rows.map(({ tenant_id, more, queued }) => [tenant_id, { more, queued }])),

@@ -172,11 +172,12 @@ export function claimStatement(request: VisitRequest): readonly [Statement, unkn
 
 /**
  * Takes attempts of the queue under a lease: a few of each lane, the first of every lane before the second of any, as many
- * of a tenant as its bucket holds. Whoever claims for the same tenant at the same time gets none of it.
+ * of a tenant as its bucket holds. Whoever claims for the same tenant at the same time gets none of it. A claim that a crash
+ * of the server forgets is made again, and what was sent under it is sent again.
  */
 export async function claimAttempts(pool: Pool, request: VisitRequest): Promise<Claim> {
   type Row = Claimed & { tokens: number; attempt_id: string | null }
-  const { rows } = await byIndex(pool).query<Row>(...claimStatement(request))
+  const { rows } = await byIndex(pool, 'soon').query<Row>(...claimStatement(request))
   const visits = new Map<string, ClaimVisit>()
   for (const { tenant_id, tokens, attempt_id } of rows) {
     const claimed = (visits.get(tenant_id)?.claimed ?? 0) + (attempt_id === null ? 0 : 1)

@@ -71,6 +71,10 @@ const LONGEST_REST_MS = 10
 /** Tenants that one statement plans or claims for. */
 const TENANTS_AT_ONCE = 64
 
+/** With little room, and more than that under way, a claim waits so long for more: a few large ones cost less than many. */
+const ROOM_WORTH_A_CLAIM = 64
+const GATHER_MS = 5
+
 /** Looking for what wake-ups have lost takes at most this share of the time, however many tenants there are. */
 const FIND_SHARE = 0.2
 
@@ -143,6 +147,10 @@ export function createWorker(options: WorkerOptions): Worker {
   /** What may be begun: answers that are not written down yet count too, or a slow database would let them pile up. */
   const room = () => Math.min(slots.free, 2 * concurrency - underWay.size)
 
+  const gatherRoom = async () => {
+    if (room() < Math.min(ROOM_WORTH_A_CLAIM, slots.taken)) await wait(GATHER_MS)
+  }
+
   let findAt = Number.NEGATIVE_INFINITY
   const find = async () => {
     const began = performance.now()
@@ -163,8 +171,10 @@ export function createWorker(options: WorkerOptions): Worker {
     try {
       await compareClocks()
       await find()
-      while (!stopping && !agenda.isEmpty && room() > 0 && performance.now() < findAt)
+      while (!stopping && !agenda.isEmpty && room() > 0 && performance.now() < findAt) {
+        await gatherRoom()
         await rounds.serve(room())
+      }
       if (failing) log.info({ environment }, 'deliveries go on')
       failing = false
     } catch (err) {
