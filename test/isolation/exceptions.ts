@@ -41,8 +41,12 @@ export const UNROUTABLE: Table = [
 export const LAVISH: Table = [
   ['WITH reaction AS ( SELECT * FROM json_to_recordset', 'the queue: how endpoints react, in batches'],
   [
-    'WITH head AS ( INSERT INTO event_heads',
-    'who is told: it looks at the endpoints of the tenant, a hundred at most',
+    'WITH visit AS MATERIALIZED ( SELECT t.position, s.* FROM',
+    'the queue: it looks at the endpoints of each tenant, a hundred at most',
+  ],
+  [
+    'SELECT count(*) AS count FROM webhook_endpoints w',
+    'the endpoints of the tenant, a hundred at most, before one more is made',
   ],
 ]
 

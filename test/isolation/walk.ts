@@ -151,7 +151,7 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   clock.now -= 3_600_000
   await createClock().refresh(database.control)
   await readRevision(database.control)
-  connectNotices(database.control, createHints()).post('sandbox')
+  connectNotices(database.control, createHints()).post('sandbox', 'ten_1')
   await until('a notice', () => recorder.recorded.some(({ statement }) => statement.name === 'events_notify'))
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
 }
