@@ -24,6 +24,13 @@ export class DatabaseUnavailable extends Error {
 /** A statement was given up because it, or its wait for a lock, came to its time limit. Answered as 503. */
 export class TookTooLong extends DatabaseUnavailable {
   override name = 'TookTooLong'
+  /** SQLSTATE of the limit. */
+  readonly code: string | undefined
+
+  constructor(cause: Error) {
+    super(cause.message, { cause })
+    this.code = codeOf(cause)
+  }
 }
 
 /** Codes of the operating system under which a connection was not made or was lost. */
@@ -91,8 +98,7 @@ export function isUnavailable(error: unknown): boolean {
  * other error stays what it is.
  */
 export function translateError(error: Error): Error {
-  if (isTimeLimit(error) && !(error instanceof TookTooLong))
-    return new TookTooLong(error.message, { cause: error })
+  if (isTimeLimit(error)) return error instanceof TookTooLong ? error : new TookTooLong(error)
   if (error instanceof DatabaseUnavailable || !isUnavailable(error)) return error
   return new DatabaseUnavailable(`the database is unavailable: ${messageOf(error)}`, { cause: error })
 }

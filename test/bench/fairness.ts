@@ -6,9 +6,6 @@
  * Options: --rows N (200000, passes of the neighbour), --seconds S (6, of each measurement), --only NAME (one doing).
  */
 import { randomUUID } from 'node:crypto'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -22,6 +19,7 @@ import { openDatabase } from '../../runtime/db/open.ts'
 import { type Program, startService } from '../support/programs.ts'
 import { watchOver } from '../support/server.ts'
 import type { Doing, Neighbour } from './fairness-neighbour.ts'
+import { withScratch } from './scratch.ts'
 import { ms, print, quantile } from './webhooks-figures.ts'
 import { type Helper, startHelper } from './webhooks-processes.ts'
 import type { Sink } from './webhooks-sink.ts'
@@ -167,47 +165,32 @@ async function run(quiet: Quiet, neighbour: Helper<Neighbour>): Promise<void> {
   }
 }
 
-async function main(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-  chmodSync(directory, 0o711) // for the server's user, when root runs the bench
+await withScratch(async ({ directory, atEnd }) => {
   const server = await acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
+  atEnd(server.release)
   const watcher = watchOver(server, directory)
+  atEnd(() => watcher.stdin?.end('done\n'))
   const { user, password, host, port, database } = server.connection()
   const databaseUrl = `postgres://${user}:${password}@${host}:${port}/${database}`
   const admin = new pg.Client(server.connection())
+  atEnd(() => admin.end())
+  await admin.connect()
   const sink = startHelper<Sink>('webhooks-sink.ts')
-  const helpers: { end(): Promise<unknown> }[] = [sink]
-  const interrupted = new Promise<never>((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(signal)))
-  })
-  const work = async () => {
-    await admin.connect()
-    const service: Program = startService(
-      { DATABASE_URL: databaseUrl, SVC_PEPPER: PEPPER, SVC_WEBHOOK_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'error' },
-      ['--json', '--demo'],
-    )
-    helpers.unshift(service)
-    const ready = (await service.ready()) as unknown as Ready
-    const origin = ready.sandbox_base_url
-    const { keys, dashboard, tenant_id: tenantId } = ready
-    const words = [origin, keys.sandbox_secret, dashboard.totp_secret, await sink.ask('origin')]
-    const neighbour = startHelper<Neighbour>('fairness-neighbour.ts', words)
-    helpers.unshift(neighbour)
-    const quiet = await openQuiet(origin, await prepareTenants(databaseUrl, tenantId))
-    await admin.query(LOAD, [tenantId, await neighbour.ask('prepare'), rows])
-    await admin.query('VACUUM ANALYZE sandbox.passes')
-    await admin.query('CHECKPOINT') // what made the table is not what is measured
-    await run(quiet, neighbour)
-  }
-  try {
-    await Promise.race([work(), interrupted])
-  } finally {
-    for (const helper of helpers) await helper.end()
-    await admin.end()
-    await server.release()
-    watcher.stdin?.end('done\n')
-    rmSync(directory, { recursive: true, force: true })
-  }
-}
-
-await main()
+  atEnd(() => sink.end())
+  const service: Program = startService(
+    { DATABASE_URL: databaseUrl, SVC_PEPPER: PEPPER, SVC_WEBHOOK_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'error' },
+    ['--json', '--demo'],
+  )
+  atEnd(() => service.end())
+  const ready = (await service.ready()) as unknown as Ready
+  const origin = ready.sandbox_base_url
+  const { keys, dashboard, tenant_id: tenantId } = ready
+  const words = [origin, keys.sandbox_secret, dashboard.totp_secret, await sink.ask('origin')]
+  const neighbour = startHelper<Neighbour>('fairness-neighbour.ts', words)
+  atEnd(() => neighbour.end())
+  const quiet = await openQuiet(origin, await prepareTenants(databaseUrl, tenantId))
+  await admin.query(LOAD, [tenantId, await neighbour.ask('prepare'), rows])
+  await admin.query('VACUUM ANALYZE sandbox.passes')
+  await admin.query('CHECKPOINT') // what made the table is not what is measured
+  await run(quiet, neighbour)
+})

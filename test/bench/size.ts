@@ -7,14 +7,12 @@
  * Options: --rows N (3000000, passes of the large tenant; a third as many events, attempts, audit entries and answers),
  * --tenants N (2000, of a thousand passes each), --rounds N (40).
  */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { acquireServer } from '../../runtime/db/embedded/server.ts'
 import { openDatabase } from '../../runtime/db/open.ts'
 import { fillSandbox } from '../isolation/crowd.ts'
 import { watchOver } from '../support/server.ts'
+import { withScratch } from './scratch.ts'
 import { compareSizes } from './size-table.ts'
 import { print } from './webhooks-figures.ts'
 
@@ -62,22 +60,11 @@ async function run(databaseUrl: string): Promise<void> {
   }
 }
 
-async function main(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-  chmodSync(directory, 0o711) // for the server's user, when root runs the bench
+await withScratch(async ({ directory, atEnd }) => {
   const server = await acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
+  atEnd(server.release)
   const watcher = watchOver(server, directory)
-  const interrupted = new Promise<never>((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(signal)))
-  })
-  try {
-    const { user, password, host, port, database } = server.connection()
-    await Promise.race([run(`postgres://${user}:${password}@${host}:${port}/${database}`), interrupted])
-  } finally {
-    await server.release()
-    watcher.stdin?.end('done\n')
-    rmSync(directory, { recursive: true, force: true })
-  }
-}
-
-await main()
+  atEnd(() => watcher.stdin?.end('done\n'))
+  const { user, password, host, port, database } = server.connection()
+  await run(`postgres://${user}:${password}@${host}:${port}/${database}`)
+})

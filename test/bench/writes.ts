@@ -7,13 +7,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { acquireServer } from '../../runtime/db/embedded/server.ts'
+import { withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({ options: { posts: { type: 'string', default: '400' } } })
 const posts = Number(options.posts)
@@ -25,15 +23,23 @@ interface Ready {
   readonly keys: { readonly sandbox_secret: string }
 }
 
-async function startService(env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; ready: Ready }> {
+interface Service {
+  readonly child: ChildProcess
+  ready(): Promise<Ready>
+}
+
+function startService(env: NodeJS.ProcessEnv): Service {
   const child = spawn(process.execPath, ['runtime/main.ts', '--json', '--demo'], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout! })
-  const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
-  if (line.length === 0) throw new Error('the service ended before it was ready')
-  return { child, ready: JSON.parse(String(line[0])) as Ready }
+  const ready = async () => {
+    const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
+    if (line.length === 0) throw new Error('the service ended before it was ready')
+    return JSON.parse(String(line[0])) as Ready
+  }
+  return { child, ready }
 }
 
 function createClient({ sandbox_base_url, keys }: Ready) {
@@ -119,13 +125,12 @@ async function measure(db: pg.Client, ready: Ready): Promise<void> {
   say('a listed pass, as sent', Buffer.byteLength(list.text) / 100, 'bytes')
 }
 
-async function main(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-  chmodSync(directory, 0o711)
+await withScratch(async ({ directory, atEnd, own }) => {
   const server = await acquireServer({ dataDir: directory, say: console.error })
+  atEnd(server.release)
   const { user, password, host, port, database } = server.connection()
   const url = `postgres://${user}:${password}@${host}:${port}/${database}`
-  const env = {
+  const { child, ready } = startService({
     DATABASE_URL: url,
     SVC_PEPPER: 'pepper of the bench',
     DATA_DIR: directory,
@@ -133,24 +138,10 @@ async function main(): Promise<void> {
     LIVE_PORT: '0',
     CONSOLE_PORT: '0',
     NODE_ENV: 'bench',
-  }
+  })
+  own(child)
   const db = new pg.Client({ connectionString: url })
-  let child: ChildProcess | undefined
-  try {
-    const service = await startService(env)
-    child = service.child
-    await db.connect()
-    await measure(db, service.ready)
-  } finally {
-    await db.end()
-    if (child && child.exitCode === null) {
-      const gone = once(child, 'exit')
-      child.kill('SIGTERM')
-      await gone
-    }
-    await server.release()
-    rmSync(directory, { recursive: true, force: true })
-  }
-}
-
-await main()
+  await db.connect()
+  atEnd(() => db.end())
+  await measure(db, await ready())
+})

@@ -39,7 +39,7 @@ beforeAll(async () => {
     databaseUrl: relay.url,
     pepper,
     dataDir: '/nowhere',
-    poolSize: 6,
+    poolSize: 10,
     preparedStatements: true,
   }
   const opened = await openDatabase(settings)
