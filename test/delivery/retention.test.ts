@@ -15,7 +15,7 @@ let database: TestDatabase
 const clock = { now: START, machine: Date.now, service: () => clock.now }
 const tenantId = newId('ten')
 beforeAll(async () => {
-  database = await openTestDatabase()
+  database = await openTestDatabase({ poolSize: 8 })
 })
 afterAll(() => database.close())
 
