@@ -1,16 +1,28 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { isInstalled } from './test/support/installed.ts'
+import { canIsolate } from './test/support/isolated.ts'
 
-/** Tests that need a program which the machine may not have, and no npm package brings along. */
+/** Tests that need what the machine may not have, and no npm package brings along. */
 const NEEDS = [
-  { files: 'test/**/redis/**', program: 'redis-server' },
-  { files: 'test/**/pgbouncer/**', program: 'pgbouncer' },
+  {
+    files: 'test/**/redis/**',
+    what: 'redis-server (apt-get install redis-server)',
+    has: () => isInstalled('redis-server'),
+  },
+  {
+    files: 'test/**/pgbouncer/**',
+    what: 'pgbouncer (apt-get install pgbouncer)',
+    has: () => isInstalled('pgbouncer'),
+  },
+  {
+    files: 'test/readme/**',
+    what: 'network of its own for a test (apt-get install iproute2 util-linux)',
+    has: canIsolate,
+  },
 ]
 
-const leftOut = NEEDS.filter(({ program }) => !isInstalled(program))
-for (const { files, program } of leftOut) {
-  console.warn(`\nLEFT OUT: ${files} – there is no ${program} on this machine (apt-get install ${program})\n`)
-}
+const leftOut = NEEDS.filter(({ has }) => !has())
+for (const { files, what } of leftOut) console.warn(`\nLEFT OUT: ${files} – there is no ${what}\n`)
 
 export default defineConfig({
   test: {

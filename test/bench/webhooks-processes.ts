@@ -29,6 +29,9 @@ export interface Helper<Does extends Methods> {
   end(): Promise<void>
 }
 
+/** An interrupted queue may wait for work that nobody does any more; nothing of a bench is worth waiting for. */
+const END_MS = 3000
+
 /** Milliseconds of a clock that never runs backwards and is the same for all processes of the machine. */
 export function monotonicNow(): number {
   return Number(process.hrtime.bigint()) / 1e6
@@ -67,7 +70,9 @@ export function startHelper<Does extends Methods>(
     used: () => ask('used', []),
     end: async () => {
       if (child.connected) child.disconnect()
+      const late = setTimeout(() => child.kill('SIGKILL'), END_MS)
       await ended
+      clearTimeout(late)
     },
   }
 }

@@ -19,8 +19,3 @@ export function namedCommands(page: string): readonly string[] {
   const spans = [...prose.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text.replaceAll('\n', ' '))
   return [...new Set(spans.filter((text) => /^(npm|npx|node|curl|bash|git) /.test(text)))]
 }
-
-/** TypeScript of fenced blocks. */
-export function printedExamples(page: string): readonly string[] {
-  return [...readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
-}
