@@ -33,10 +33,12 @@ const COLUMNS = `w.id, w.url, w.description, w.enabled_events, w.status, w.disab
 
 const HEAD = 'coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)'
 
+// The turn moves, as with every other change of the row: a visit that began before this one ended finds the row by the
+// place that it no longer has, and has to give up.
 const LOCK_SENDER: Statement = {
   name: 'webhook_senders_lock',
   text: `INSERT INTO webhook_senders AS w (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, 'epoch', ${HEAD})
-         ON CONFLICT (tenant_id) DO UPDATE SET turn = w.turn`,
+         ON CONFLICT (tenant_id) DO UPDATE SET turn = w.turn + 1`,
 }
 
 const COUNT: Statement = {

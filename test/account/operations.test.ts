@@ -5,6 +5,7 @@ import { verifyAudit } from '../../runtime/control/audit.ts'
 import { retireKey, revokeKey } from '../../runtime/control/keys.ts'
 import { KEPT_TABLES, WIPED_TABLES } from '../../runtime/db/wipe.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
+import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, START, speak, startTestService, type TestService } from '../support/service.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from './confirmers.ts'
 
@@ -243,6 +244,7 @@ describe('a wipe', () => {
       expect((await send('/v1/webhook-endpoints', { body: hook })).status).toBe(201)
       for (let made = 0; made < 3; made += 1) await issuePass(send, templateId)
     }
+    await planAll(service.database.sandbox)
     const before = await log('sandbox', 'limit=100')
     const { status, body } = await wipe()
     expect([status, body]).toEqual([

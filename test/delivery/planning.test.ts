@@ -1,6 +1,7 @@
 /** Attempts are planned by workers, from the events alone, whoever died when. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { lockEndpointCount } from '../../runtime/db/webhook_endpoints.ts'
 import { planAttempts } from '../../runtime/db/webhook_plans.ts'
 import { collectEvents } from '../../runtime/events/emission.ts'
 import { newId } from '../../runtime/ids.ts'
@@ -103,6 +104,24 @@ test.each(['many', 'one'] as const)('visits at the same time plan each attempt o
   expect((await stage.attempts(endpoint)).map(({ event_id }) => event_id).toSorted()).toEqual(ids.toSorted())
   const leased = plans.flatMap(({ rows }) => rows.map(({ attempt_id }) => attempt_id))
   expect([leased.length, new Set(leased).size]).toEqual([10, 10])
+})
+
+test('visits beside the making of endpoints plan each attempt once', async () => {
+  const endpoint = await stage.addEndpoint(tenantId, NOWHERE)
+  const pool = stage.database.sandbox
+  let making = true
+  const made = (async () => {
+    while (making) await pool.transaction((tx) => lockEndpointCount(tx, tenantId))
+  })()
+  const ids: string[] = []
+  for (let round = 0; round < 100; round += 1) {
+    ids.push(...(await stage.emit(tenantId, 1)))
+    await plan([tenantId])
+  }
+  making = false
+  await made
+  await stage.plan()
+  expect((await stage.attempts(endpoint)).map(({ event_id }) => event_id).toSorted()).toEqual(ids.toSorted())
 })
 
 test('what is in the queue already goes first', async () => {
