@@ -1,5 +1,5 @@
 /** The whole run, from documents to files in memory: load → build → check → emit. */
-import { readAsset } from './assets.ts'
+import { listAssets, readAsset } from './assets.ts'
 import { hashOf, openCache, toolkitHash } from './cache.ts'
 import { loadChanges } from './changes.ts'
 import { createChores } from './chores.ts'
@@ -20,6 +20,9 @@ import { nameVersions } from './ir/versions.ts'
 import { reportProblems } from './lint.ts'
 import { loadDocument } from './load.ts'
 import { compare } from './print/file.ts'
+
+/** What finds the faults of a value: one file to import, and those that it is made of. */
+const EXPLAIN = ['explain.ts', ...listAssets('explain').map((name) => `explain/${name}`)]
 
 /** Hash of the document of each version that was loaded here. */
 const hashes = new WeakMap<Api, string>()
@@ -66,7 +69,7 @@ export async function emitAll(apis: readonly Api[], config: Config, report: Repo
     client: () => (client ? emitClient(apis, types, client, wire) : []),
     reference: () => emitReference(apis, wire, printCachedReference),
     documents: () => apis.map(printDocument),
-    explain: () => [{ path: 'explain.ts', text: readAsset('explain.ts') }],
+    explain: () => EXPLAIN.map((path) => ({ path, text: readAsset(path) })),
   }
   const files = config.emit.flatMap((name) => emitters[name]())
   return files.sort((a, b) => compare(a.path, b.path))

@@ -2,10 +2,9 @@
  * IR → JSON Schema (2020-12) as judges need it: no prose, one order of keywords, references by component name.
  * Two schemas that judge alike give the same text, whatever their documents call or order things.
  */
+import { SUBSCHEMAS } from '../explain/references.ts'
 import { essenceOf, isJson } from '../ir/media-type.ts'
-import type { Operation, Schema } from '../ir/model.ts'
-
-type JsonSchema = Readonly<Record<string, unknown>> | boolean
+import type { JsonSchema, Operation, Schema } from '../ir/model.ts'
 
 /** @param rename what a component is called in the output, by its name in the document. */
 export function toJsonSchema(schema: Schema, rename: (component: string) => string): JsonSchema {
@@ -138,3 +137,19 @@ export function isStream(operation: Operation): boolean {
       contents.some(({ mediaType }) => essenceOf(mediaType) === 'text/event-stream'),
   )
 }
+
+/** @returns a schema with each schema in it replaced, the innermost first. */
+export function mapSchemas(schema: JsonSchema, change: (rules: Rules) => Rules): JsonSchema {
+  if (typeof schema !== 'object' || schema === null) return schema
+  const inner = (each: unknown) => mapSchemas(each as JsonSchema, change)
+  const members = Object.entries(schema).map(([name, held]): [string, unknown] => {
+    const how = SUBSCHEMAS.get(name)
+    if (how === undefined) return [name, held]
+    if (how === 'one') return [name, inner(held)]
+    if (how === 'list') return [name, (held as unknown[]).map(inner)]
+    return [name, Object.fromEntries(Object.entries(held as Rules).map(([key, each]) => [key, inner(each)]))]
+  })
+  return change(Object.fromEntries(members))
+}
+
+type Rules = Readonly<Record<string, unknown>>

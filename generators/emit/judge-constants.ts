@@ -1,6 +1,8 @@
 /** What judges share: patterns, sets of values, formats, and the few functions that are no expression. */
 import { createHash } from 'node:crypto'
+import type { Api, Place } from '../ir/model.ts'
 import { stringLiteral } from '../print/literal.ts'
+import { COMPILED_FILE, createCompiler } from './compiled.ts'
 
 /** Formats of strings that are judged; `ajv-formats` has their judges. Others are notes for readers. */
 export const STRING_FORMATS = [
@@ -65,9 +67,8 @@ function unique(list) {
     seen.add(mark)
   }
   return true
-}
-
-/** JSON with sorted names: the same for equal values. */
+}`,
+  canonical: `/** JSON with sorted names: the same for equal values. */
 function canonical(v) {
   if (Array.isArray(v)) return \`[\${v.map(canonical).join()}]\`
   if (typeof v !== 'object' || v === null) return JSON.stringify(v)
@@ -92,6 +93,17 @@ function decimalOf(v) {
   const [whole, fraction = ''] = coefficient.split('.')
   return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
 }`,
+  pattern: `/** JSON Schema means patterns in Unicode mode; one that is none there is read in the older one. */
+function pattern(text) {
+  try {
+    return new RegExp(text, 'u')
+  } catch {
+    return new RegExp(text)
+  }
+}`,
+  equal: `function equal(a, b) {
+  return canonical(a) === canonical(b)
+}`,
   format: `function format(name) {
   const judge = formats.fullFormats[name]
   if (typeof judge === 'function') return judge
@@ -113,7 +125,6 @@ function guarded(judge) {
 /** Names that the file of all judges has uses of its own for, beside those with a `$`. */
 export const OWN_NAMES: readonly string[] = [
   ...Object.keys(FUNCTIONS),
-  'canonical',
   'formats',
   'Array',
   'JSON',
@@ -131,14 +142,19 @@ export interface Constants {
   define(kind: string, value: string): string
   /** @returns the function's name, which will be there. */
   call(name: SharedFunction): string
+  /** @returns the name of a function that ajv makes of the rules at a place. */
+  compile(api: Api, place: Place): string
   /** Imports, constants and functions that were asked for. */
   print(): string
+  /** @returns the file of what ajv makes; nothing where nothing is. */
+  printCompiled(): string | undefined
 }
 
 export function createConstants(): Constants {
   const names = new Map<string, string>()
   const taken = new Set<string>()
   const used = new Set<SharedFunction>()
+  const compiler = createCompiler()
   return {
     define(kind, value) {
       const known = names.get(value)
@@ -154,16 +170,27 @@ export function createConstants(): Constants {
     },
     call(name) {
       used.add(name)
+      if (name === 'unique') used.add('canonical')
       return name
     },
+    compile: compiler.add,
+    printCompiled: () => compiler.print(printFunctions),
     print() {
       const imports = used.has('format') ? "import formats from 'ajv-formats/dist/formats.js'\n" : ''
-      const functions = Object.entries(FUNCTIONS).filter(([name]) => used.has(name as SharedFunction))
       const constants = [...names].map(([value, name]) => `const ${name} = ${value}\n`).sort()
-      return `${imports}${constants.join('')}\n${functions.map(([, text]) => `${text}\n\n`).join('')}`
+      const compiled = compiler.names()
+      const foreign =
+        compiled.length > 0 ? `import { ${compiled.join(', ')} } from './${COMPILED_FILE}'\n` : ''
+      return `${imports}${foreign}${constants.join('')}\n${printFunctions(used)}`
     },
   }
 }
+
+const printFunctions = (names: ReadonlySet<SharedFunction>): string =>
+  Object.entries(FUNCTIONS)
+    .filter(([name]) => names.has(name as SharedFunction))
+    .map(([, text]) => `${text}\n\n`)
+    .join('')
 
 /** A regular expression as JSON Schema means it; one that is none in Unicode mode is read in the older one. */
 export function printPattern(pattern: string): string {

@@ -67,7 +67,9 @@ function bodyOf(schema: Schema, writer: Writer): Code {
 
 /** An expression that is true when the value fits; undefined for what takes statements. */
 function fits(schema: Schema, v: string, writer: Writer): Code | undefined {
-  const plain = fitsPlain(schema, v, writer)
+  const plain = schema.partial
+    ? `${writer.constants.compile(writer.api, schema.place)}(${v})`
+    : fitsPlain(schema, v, writer)
   if (plain === undefined || !schema.nullable || plain === 'true') return plain
   return code`(${v} === null || ${plain})`
 }
@@ -100,6 +102,7 @@ function fitsPlain(schema: Schema, v: string, writer: Writer): Code | undefined 
 
 const all = (conditions: readonly (string | false | undefined)[]): string => {
   const kept = conditions.filter((each) => each)
+  if (kept.length === 0) return 'true'
   return kept.length === 1 ? String(kept[0]) : `(${kept.join(' && ')})`
 }
 
@@ -109,7 +112,7 @@ const above = (sign: string, v: string, bound: number | undefined) =>
 function fitsNumber(schema: Of<'number'>, v: string, { constants }: Writer): string {
   // int32 is bounds in disguise; int64, float and double say nothing about JSON.
   const narrow = schema.format === 'int32'
-  return all([
+  const fitting = all([
     // JSON.parse makes Infinity of 1e400.
     schema.integer ? `Number.isInteger(${v})` : `Number.isFinite(${v})`,
     above('>=', v, schema.minimum ?? (narrow ? -(2 ** 31) : undefined)),
@@ -118,6 +121,7 @@ function fitsNumber(schema: Of<'number'>, v: string, { constants }: Writer): str
     above('<', v, schema.exclusiveMaximum),
     schema.multipleOf !== undefined && `${constants.call('isMultiple')}(${v}, ${schema.multipleOf})`,
   ])
+  return schema.untyped ? `(typeof ${v} !== 'number' || ${fitting})` : fitting
 }
 
 function fitsString(schema: Of<'string'>, v: string, writer: Writer): string {
@@ -130,8 +134,8 @@ function fitsString(schema: Of<'string'>, v: string, writer: Writer): string {
     least === 1
       ? `${v} !== ''`
       : least > 1 && `(${v}.length >= ${2 * least} || ${constants.call('length')}(${v}) >= ${least})`
-  return all([
-    `typeof ${v} === 'string'`,
+  const fitting = all([
+    !schema.untyped && `typeof ${v} === 'string'`,
     // Length first: a pattern then never runs over more than it allows.
     longer,
     shorter,
@@ -140,6 +144,7 @@ function fitsString(schema: Of<'string'>, v: string, writer: Writer): string {
       STRING_FORMATS.includes(format) &&
       `${constants.define('format', `${constants.call('format')}(${stringLiteral(format)})`)}(${v})`,
   ])
+  return schema.untyped ? `(typeof ${v} !== 'string' || ${fitting})` : fitting
 }
 
 function fitsEnum(schema: Of<'enum'>, v: string, writer: Writer): string {
@@ -184,7 +189,7 @@ function areDisjoint(members: readonly Schema[], api: Api): boolean {
 }
 
 function jsonTypes(schema: Schema, api: Api, seen: Set<string>): string[] | undefined {
-  if (schema.nullable) return undefined
+  if (schema.nullable || schema.untyped || schema.partial) return undefined
   switch (schema.kind) {
     case 'null':
     case 'boolean':
@@ -225,9 +230,14 @@ const indent = (lines: readonly Code[]): Code[] => lines.map((line) => code`  ${
 function checkPlain(schema: Schema, v: string, writer: Writer, known: boolean): Code[] {
   switch (schema.kind) {
     case 'array':
-      return checkArray(schema, v, writer)
+      return schema.untyped
+        ? onlyIf(`Array.isArray(${v})`, checkArray(schema, v, writer))
+        : checkArray(schema, v, writer)
     case 'object':
-      return checkObject(schema, v, writer, known)
+      if (known) return checkObject(schema, v, writer)
+      return schema.untyped
+        ? onlyIf(`${writer.constants.call('isObject')}(${v})`, checkObject(schema, v, writer))
+        : [notObject(v, writer), ...checkObject(schema, v, writer)]
     case 'union':
       return checkTagged(schema, v, writer, known)
     case 'intersection':
@@ -237,6 +247,9 @@ function checkPlain(schema: Schema, v: string, writer: Writer, known: boolean): 
   }
 }
 
+const onlyIf = (condition: string, lines: readonly Code[]): Code[] =>
+  lines.length === 0 ? [] : [`if (${condition}) {`, ...indent(lines), '}']
+
 const variable = (writer: Writer, prefix = 'v'): string => `${prefix}${++writer.variables}`
 
 const notObject = (v: string, writer: Writer): string =>
@@ -245,11 +258,11 @@ const notObject = (v: string, writer: Writer): string =>
 function checkArray(schema: Of<'array'>, v: string, writer: Writer): Code[] {
   const { minItems, maxItems, prefix } = schema
   const bounds = [
-    `!Array.isArray(${v})`,
+    !schema.untyped && `!Array.isArray(${v})`,
     minItems !== undefined && minItems > 0 && `${v}.length < ${minItems}`,
     maxItems !== undefined && `${v}.length > ${maxItems}`,
   ].filter((each) => each)
-  const lines: Code[] = [`if (${bounds.join(' || ')}) return false`]
+  const lines: Code[] = bounds.length > 0 ? [`if (${bounds.join(' || ')}) return false`] : []
   for (const [index, each] of prefix.entries()) {
     const item = variable(writer)
     const inner = check(each, item, writer, false)
@@ -272,7 +285,7 @@ function checkAll(schema: Of<'intersection'>, v: string, writer: Writer, known: 
   let object = known
   for (const each of schema.members) {
     lines.push(...check(each, v, writer, object))
-    object ||= each.kind === 'object' && !each.nullable
+    object ||= each.kind === 'object' && !each.nullable && !each.untyped && !each.partial
   }
   return lines
 }
@@ -303,9 +316,9 @@ function property(v: string, name: string, writer: Writer): string {
     : `${v}${member(name)}`
 }
 
-function checkObject(schema: Of<'object'>, v: string, writer: Writer, known: boolean): Code[] {
+function checkObject(schema: Of<'object'>, v: string, writer: Writer): Code[] {
   const { properties, minProperties: least, maxProperties: most } = schema
-  const lines: Code[] = known ? [] : [notObject(v, writer)]
+  const lines: Code[] = []
   if (least !== undefined || most !== undefined) {
     const size = variable(writer, 'n')
     const wrong = [least !== undefined && `${size} < ${least}`, most !== undefined && `${size} > ${most}`]
@@ -347,9 +360,10 @@ function checkRequired(each: Of<'object'>['properties'][number], v: string, writ
   if (each.schema.kind === 'any') return [`if (${access} === undefined) return false`]
   const inner = variable(writer)
   const lines = check(each.schema, inner, writer, false)
-  const there = REFUSES_UNDEFINED.includes(each.schema.kind)
-    ? []
-    : [`if (${inner} === undefined) return false`]
+  const there =
+    REFUSES_UNDEFINED.includes(each.schema.kind) && !each.schema.untyped && !each.schema.partial
+      ? []
+      : [`if (${inner} === undefined) return false`]
   return [`const ${inner} = ${access}`, ...there, ...lines]
 }
 

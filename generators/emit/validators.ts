@@ -7,6 +7,7 @@ import { identifier } from '../ir/naming.ts'
 import { codeKey } from '../print/code.ts'
 import { compare } from '../print/file.ts'
 import { closures } from './closure.ts'
+import { COMPILED_FILE } from './compiled.ts'
 import { type JudgeCode, nameJudge, writeJudge } from './judge.ts'
 import { type Constants, createConstants, OWN_NAMES } from './judge-constants.ts'
 import { judgedOf } from './judge-names.ts'
@@ -31,7 +32,9 @@ export function emitValidators(apis: readonly Api[]): OutputFile[] {
   const perVersion = [...apis].reverse().flatMap((api) => emitVersion(api, constants, known, distinct))
   const judges = [...distinct].filter((entry): entry is [string, Distinct] => entry[1] !== undefined)
   judges.sort(([a], [b]) => compare(a, b))
+  const compiled = constants.printCompiled()
   return [
+    ...(compiled === undefined ? [] : [{ path: COMPILED_FILE, text: `${HEADER}${compiled}` }]),
     { path: 'validators.js', text: printAll(judges, constants) },
     { path: 'validators.d.ts', text: declarations(judges.map(([name]) => name)) },
     ...perVersion,

@@ -1,5 +1,6 @@
 /** A loaded document → the IR of one version. Collects every problem before it gives up. */
 import type { Report } from '../diagnostics.ts'
+import { indexReferences } from '../explain/references.ts'
 import type { LoadedDocument } from '../load.ts'
 import type {
   Api,
@@ -36,14 +37,17 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  */
 export function buildApi(document: LoadedDocument, report: Report, strict = true): Api {
   const openapi = String(document.json.openapi ?? '')
+  const openapi30 = openapi.startsWith('3.0')
   const root: Source = {
     value: document.json,
     pointer: '',
     reader: {
       document,
       report,
-      openapi30: openapi.startsWith('3.0'),
+      openapi30,
       strict,
+      references: indexReferences(document.json, openapi30),
+      rules: new Map(),
       built: new Map(),
       inlining: new Set(),
     },
@@ -74,6 +78,7 @@ export function buildApi(document: LoadedDocument, report: Report, strict = true
       ...optional('description', text(tag, 'description')),
     })),
     schemas: new Map(entries(schemas).map(([name, schema]) => [name, buildSchema(schema)])),
+    rules: root.reader.rules,
     operations,
     events: entries(child(root, 'webhooks')).flatMap(([name, item]) => buildEvent(name, item)),
     servers: items(child(root, 'servers')).map((server) => ({

@@ -1,5 +1,5 @@
 /** Bounds, patterns and formats: a tightened one refuses requests, a loosened one surprises readers. */
-import { isMultiple } from '../explain.ts'
+import { isMultiple } from '../explain/scalars.ts'
 import type { Compare } from './diff-schemas.ts'
 import { BOTH, found, inside, NARROWING, places, REQUEST, type Spot, WIDENING } from './diff-sheet.ts'
 import type { ArraySchema, NumberSchema, Schema, StringSchema } from './model.ts'

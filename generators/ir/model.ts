@@ -15,6 +15,9 @@ export interface Place {
 /** Specification extensions (`x-…`) of a node, under their names as written. */
 export type Extensions = Readonly<Record<string, unknown>>
 
+/** A schema of JSON Schema 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>> | boolean
+
 export type Scalar = string | number | boolean | null
 
 interface Described {
@@ -30,6 +33,10 @@ interface SchemaBase extends Described {
   readonly examples: readonly unknown[]
   /** Whether null is a member beside what `kind` admits. */
   readonly nullable: boolean
+  /** Whether values of other types than `kind` fit as well, since the document names no type. */
+  readonly untyped?: true
+  /** Whether the node says less than the document: validators are made of the API's `rules` of its pointer. */
+  readonly partial?: true
 }
 
 export interface AnySchema extends SchemaBase {
@@ -197,6 +204,8 @@ export interface Api extends Described {
   readonly tags: readonly Tag[]
   /** Component schemas by name, in the order of the document. */
   readonly schemas: ReadonlyMap<string, Schema>
+  /** Schemas that no node can hold whole, and all that they refer to, by pointer. */
+  readonly rules: ReadonlyMap<string, JsonSchema>
   readonly operations: readonly Operation[]
   readonly events: readonly EventType[]
   readonly servers: readonly { readonly url: string; readonly description?: string }[]

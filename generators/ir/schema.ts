@@ -1,6 +1,7 @@
 /** Schema Objects of OpenAPI 3.0 and 3.1 → located, closed IR nodes. */
 import { unescapePointer } from '../escape-pointer.ts'
-import { PROSE, SPEAKS_OF } from '../explain.ts'
+import { lookUp as lookUpRaw } from '../explain/references.ts'
+import { groupOf, isPrinted, neverPrinted } from './keywords.ts'
 import type {
   ArraySchema,
   EnumSchema,
@@ -11,6 +12,7 @@ import type {
   StringSchema,
   UnionSchema,
 } from './model.ts'
+import { collectRules, isPattern } from './rules.ts'
 import {
   child,
   complain,
@@ -20,7 +22,9 @@ import {
   isObject,
   items,
   leaveOut,
+  lookUp,
   number,
+  type ObjectValue,
   once,
   placeOf,
   resolve,
@@ -28,23 +32,27 @@ import {
   text,
 } from './source.ts'
 
-/** Keywords that no IR node can hold: refused where they stand rather than read over. */
-const UNSUPPORTED = [
-  'not',
-  'if',
-  'then',
-  'else',
-  'contains',
-  'minContains',
-  'maxContains',
-  'dependentRequired',
-  'dependentSchemas',
-  'unevaluatedProperties',
-  'unevaluatedItems',
-  '$dynamicRef',
-  '$recursiveRef',
-  'contentSchema',
-]
+/** What stands beside `$ref` and refuses nothing. */
+const PROSE: ReadonlySet<string> = new Set([
+  '$ref',
+  '$id',
+  '$schema',
+  '$anchor',
+  '$dynamicAnchor',
+  '$defs',
+  '$comment',
+  'title',
+  'description',
+  'summary',
+  'deprecated',
+  'default',
+  'example',
+  'examples',
+  'externalDocs',
+  'readOnly',
+  'writeOnly',
+  'xml',
+])
 
 const COMPONENT = /^#\/components\/schemas\/([^/]+)$/
 
@@ -63,25 +71,70 @@ export function buildSchema(source: Source): Schema {
     complain(source, 'schema-invalid', 'a schema is an object or a boolean', 'write a Schema Object here')
     return { ...baseOf(source, false), kind: 'any' }
   }
-  for (const keyword of UNSUPPORTED) {
-    const found = child(source, keyword)
-    if (found) {
-      const hint = 'express it with type, properties, enum, allOf, anyOf or oneOf'
-      leaveOut(found, 'schema-keyword-unsupported', `the keyword \`${keyword}\` is not supported`, hint)
-    }
+  const { openapi30 } = source.reader
+  const dialect = child(source, '$schema')
+  if (dialect && !DIALECTS.includes(String(dialect.value).replace(/#$/, ''))) {
+    const message = `${dialect.value} is no dialect that validators follow: this is read as JSON Schema 2020-12`
+    leaveOut(dialect, 'schema-dialect', message, 'write it in JSON Schema 2020-12')
   }
+  if (isPrinted(value, openapi30, (schema) => refusesNull(source, schema))) return buildNode(source, value)
+  for (const each of neverPrinted(source)) buildSchema(each)
+  checkDynamic(source)
+  collectRules(source)
+  return { ...buildNode(source, value), partial: true }
+}
+
+const DIALECTS = [
+  'https://json-schema.org/draft/2020-12/schema',
+  'https://spec.openapis.org/oas/3.1/dialect/base',
+]
+
+function buildNode(source: Source, value: ObjectValue): Schema {
   if (typeof value.$ref === 'string') return buildReference(source, value.$ref)
   const types = typesOf(source)
-  const nullable = types.includes('null') || flag(source, 'nullable')
+  const nullable = isNullable(source)
   const rest = types.filter((type) => type !== 'null')
   if (types.length > 0 && rest.length === 0) return { ...baseOf(source, false), kind: 'null' }
   return withComposition(source, nullable, rest)
 }
 
+/** 3.0 has a flag for it, 3.1 a type. */
+const isNullable = (source: Source): boolean =>
+  source.reader.openapi30 ? flag(source, 'nullable') : typesOf(source).includes('null')
+
+/** Whether a schema says by itself, or by what it refers to, that null does not fit. */
+function refusesNull(source: Source, schema: unknown, depth = 0): boolean {
+  if (!isObject(schema) || depth > 20) return schema === false
+  const { $ref, type, enum: values } = schema
+  if (typeof $ref === 'string') {
+    const { references, document } = source.reader
+    const pointer = references.pointerOf(schema, $ref)
+    return pointer !== undefined && refusesNull(source, lookUpRaw(document.json, pointer), depth + 1)
+  }
+  if (source.reader.openapi30 && schema.nullable === true) return false
+  if (Array.isArray(values) && !values.includes(null)) return true
+  return type !== undefined && ![type].flat().includes('null')
+}
+
+/** A reference that depends on how validation came to it is beyond every validator that is emitted. */
+function checkDynamic(source: Source): void {
+  const ref = text(source, '$dynamicRef')
+  if (ref === undefined) return
+  const { references } = source.reader
+  if (!lookUp(source, ref) || !references.isDynamic(source.value as ObjectValue, ref)) return
+  const message = `${ref} may lead to several schemas`
+  complain(
+    source,
+    'ref-dynamic',
+    message,
+    'give one schema the $dynamicAnchor, or refer to the target with $ref',
+  )
+}
+
 function buildReference(source: Source, ref: string): Schema {
   const target = resolve(source)
   if (!target) return { ...baseOf(source, false), kind: 'any' }
-  const name = componentOf(ref)
+  const name = componentAt(source, ref)
   const referred: Schema =
     name === undefined ? buildInPlace(source, target, ref) : { ...baseOf(source, false), kind: 'ref', name }
   const beside = besideReference(source)
@@ -94,7 +147,8 @@ function buildInPlace(source: Source, target: Source, ref: string): Schema {
   const { inlining } = source.reader
   if (inlining.has(target.pointer) || source.pointer.startsWith(`${target.pointer}/`)) {
     leaveOut(source, 'ref-circular', `${ref} contains this reference`, 'make the target a component schema')
-    return { ...baseOf(source, false), kind: 'any' }
+    collectRules(target)
+    return { ...baseOf(target, false), kind: 'any', partial: true }
   }
   inlining.add(target.pointer)
   const schema = once(target, 'schema', () => buildSchema(target))
@@ -122,6 +176,10 @@ function besideReference(source: Source): Schema | undefined {
   return buildSchema({ ...source, value: Object.fromEntries(rest) })
 }
 
+/** Name of the component schema that a schema's reference leads to first, if it is a whole one. */
+const componentAt = (source: Source, ref: string): string | undefined =>
+  componentOf(`#${source.reader.references.pointerOf(source.value as ObjectValue, ref)}`)
+
 /** Name of the component schema that a reference is to, if it is to a whole one. */
 function componentOf(ref: string): string | undefined {
   const name = COMPONENT.exec(ref)?.[1]
@@ -145,14 +203,15 @@ function withComposition(source: Source, nullable: boolean, types: readonly stri
   const all = child(source, 'allOf')
   if (all) parts.push(...items(all).map(buildSchema))
   if (parts.length === 0) return buildPlain(source, nullable, types)
-  if (types.length > 0 || impliedType(source)) parts.push(buildPlain(source, nullable, types))
+  if (types.length > 0 || groupOf(source.value as ObjectValue))
+    parts.push(buildPlain(source, nullable, types))
   if (parts.length === 1 && !all) return parts[0]!
   return { ...baseOf(source, nullable), kind: 'intersection', members: parts }
 }
 
 function buildUnion(owner: Source, list: Source, mode: 'oneOf' | 'anyOf', nullable: boolean): Schema {
   const all = items(list).map(buildSchema)
-  const members = all.filter((each) => each.kind !== 'null')
+  const members = all.filter((each) => each.kind !== 'null' || each.partial)
   const base = baseOf(owner, nullable || members.length < all.length)
   const only = members.length === 1 ? members[0] : undefined
   // `oneOf: [X, {type: null}]` is how 3.1 says that X may be null.
@@ -199,25 +258,28 @@ function discriminatorOf(owner: Source, members: readonly Schema[]): UnionSchema
 function buildPlain(source: Source, nullable: boolean, types: readonly string[]): Schema {
   const values = enumValues(source)
   if (values) {
-    const known = values.filter((value) => value !== null)
+    const listed =
+      types.length === 0 ? values : values.filter((value) => types.some((type) => isOfType(value, type)))
+    const known = listed.filter((value) => value !== null)
     const open = isObject(source.value) && source.value['x-extensible'] === true
-    // A type beside the list decides about null as about everything.
-    const listed = types.length === 0 && known.length < values.length
-    const base = baseOf(source, nullable || listed)
-    return { ...base, kind: 'enum', values: known, open } satisfies EnumSchema
+    // 3.1 lists null as it lists everything; in 3.0 a type beside the list decides about null.
+    const untyped = types.length === 0
+    const allowed = source.reader.openapi30
+      ? nullable || (untyped && values.includes(null))
+      : values.includes(null) && (nullable || untyped)
+    return { ...baseOf(source, allowed), kind: 'enum', values: known, open } satisfies EnumSchema
   }
   if (types.length > 1) {
     const members = types.map((type) => buildTyped(source, false, type))
     return { ...baseOf(source, nullable), kind: 'union', mode: 'anyOf', members }
   }
-  return buildTyped(source, nullable, types[0] ?? impliedType(source))
+  const [type = groupOf(source.value as ObjectValue)] = types
+  const node = buildTyped(source, nullable, type)
+  return types.length > 0 || type === undefined ? node : { ...node, untyped: true }
 }
 
-function impliedType(source: Source): string | undefined {
-  for (const [type, keywords] of SPEAKS_OF) {
-    if (keywords.some((keyword) => child(source, keyword))) return type
-  }
-  return undefined
+function isOfType(value: Scalar, type: string): boolean {
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type
 }
 
 function buildTyped(source: Source, nullable: boolean, type: string | undefined): Schema {
@@ -258,13 +320,7 @@ function enumValues(source: Source): Scalar[] | undefined {
   const listed = Array.isArray(value.enum) ? value.enum : 'const' in value ? [value.const] : undefined
   if (!listed) return undefined
   const scalars = listed.filter((each): each is Scalar => each === null || typeof each !== 'object')
-  if (scalars.length < listed.length) {
-    const message = 'members of an enum are strings, numbers, booleans or null'
-    leaveOut(source, 'enum-not-scalar', message, 'use oneOf for objects')
-    // The scalars alone would refuse what the document allows.
-    return undefined
-  }
-  return scalars
+  return scalars.length < listed.length ? undefined : scalars
 }
 
 function stringRules(source: Source): Partial<StringSchema> {
@@ -279,17 +335,6 @@ function stringRules(source: Source): Partial<StringSchema> {
     ...optional('minLength', number(source, 'minLength')),
     ...optional('maxLength', number(source, 'maxLength')),
   }
-}
-
-/** JSON Schema means patterns in Unicode mode; many are written for the older one. */
-function isPattern(pattern: string): boolean {
-  for (const flags of ['u', '']) {
-    try {
-      new RegExp(pattern, flags)
-      return true
-    } catch {}
-  }
-  return false
 }
 
 function numberRules(source: Source): Partial<NumberSchema> {
@@ -349,10 +394,12 @@ function buildObject(source: Source, base: Base): ObjectSchema {
     kind: 'object',
     properties,
     additional: additionalOf(source),
-    patterns: entries(child(source, 'patternProperties')).map(([pattern, each]) => ({
-      pattern,
-      schema: buildSchema(each),
-    })),
+    patterns: entries(child(source, 'patternProperties')).flatMap(([pattern, each]) => {
+      const schema = buildSchema(each)
+      if (isPattern(pattern)) return [{ pattern, schema }]
+      leaveOut(each, 'pattern-invalid', `${pattern} is no regular expression (ECMA-262)`, 'correct it')
+      return []
+    }),
     ...optional('propertyNames', names && buildSchema(names)),
     ...optional('minProperties', number(source, 'minProperties')),
     ...optional('maxProperties', number(source, 'maxProperties')),

@@ -1,8 +1,9 @@
 /** Walking a document's plain JSON with its place at hand: the reading side of `build`. */
 import type { Report } from '../diagnostics.ts'
-import { escapePointer, unescapePointer } from '../escape-pointer.ts'
+import { escapePointer } from '../escape-pointer.ts'
+import type { References } from '../explain/references.ts'
 import type { LoadedDocument } from '../load.ts'
-import type { Extensions, Place } from './model.ts'
+import type { Extensions, JsonSchema, Place } from './model.ts'
 
 /** A JSON value of the document together with where it stands. */
 export interface Source {
@@ -18,6 +19,10 @@ export interface Reader {
   readonly openapi30: boolean
   /** Whether what cannot be held is an error: a family that serves with these judges must not judge less than it says. */
   readonly strict: boolean
+  /** What references lead to, by address, anchor or pointer. */
+  readonly references: References
+  /** Schemas that validators are compiled of, and all that they refer to, by pointer. */
+  readonly rules: Map<string, JsonSchema>
   /** What was built of a pointer that several places refer to; by kind and pointer. */
   readonly built: Map<string, unknown>
   /** Pointers of schemas that are being written out in place of a reference: one that leads back to itself ends. */
@@ -120,11 +125,11 @@ export function resolve(source: Source): Source | undefined {
   for (;;) {
     const ref = text(at, '$ref')
     if (ref === undefined) return at
-    if (seen.has(ref)) {
+    if (seen.has(at.pointer)) {
       complain(source, 'ref-circular', `${ref} refers to itself and to nothing else`, 'define the target')
       return undefined
     }
-    seen.add(ref)
+    seen.add(at.pointer)
     if (seen.size > MAX_CHAIN) {
       once({ ...source, pointer: '' }, 'ref-chain', () => {
         complain(
@@ -137,33 +142,44 @@ export function resolve(source: Source): Source | undefined {
       })
       return undefined
     }
-    const target = lookUp(source, ref)
+    const target = lookUp(at, ref, source)
     if (!target) return undefined
     at = target
   }
 }
 
-function lookUp(source: Source, ref: string): Source | undefined {
-  if (!ref.startsWith('#/')) {
+/**
+ * @param asked where a diagnostic stands: a chain of references is broken for whoever follows it.
+ * @returns what one reference of a schema leads to, be it a reference again; undefined after a diagnostic.
+ */
+export function lookUp(source: Source, ref: string, asked = source): Source | undefined {
+  const { references } = source.reader
+  const pointer = references.pointerOf(isObject(source.value) ? source.value : {}, ref)
+  if (pointer === undefined && !ref.startsWith('#')) {
     complain(
-      source,
+      asked,
       'ref-external',
       `${ref} points outside this document`,
       'documents are self-contained: bring it in with `redocly bundle`',
     )
     return undefined
   }
-  let at: Source | undefined = { value: source.reader.document.json, pointer: '', reader: source.reader }
-  for (const token of ref.slice(2).split('/')) {
-    at = at && child(at, unescapePointer(token))
-  }
+  const at = pointer === undefined ? undefined : sourceAt(source.reader, pointer)
   if (!at) {
     complain(
-      source,
+      asked,
       'ref-missing',
       `${ref} does not exist in this document`,
       'define it or correct the reference',
     )
   }
+  return at
+}
+
+/** @param pointer RFC 6901, as a reference's fragment once it is decoded. */
+export function sourceAt(reader: Reader, pointer: string): Source | undefined {
+  let at: Source | undefined = { value: reader.document.json, pointer: '', reader }
+  for (const token of pointer.split('/').slice(1))
+    at = at && child(at, token.replaceAll('~1', '/').replaceAll('~0', '~'))
   return at
 }

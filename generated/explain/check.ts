@@ -1,0 +1,127 @@
+/** A schema as a function that finds a value's faults: all keywords of JSON Schema 2020-12, and what 3.0 says otherwise. */
+import { makeArray } from './arrays.ts'
+import { makeComposition } from './composition.ts'
+import { makeObject } from './objects.ts'
+import { indexReferences, lookUp } from './references.ts'
+import { makeNumber, makeString } from './scalars.ts'
+import { makeUnevaluated } from './unevaluated.ts'
+import { type Check, canonical, fault, isFull, isObject, type Json, type Known } from './walk.ts'
+
+/** @returns the checks of a document, each made when it is first asked for. */
+export function knowDocument(document: Json): Known {
+  const openapi30 = String(document.openapi).startsWith('3.0')
+  const checks = new WeakMap<object, Check>()
+  const references = indexReferences(document, openapi30)
+  const known: Known = {
+    openapi30,
+    checkOf(schema) {
+      if (schema === false) return (walk) => fault(walk, 'false', 'is not allowed')
+      if (!isObject(schema)) return undefined
+      const made = checks.get(schema) ?? makeCheck(known, schema)
+      checks.set(schema, made)
+      return made
+    },
+    targetOf(schema, ref) {
+      const pointer = references.pointerOf(schema, ref)
+      return pointer === undefined ? undefined : lookUp(document, pointer)
+    },
+  }
+  return known
+}
+
+function makeCheck(known: Known, rules: Json): Check {
+  const referred = makeReferences(known, rules)
+  // Before 3.1 nothing holds beside a reference.
+  if (known.openapi30 && typeof rules.$ref === 'string') return referred!
+  const ofType = makeType(rules)
+  const ofEnum = makeEnum(rules)
+  const ofString = makeString(rules)
+  const ofNumber = makeNumber(rules)
+  const ofArray = makeArray(known, rules)
+  const ofObject = makeObject(known, rules)
+  const composed = makeComposition(known, rules)
+  const unevaluated = makeUnevaluated(known, rules)
+  const nullable = known.openapi30 && rules.nullable === true
+  return (walk, value) => {
+    if ((nullable && value === null) || isFull(walk)) return
+    const before = walk.faults.length
+    referred?.(walk, value)
+    if (ofType && !ofType(value)) return fault(walk, 'type', `must be ${namesOf(typesOf(rules)!)}`)
+    ofEnum?.(walk, value)
+    if (typeof value === 'string') ofString?.(walk, value)
+    else if (typeof value === 'number') ofNumber?.(walk, value)
+    else if (Array.isArray(value)) ofArray?.(walk, value)
+    else if (isObject(value)) ofObject?.(walk, value)
+    if (composed && walk.faults.length === before) composed(walk, value)
+    if (unevaluated && walk.faults.length === before) unevaluated(walk, value)
+  }
+}
+
+function makeReferences(known: Known, rules: Json): Check | undefined {
+  const refs = [rules.$ref, known.openapi30 ? undefined : rules.$dynamicRef].filter(
+    (each) => typeof each === 'string',
+  )
+  if (refs.length === 0) return undefined
+  let targets: readonly (Check | undefined)[] | undefined
+  return (walk, value) => {
+    // Now and not before: schemas may lead back to themselves.
+    targets ??= refs.map((ref) => known.checkOf(known.targetOf(rules, ref)))
+    for (const target of targets) target?.(walk, value)
+  }
+}
+
+function typesOf(rules: Json): readonly string[] | undefined {
+  if (typeof rules.type === 'string') return [rules.type]
+  return Array.isArray(rules.type) ? rules.type.map(String) : undefined
+}
+
+const namesOf = (types: readonly string[]): string =>
+  types
+    .map((type) => (type === 'null' ? 'null' : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`))
+    .join(' or ')
+
+function makeType(rules: Json): ((value: unknown) => boolean) | undefined {
+  const types = typesOf(rules)
+  return types && ((value) => types.some((type) => hasType(value, type)))
+}
+
+function hasType(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isObject(value)
+    case 'integer':
+      return Number.isInteger(value)
+    case 'number':
+      return Number.isFinite(value)
+    default:
+      return typeof value === type
+  }
+}
+
+function makeEnum(rules: Json): Check | undefined {
+  const checks: Check[] = []
+  if ('const' in rules) {
+    const wanted = canonical(rules.const)
+    checks.push((walk, value) => {
+      if (canonical(value) !== wanted) fault(walk, 'const', `must be ${JSON.stringify(rules.const)}`)
+    })
+  }
+  if (Array.isArray(rules.enum)) checks.push(oneOfValues(rules.enum))
+  if (checks.length < 2) return checks[0]
+  return (walk, value) => {
+    for (const check of checks) check(walk, value)
+  }
+}
+
+function oneOfValues(values: readonly unknown[]): Check {
+  const shown = values.slice(0, 12).map((member) => JSON.stringify(member))
+  const issue = `must be one of ${shown.join(', ')}${values.length > 12 ? ', …' : ''}`
+  const wanted = new Set(values.map(canonical))
+  return (walk, value) => {
+    if (!wanted.has(canonical(value))) fault(walk, 'enum', issue)
+  }
+}

@@ -1,0 +1,115 @@
+/** Where the schemas of a document stand, and what their references lead to (JSON Schema 2020-12, section 8). */
+import { isObject, type Json } from './walk.ts'
+
+export type Holding = 'one' | 'list' | 'named'
+
+/** What keywords hold schemas, and how: one, a list, or one for each name. */
+export const SUBSCHEMAS: ReadonlyMap<string, Holding> = new Map<string, Holding>([
+  ...['allOf', 'anyOf', 'oneOf', 'prefixItems'].map((name) => [name, 'list'] as const),
+  ...['properties', 'patternProperties', 'dependentSchemas', '$defs'].map((name) => [name, 'named'] as const),
+  ...['items', 'contains', 'additionalProperties', 'propertyNames'].map((name) => [name, 'one'] as const),
+  ...['unevaluatedItems', 'unevaluatedProperties'].map((name) => [name, 'one'] as const),
+  ...['not', 'if', 'then', 'else'].map((name) => [name, 'one'] as const),
+])
+
+/** @returns the schemas directly inside one, each with its tokens from there. */
+export function subschemas(schema: Json): [tokens: readonly string[], schema: unknown][] {
+  return [...SUBSCHEMAS].flatMap(([keyword, how]): [string[], unknown][] => {
+    if (!Object.hasOwn(schema, keyword)) return []
+    const held = schema[keyword]
+    if (how === 'one') return [[[keyword], held]]
+    if (how === 'list' ? !Array.isArray(held) : !isObject(held)) return []
+    return Object.entries(held as Json).map(([name, each]) => [[keyword, name], each])
+  })
+}
+
+export interface References {
+  /** @returns the pointer (RFC 6901, without `#`) that a reference of a schema leads to; undefined outside the document. */
+  pointerOf(schema: object, ref: string): string | undefined
+  /** Whether a `$dynamicRef` may lead to different schemas, depending on how validation came to it. */
+  isDynamic(schema: object, ref: string): boolean
+}
+
+/** Stands for the address of the document, which it does not know. */
+const DOCUMENT = 'https://document.invalid/'
+
+/** @param openapi30 a document of that version, where `$id` and anchors are no keywords. */
+export function indexReferences(document: Json, openapi30: boolean): References {
+  const resources = new Map([[DOCUMENT, '']])
+  const anchors = new Map<string, string>()
+  const dynamic = new Map<string, number>()
+  const bases = new WeakMap<object, string>()
+  const visit = (schema: unknown, pointer: string, outer: string): void => {
+    if (!isObject(schema) || bases.has(schema)) return
+    const { $id, $anchor, $dynamicAnchor } = schema
+    const base = (typeof $id === 'string' && addressOf($id, outer)) || outer
+    if (base !== outer) resources.set(base, pointer)
+    bases.set(schema, base)
+    if (typeof $anchor === 'string') anchors.set(`${base}#${$anchor}`, pointer)
+    if (typeof $dynamicAnchor === 'string') {
+      anchors.set(`${base}#${$dynamicAnchor}`, pointer)
+      dynamic.set($dynamicAnchor, (dynamic.get($dynamicAnchor) ?? 0) + 1)
+    }
+    for (const [tokens, each] of subschemas(schema)) visit(each, pointer + pointerTo(tokens), base)
+  }
+  const components = isObject(document.components) ? document.components.schemas : undefined
+  if (!openapi30 && isObject(components)) {
+    for (const [name, schema] of Object.entries(components))
+      visit(schema, `/components/schemas${pointerTo([name])}`, DOCUMENT)
+  }
+  const pointerOf = (schema: object, ref: string): string | undefined => {
+    const [address, fragment] = split(ref)
+    const resource = addressOf(address, bases.get(schema) ?? DOCUMENT)
+    const root = resource === undefined ? undefined : resources.get(resource)
+    if (resource === undefined || root === undefined) return undefined
+    if (fragment === '') return root
+    if (!fragment.startsWith('/')) return anchors.get(`${resource}#${fragment}`)
+    // Many write references from the document's root, whatever the `$id` around them says.
+    const inside = root + fragment
+    return address !== '' || root === '' || lookUp(document, inside) !== undefined ? inside : fragment
+  }
+  return {
+    pointerOf,
+    isDynamic(schema, ref) {
+      const [, name] = split(ref)
+      const target = pointerOf(schema, ref)
+      if (target === undefined || name === '' || name.startsWith('/')) return false
+      return own(lookUp(document, target), '$dynamicAnchor') === name && dynamic.get(name)! > 1
+    },
+  }
+}
+
+function split(ref: string): [address: string, fragment: string] {
+  const at = ref.indexOf('#')
+  if (at < 0) return [ref, '']
+  try {
+    return [ref.slice(0, at), decodeURIComponent(ref.slice(at + 1))]
+  } catch {
+    return [ref.slice(0, at), ref.slice(at + 1)]
+  }
+}
+
+function addressOf(address: string, base: string): string | undefined {
+  if (address === '') return base
+  try {
+    return split(new URL(address, base).href)[0]
+  } catch {
+    return undefined
+  }
+}
+
+const pointerTo = (tokens: readonly string[]): string =>
+  tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+
+const own = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Json)[name]
+    : undefined
+
+/** @param pointer as `pointerOf` returns it: decoded, `~0` and `~1` still escaped. */
+export function lookUp(document: Json, pointer: string): unknown {
+  let at: unknown = document
+  for (const token of pointer.split('/').slice(1))
+    at = own(at, token.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return at
+}

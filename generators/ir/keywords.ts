@@ -1,0 +1,116 @@
+/**
+ * The keywords by which a schema refuses values (JSON Schema 2020-12): what each one holds, and beside what the printer
+ * of validators carries it. A schema with a keyword that is not carried where it stands is compiled by ajv.
+ */
+import { subschemas } from '../explain/references.ts'
+import { child, isObject, type ObjectValue, type Source } from './source.ts'
+
+/** Keywords that speak of values of one type, and let all others pass. */
+export type Group = 'object' | 'array' | 'string' | 'number'
+
+/**
+ * `always`: beside anything. `alone`: beside `type` and `$ref` only. A group: beside `type`, or where all such keywords
+ * are of that group. `never`: by ajv.
+ */
+type Printed = 'always' | 'alone' | 'never' | Group
+
+interface Keyword {
+  readonly holds: 'schema' | 'reference' | 'number' | 'text' | 'flag' | 'value' | 'list' | 'lists'
+  readonly printed: Printed
+}
+
+const holding = (holds: Keyword['holds'], printed: Printed, names: string): [string, Keyword][] =>
+  names.split(' ').map((name) => [name, { holds, printed }])
+
+export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
+  ...holding('schema', 'always', 'allOf anyOf oneOf'),
+  ...holding('schema', 'object', 'properties patternProperties additionalProperties propertyNames'),
+  ...holding('schema', 'array', 'prefixItems items'),
+  ...holding('schema', 'never', 'not if then else contains dependentSchemas'),
+  ...holding('schema', 'never', 'unevaluatedItems unevaluatedProperties'),
+  ...holding('reference', 'always', '$ref'),
+  ...holding('reference', 'never', '$dynamicRef'),
+  ...holding('value', 'always', 'type'),
+  ...holding('list', 'alone', 'enum'),
+  ...holding('value', 'alone', 'const'),
+  ...holding('list', 'object', 'required'),
+  ...holding('lists', 'never', 'dependentRequired'),
+  ...holding('number', 'object', 'minProperties maxProperties'),
+  ...holding('number', 'array', 'minItems maxItems'),
+  ...holding('flag', 'array', 'uniqueItems'),
+  ...holding('number', 'never', 'minContains maxContains'),
+  ...holding('number', 'string', 'minLength maxLength'),
+  ...holding('text', 'string', 'pattern format'),
+  ...holding('number', 'number', 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'),
+])
+
+/** The group that a schema without a `type` speaks of first, if it speaks of any. */
+export function groupOf(rules: ObjectValue): Group | undefined {
+  return groupsOf(rules)[0]
+}
+
+const GROUPS: readonly Group[] = ['object', 'array', 'string', 'number']
+
+function groupsOf(rules: ObjectValue): Group[] {
+  const spoken = new Set(Object.keys(rules).map((keyword) => KEYWORDS.get(keyword)?.printed))
+  return GROUPS.filter((group) => spoken.has(group))
+}
+
+/** @returns the schemas inside one that no node holds. */
+export function neverPrinted(source: Source): Source[] {
+  return subschemas(source.value as ObjectValue).flatMap(([tokens]) => {
+    if (KEYWORDS.get(tokens[0]!)?.printed !== 'never') return []
+    const inside = tokens.reduce<Source | undefined>((at, token) => at && child(at, token), source)
+    return inside ? [inside] : []
+  })
+}
+
+/** @param refusesNull whether a schema beside `{type: null}` cannot be null. */
+export function isPrinted(
+  rules: ObjectValue,
+  openapi30: boolean,
+  refusesNull: (schema: unknown) => boolean,
+): boolean {
+  // Before 3.1 nothing holds beside a reference.
+  if (openapi30 && '$ref' in rules) return true
+  const spoken = Object.keys(rules).filter((name) => KEYWORDS.has(name))
+  const of = (printed: Printed) => spoken.filter((name) => KEYWORDS.get(name)!.printed === printed)
+  if (of('never').length > 0) return false
+  const alone = of('alone')
+  if (alone.length > 0) return areAlone(alone, spoken, rules)
+  if (!('type' in rules) && groupsOf(rules).length > 1) return false
+  return areNamesListed(rules) && isNullClear(rules, openapi30, refusesNull)
+}
+
+function areAlone(alone: readonly string[], spoken: readonly string[], rules: ObjectValue): boolean {
+  const beside = spoken.filter((name) => !alone.includes(name) && name !== 'type' && name !== '$ref')
+  const values = Array.isArray(rules.enum) ? rules.enum : [rules.const]
+  return (
+    alone.length === 1 &&
+    beside.length === 0 &&
+    values.every((value) => typeof value !== 'object' || value === null)
+  )
+}
+
+/** A node lists what it requires among its properties, which the rules for all other names would overlook. */
+function areNamesListed(rules: ObjectValue): boolean {
+  const { required, properties, additionalProperties: rest = true } = rules
+  if (rest === true || !Array.isArray(required)) return true
+  return required.every((name) => isObject(properties) && Object.hasOwn(properties, String(name)))
+}
+
+/** A node says once whether null is allowed: beside combined schemas, or twice in `oneOf`, that says too little. */
+function isNullClear(
+  rules: ObjectValue,
+  openapi30: boolean,
+  refusesNull: (schema: unknown) => boolean,
+): boolean {
+  const combined = ['allOf', 'anyOf', 'oneOf'].some((name) => name in rules)
+  if (!openapi30 && combined && [rules.type].flat().includes('null')) return false
+  if (!Array.isArray(rules.oneOf) || !rules.oneOf.some(isNull)) return true
+  const others = rules.oneOf.filter((_, index) => index !== (rules.oneOf as unknown[]).findIndex(isNull))
+  return others.every(refusesNull)
+}
+
+const isNull = (schema: unknown): boolean =>
+  isObject(schema) && [schema.type].flat().every((type) => type === 'null')
