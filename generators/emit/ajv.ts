@@ -3,7 +3,7 @@ import { _, type CodeKeywordDefinition, type KeywordCxt, Name } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats/dist/formats.js'
 import { isMultiple } from '../explain/scalars.ts'
-import { type SharedFunction, STRING_FORMATS } from './judge-constants.ts'
+import { type SharedFunction, STRING_FORMATS } from './validator-functions.ts'
 
 export function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({

@@ -11,9 +11,9 @@ import { compare } from '../print/file.ts'
 import { createAjv } from './ajv.ts'
 import { closures } from './closure.ts'
 import { mapSchemas } from './json-schema.ts'
-import type { SharedFunction } from './judge-constants.ts'
 import { linkAjv } from './link-ajv.ts'
 import { printSeen, printUnevaluated, type SeenWriter, type UnevaluatedKeyword } from './unevaluated.ts'
+import type { SharedFunction } from './validator-functions.ts'
 
 export const COMPILED_FILE = 'validators-compiled.js'
 
@@ -86,7 +86,7 @@ function createSchemas(): Schemas {
   const add = (id: string, schema: JsonSchema): void => {
     if (known.has(id)) return
     known.set(id, schema)
-    const replaced = mapSchemas(schema, (each) => ({ ...each, ...unevaluatedOf(each) }))
+    const replaced = mapSchemas(schema, (each) => besidePrefix({ ...each, ...unevaluatedOf(each) }))
     ajv.addSchema(typeof replaced === 'boolean' ? { $id: id, allOf: [replaced] } : { $id: id, ...replaced })
   }
   const writer: SeenWriter = {
@@ -122,6 +122,18 @@ function createSchemas(): Schemas {
     },
   }
 }
+
+/** ajv asks nothing more of a list that is too short for `prefixItems`: what stands beside them is asked before. */
+function besidePrefix(rules: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!('prefixItems' in rules)) return rules
+  const beside = Object.entries(rules).filter(([name]) => BESIDE_PREFIX.includes(name))
+  if (beside.length === 0) return rules
+  const others = Object.entries(rules).filter(([name]) => !BESIDE_PREFIX.includes(name))
+  const all = Array.isArray(rules.allOf) ? rules.allOf : []
+  return { ...Object.fromEntries(others), allOf: [...all, Object.fromEntries(beside)] }
+}
+
+const BESIDE_PREFIX = ['contains', 'minContains', 'maxContains', 'uniqueItems', 'unevaluatedItems']
 
 interface Graph {
   readonly rules: ReadonlyMap<string, JsonSchema>

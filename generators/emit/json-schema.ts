@@ -9,6 +9,10 @@ import type { JsonSchema, Operation, Schema } from '../ir/model.ts'
 /** @param rename what a component is called in the output, by its name in the document. */
 export function toJsonSchema(schema: Schema, rename: (component: string) => string): JsonSchema {
   const judged = print(schema, rename)
+  if (typeof judged === 'object' && schema.untyped) {
+    const { type: _, ...rules } = judged
+    return rules
+  }
   if (!schema.nullable || typeof judged === 'boolean') return judged
   if (typeof judged.type === 'string') return { ...judged, type: [judged.type, 'null'] }
   if (Array.isArray(judged.enum)) return { ...judged, enum: [...judged.enum, null] }

@@ -7,7 +7,8 @@ import { tagsOf } from '../ir/tags.ts'
 import { type Code, code, joinCode, printCode } from '../print/code.ts'
 import { literal, member, stringLiteral } from '../print/literal.ts'
 import { isJudgedEach } from './json-schema.ts'
-import { type Constants, printPattern, STRING_FORMATS } from './judge-constants.ts'
+import type { Constants } from './judge-constants.ts'
+import { printPattern, STRING_FORMATS } from './validator-functions.ts'
 
 type Of<Kind extends Schema['kind']> = Extract<Schema, { kind: Kind }>
 
@@ -67,9 +68,8 @@ function bodyOf(schema: Schema, writer: Writer): Code {
 
 /** An expression that is true when the value fits; undefined for what takes statements. */
 function fits(schema: Schema, v: string, writer: Writer): Code | undefined {
-  const plain = schema.partial
-    ? `${writer.constants.compile(writer.api, schema.place)}(${v})`
-    : fitsPlain(schema, v, writer)
+  if (schema.partial) return `${writer.constants.compile(writer.api, schema.place)}(${v})`
+  const plain = fitsPlain(schema, v, writer)
   if (plain === undefined || !schema.nullable || plain === 'true') return plain
   return code`(${v} === null || ${plain})`
 }

@@ -1,5 +1,5 @@
 /** ajv's standalone code as a module of its own: no `require`, no constants that nothing uses, every export guarded. */
-import type { SharedFunction } from './judge-constants.ts'
+import type { SharedFunction } from './validator-functions.ts'
 
 /** What ajv's code asks of a CommonJS module, by the functions that generated files have. */
 const RUNTIME: Readonly<Record<string, SharedFunction>> = { ucs2length: 'length', equal: 'equal' }

@@ -5,7 +5,7 @@
  */
 import type { JsonSchema } from '../ir/model.ts'
 import { literal, stringLiteral } from '../print/literal.ts'
-import { printPattern } from './judge-constants.ts'
+import { printPattern } from './validator-functions.ts'
 
 export type UnevaluatedKeyword = 'unevaluatedItems' | 'unevaluatedProperties'
 

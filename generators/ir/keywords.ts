@@ -114,3 +114,25 @@ function isNullClear(
 
 const isNull = (schema: unknown): boolean =>
   isObject(schema) && [schema.type].flat().every((type) => type === 'null')
+
+/** What stands beside `$ref` and refuses nothing. */
+export const PROSE: ReadonlySet<string> = new Set([
+  '$ref',
+  '$id',
+  '$schema',
+  '$anchor',
+  '$dynamicAnchor',
+  '$defs',
+  '$comment',
+  'title',
+  'description',
+  'summary',
+  'deprecated',
+  'default',
+  'example',
+  'examples',
+  'externalDocs',
+  'readOnly',
+  'writeOnly',
+  'xml',
+])

@@ -41,6 +41,7 @@ function rulesOf(source: Source, follow: Follow): JsonSchema {
   }
   if (value['x-judged'] === 'each') delete rules.items
   narrow(rules)
+  renameProto(rules)
   if (openapi30) putExclusive(rules, value)
   const also = [
     ...['$ref', '$dynamicRef'].flatMap((name) => referenceOf(source, value[name], follow)),
@@ -100,6 +101,16 @@ function narrow(rules: Rules): void {
   rules.minimum ??= -(2 ** 31)
   rules.maximum ??= 2 ** 31 - 1
 }
+
+/** ajv reads over a property of this name, which JSON can have like any other. */
+function renameProto(rules: Rules): void {
+  const { properties } = rules
+  if (!isObject(properties) || !Object.hasOwn(properties, PROTO)) return
+  rules.properties = Object.fromEntries(Object.entries(properties).filter(([name]) => name !== PROTO))
+  rules.patternProperties = { ...(rules.patternProperties as Rules), [`^${PROTO}$`]: properties[PROTO] }
+}
+
+const PROTO = '__proto__'
 
 /** 3.0 writes a flag beside the bound. */
 function putExclusive(rules: Rules, value: ObjectValue): void {

@@ -1,7 +1,7 @@
 /** Schema Objects of OpenAPI 3.0 and 3.1 → located, closed IR nodes. */
 import { unescapePointer } from '../escape-pointer.ts'
 import { lookUp as lookUpRaw } from '../explain/references.ts'
-import { groupOf, isPrinted, neverPrinted } from './keywords.ts'
+import { groupOf, isPrinted, neverPrinted, PROSE } from './keywords.ts'
 import type {
   ArraySchema,
   EnumSchema,
@@ -32,28 +32,6 @@ import {
   text,
 } from './source.ts'
 
-/** What stands beside `$ref` and refuses nothing. */
-const PROSE: ReadonlySet<string> = new Set([
-  '$ref',
-  '$id',
-  '$schema',
-  '$anchor',
-  '$dynamicAnchor',
-  '$defs',
-  '$comment',
-  'title',
-  'description',
-  'summary',
-  'deprecated',
-  'default',
-  'example',
-  'examples',
-  'externalDocs',
-  'readOnly',
-  'writeOnly',
-  'xml',
-])
-
 const COMPONENT = /^#\/components\/schemas\/([^/]+)$/
 
 type Base = Pick<Schema, 'place' | 'deprecated' | 'extensions' | 'examples' | 'nullable'> & {
@@ -81,7 +59,7 @@ export function buildSchema(source: Source): Schema {
   for (const each of neverPrinted(source)) buildSchema(each)
   checkDynamic(source)
   collectRules(source)
-  return { ...buildNode(source, value), partial: true }
+  return { ...buildNode(source, value), place: placeOf(source), partial: true }
 }
 
 const DIALECTS = [
@@ -215,7 +193,8 @@ function buildUnion(owner: Source, list: Source, mode: 'oneOf' | 'anyOf', nullab
   const base = baseOf(owner, nullable || members.length < all.length)
   const only = members.length === 1 ? members[0] : undefined
   // `oneOf: [X, {type: null}]` is how 3.1 says that X may be null.
-  if (only && members.length < all.length) return { ...only, nullable: true, ...proseOf(base) }
+  if (only && !only.partial && members.length < all.length)
+    return { ...only, nullable: true, ...proseOf(base) }
   const discriminator = discriminatorOf(owner, members)
   const union: UnionSchema = {
     ...base,

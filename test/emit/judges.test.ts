@@ -85,8 +85,10 @@ test.each([
       ? JSON.stringify(makeDocument({ resources: 12, version: 3 }))
       : readFileSync(file, 'utf8')
   const api = buildApi(parseText(file, text, report)!, report, false)
-  const path = join(folder, `${api.title.length}-${api.schemas.size}.js`)
-  writeFileSync(path, emitValidators([api]).find((each) => each.path === 'validators.js')!.text)
+  const inside = mkdtempSync(join(folder, 'one-'))
+  const path = join(inside, 'validators.js')
+  for (const each of emitValidators([api]).filter((file) => !file.path.includes('/')))
+    writeFileSync(join(inside, each.path), each.text)
   const judges = (await import(/* @vite-ignore */ pathToFileURL(resolve(path)).href)) as Judges
   const random = createRandom(7)
   const verdicts = [0, 0]

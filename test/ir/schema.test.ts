@@ -15,7 +15,10 @@ describe('a schema is read as what it judges', () => {
     ['{ const: a }', { enum: ['a'] }],
     ['{ enum: [a, null] }', { enum: ['a', null] }],
     ['{ type: "null" }', { type: 'null' }],
-    ['{ properties: { a: true } }', { type: 'object', properties: { a: true } }],
+    ['{ properties: { a: true } }', { properties: { a: true } }],
+    ['{ minLength: 2 }', { minLength: 2 }],
+    ['{ type: string, nullable: true }', { type: 'string' }],
+    ['{ type: [string, "null"], enum: [a, 3, null] }', { enum: ['a', null] }],
     ['{ required: [a], type: object }', { type: 'object', required: ['a'], properties: { a: true } }],
     [
       '{ type: object, additionalProperties: { type: string } }',
@@ -59,7 +62,12 @@ test.each([
   ['{ $ref: "#/components/schemas/X" }', 'ref-circular'],
   ['{ type: object, properties: { a: { $ref: "#/components/schemas/X/properties/a" } } }', 'ref-circular'],
   ['{ type: text }', 'schema-type-unknown'],
-  ['{ unevaluatedProperties: false }', 'schema-keyword-unsupported'],
+  ['{ not: { type: text } }', 'schema-type-unknown'],
+  ['{ contains: { $ref: "#/components/schemas/None" } }', 'ref-missing'],
+  ['{ $dynamicRef: "#None" }', 'ref-missing'],
+  ['{ $dynamicRef: "#a", $dynamicAnchor: a, $defs: { b: { $id: b, $dynamicAnchor: a } } }', 'ref-dynamic'],
+  ['{ $schema: "http://json-schema.org/draft-04/schema#" }', 'schema-dialect'],
+  ['{ patternProperties: { "(": true } }', 'pattern-invalid'],
 ])('%s is refused as %s', (given, code) => {
   expect(readSchema(given).diagnostics.map((each) => each.code)).toContain(code)
 })
