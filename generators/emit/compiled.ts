@@ -51,8 +51,8 @@ export function createCompiler(): Compiler {
     print(functions) {
       if (ids.size === 0) return undefined
       const helpers = schemas.printHelpers()
+      // In the order in which they were compiled: ajv prints a cycle twice that it enters elsewhere.
       const wanted = [...ids, ...schemas.checks].map(([name, id]) => [`${name}$`, id] as const)
-      wanted.sort(([a], [b]) => compare(a, b))
       return linkAjv(standalone.default(schemas.ajv, Object.fromEntries(wanted)) + helpers, functions)
     },
   }

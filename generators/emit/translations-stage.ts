@@ -1,7 +1,7 @@
 /** Where values cross between two adjacent versions: answers, bodies, items of batches, queries and events. */
 import type { LoadedChange } from '../changes.ts'
 import { isJson } from '../ir/media-type.ts'
-import type { Api, Operation, Parameter, Schema } from '../ir/model.ts'
+import type { Api, Operation, Parameter, Response, Schema } from '../ir/model.ts'
 import { createStep, touchedFunctions } from '../ir/translation.ts'
 import { type LensAt, namesTable, type PairFunction, type Step } from '../ir/translation-model.ts'
 import { jsonBody } from './json-schema.ts'
@@ -29,6 +29,8 @@ export interface Stage {
   /** By event type. */
   readonly payloads: ReadonlyMap<string, string>
   readonly queries: ReadonlyMap<string, ReadonlyMap<string, QueryRewrite>>
+  /** Answers that differ and that no function translates. */
+  readonly others: readonly Response[]
 }
 
 /** @param changes those that the newer of both versions introduced. */
@@ -70,6 +72,7 @@ export function createStage(old: Api, next: Api, changes: readonly LoadedChange[
     const [one, other] = [event.payload?.schema, events.get(event.name)?.payload?.schema]
     if (one && other) roots.payloads.set(event.name, rootKey(down, one, other, `${event.name}_payload`))
   }
+  const others = otherAnswers(old, next, createStep('down', old, next, changes))
   const touched = { up: touchedFunctions(up), down: touchedFunctions(down) }
   return {
     old,
@@ -80,16 +83,37 @@ export function createStage(old: Api, next: Api, changes: readonly LoadedChange[
     answers: only(roots.answers, touched.down),
     payloads: only(roots.payloads, touched.down),
     queries,
+    others,
   }
 }
+
+/** Further answers of success that a translation would change: nothing calls one for them. Errors are the service's own. */
+function otherAnswers(old: Api, next: Api, step: Step): Response[] {
+  const later = new Map(next.operations.map((operation) => [operation.id, operation]))
+  const keys = old.operations.flatMap((operation): [Response, string][] =>
+    operation.responses.filter(isSuccess).flatMap((response): [Response, string][] => {
+      const counterpart = later.get(operation.id)?.responses.find(({ status }) => status === response.status)
+      const [one, other] = [jsonOf(response), counterpart && jsonOf(counterpart)]
+      if (!one || !other || one === answerOf(operation)) return []
+      return [[response, rootKey(step, one, other, `${operation.id}_${response.status}`)]]
+    }),
+  )
+  const touched = touchedFunctions(step)
+  return keys.filter(([, key]) => touched.has(key)).map(([response]) => response)
+}
+
+const isSuccess = ({ status }: Response): boolean => status.startsWith('2')
+
+const jsonOf = (response: Response): Schema | undefined =>
+  response.contents.find((content) => isJson(content.mediaType))?.schema
 
 const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string, unknown>) =>
   new Map([...roots].filter(([, key]) => functions.has(key)))
 
 /** The schema of the body of success. */
 export function answerOf(operation: Operation): Schema | undefined {
-  const success = operation.responses.find((response) => /^2/.test(response.status))
-  return success?.contents.find((content) => isJson(content.mediaType))?.schema
+  const success = operation.responses.find(isSuccess)
+  return success && jsonOf(success)
 }
 
 /** The key of the function of a pair; one is made where the schemas are not both components. */

@@ -64,6 +64,7 @@ export function emitTranslations(
       relative(`${out}/translations`, change.file),
     )
     const layer: Layer = { stage: createStage(old, next, own), file, report, later, bound: new Map() }
+    noteOthers(layer)
     bindings.set(old.version, bindAll(layer))
     const text = file.text()
     if (text !== undefined) files.unshift({ path: `translations/${old.version}.ts`, text })
@@ -73,6 +74,19 @@ export function emitTranslations(
 }
 
 /** Prints everything that the version's operations and events need. */
+/** Says once for a pair of versions which further answers of success change without anybody translating them. */
+function noteOthers({ stage, report }: Layer): void {
+  const [first] = stage.others
+  if (!first) return
+  report.add({
+    code: 'answer-not-translated',
+    severity: 'warning',
+    place: first.place,
+    message: `answers with status ${first.status} differ in ${stage.next.version}, and only the first of success is translated (${stage.others.length} such answers)`,
+    hint: 'make them the same, or translate them where they are written',
+  })
+}
+
 function bindAll(layer: Layer): Bindings {
   const { old } = layer.stage
   for (const { id } of old.operations) {

@@ -2,6 +2,7 @@
 import type { Report } from '../diagnostics.ts'
 import { indexReferences } from '../explain/references.ts'
 import type { LoadedDocument } from '../load.ts'
+import { isJson } from './media-type.ts'
 import type {
   Api,
   Body,
@@ -61,6 +62,7 @@ export function buildApi(document: LoadedDocument, report: Report, strict = true
     root,
   )
   const operations = nameTheRest(built)
+  noteBodies(operations, root)
   // Where handlers serve, whoever wrote the document knows what is served.
   if (!strict) noteIgnored(root)
   return {
@@ -117,6 +119,22 @@ function noteIgnored(root: Source): void {
       hint: what === 'callbacks' ? 'describe deliveries under `webhooks`' : 'say it in prose',
     })
   }
+}
+
+/** Says once for a document which bodies no validator is made for. */
+function noteBodies(operations: readonly Operation[], root: Source): void {
+  const contents = operations.flatMap(
+    ({ body }) => body?.contents.filter((each) => !isJson(each.mediaType)) ?? [],
+  )
+  const [first] = contents
+  if (!first) return
+  root.reader.report.add({
+    code: 'body-not-validated',
+    severity: root.reader.strict ? 'error' : 'warning',
+    place: first.place,
+    message: `no validator is made for ${first.mediaType} (${contents.length} such bodies in this document)`,
+    hint: 'describe the body as JSON, or validate it where it is read',
+  })
 }
 
 interface BuiltOperation {

@@ -5,7 +5,7 @@
 import { subschemas } from '../explain/references.ts'
 import { child, isObject, type ObjectValue, type Source } from './source.ts'
 
-/** Keywords that speak of values of one type, and let all others pass. */
+/** Keywords that speak of values of one type, and refuse no other. */
 export type Group = 'object' | 'array' | 'string' | 'number'
 
 /**
