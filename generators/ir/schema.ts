@@ -50,11 +50,7 @@ export function buildSchema(source: Source): Schema {
     return { ...baseOf(source, false), kind: 'any' }
   }
   const { openapi30 } = source.reader
-  const dialect = child(source, '$schema')
-  if (dialect && !DIALECTS.includes(String(dialect.value).replace(/#$/, ''))) {
-    const message = `${dialect.value} is no dialect that validators follow: this is read as JSON Schema 2020-12`
-    leaveOut(dialect, 'schema-dialect', message, 'write it in JSON Schema 2020-12')
-  }
+  noteForeign(source)
   if (isPrinted(value, openapi30, (schema) => refusesNull(source, schema))) return buildNode(source, value)
   for (const each of neverPrinted(source)) buildSchema(each)
   checkDynamic(source)
@@ -66,6 +62,23 @@ const DIALECTS = [
   'https://json-schema.org/draft/2020-12/schema',
   'https://spec.openapis.org/oas/3.1/dialect/base',
 ]
+
+/** Keywords that other versions of JSON Schema and OpenAPI have: here they refuse nothing. */
+const FOREIGN = ['$recursiveRef', 'additionalItems', 'dependencies']
+
+function noteForeign(source: Source): void {
+  const dialect = text(source, '$schema')
+  if (dialect !== undefined && !DIALECTS.includes(dialect.replace(/#$/, ''))) {
+    const message = `${dialect} is no dialect that validators follow: this is read as JSON Schema 2020-12`
+    leaveOut(source, 'schema-dialect', message, 'write it in JSON Schema 2020-12')
+  }
+  for (const keyword of source.reader.openapi30 ? FOREIGN : [...FOREIGN, 'nullable']) {
+    const found = child(source, keyword)
+    if (!found || found.value === false) continue
+    const message = `${keyword} is no keyword of JSON Schema 2020-12: nothing is validated by it`
+    leaveOut(found, 'schema-keyword-unsupported', message, 'say it with the keywords of 2020-12')
+  }
+}
 
 function buildNode(source: Source, value: ObjectValue): Schema {
   if (typeof value.$ref === 'string') return buildReference(source, value.$ref)
@@ -155,8 +168,12 @@ function besideReference(source: Source): Schema | undefined {
 }
 
 /** Name of the component schema that a schema's reference leads to first, if it is a whole one. */
-const componentAt = (source: Source, ref: string): string | undefined =>
-  componentOf(`#${source.reader.references.pointerOf(source.value as ObjectValue, ref)}`)
+function componentAt(source: Source, ref: string): string | undefined {
+  const pointer = source.reader.references.pointerOf(source.value as ObjectValue, ref)
+  const name = COMPONENT.exec(`#${pointer}`)?.[1]
+  // Percent signs stand for themselves here: the reference's fragment is decoded already.
+  return name?.replaceAll('~1', '/').replaceAll('~0', '~')
+}
 
 /** Name of the component schema that a reference is to, if it is to a whole one. */
 function componentOf(ref: string): string | undefined {

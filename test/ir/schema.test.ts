@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toJsonSchema } from '../../generators/emit/json-schema.ts'
-import { readSchema } from './document.ts'
+import { read, readSchema } from './document.ts'
 
 const OPENAPI_30 = 'openapi: 3.0.3\ninfo: { title: Test, version: "1" }\n'
 
@@ -67,7 +67,23 @@ test.each([
   ['{ $dynamicRef: "#None" }', 'ref-missing'],
   ['{ $dynamicRef: "#a", $dynamicAnchor: a, $defs: { b: { $id: b, $dynamicAnchor: a } } }', 'ref-dynamic'],
   ['{ $schema: "http://json-schema.org/draft-04/schema#" }', 'schema-dialect'],
+  ['{ type: string, nullable: true }', 'schema-keyword-unsupported'],
+  ['{ dependencies: { a: [b] } }', 'schema-keyword-unsupported'],
   ['{ patternProperties: { "(": true } }', 'pattern-invalid'],
 ])('%s is refused as %s', (given, code) => {
   expect(readSchema(given).diagnostics.map((each) => each.code)).toContain(code)
+})
+
+test.each([
+  ['a%20b', '#/components/schemas/a%2520b'],
+  ['a b', '#/components/schemas/a%20b'],
+  ['a~b/c', '#/components/schemas/a~0b~1c'],
+  ['100%', '#/components/schemas/100%'],
+])('a component named %j is what %s refers to', (name, ref) => {
+  const quoted = JSON.stringify(name)
+  const { api, diagnostics } = read(
+    `paths: {}\ncomponents: { schemas: { ${quoted}: { type: string }, X: { $ref: ${JSON.stringify(ref)} } } }\n`,
+  )
+  expect(diagnostics).toEqual([])
+  expect(api.schemas.get('X')).toMatchObject({ kind: 'ref', name })
 })
