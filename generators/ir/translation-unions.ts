@@ -1,5 +1,6 @@
 /** Unions of two versions: which members belong together, and what tells a value of one from the others. */
 import type { Api, Schema, UnionSchema } from './model.ts'
+import { tagsOf } from './tags.ts'
 import type { Case, Rewrite, Step, Test } from './translation-model.ts'
 import { type Shape, shapeOf } from './translation-shape.ts'
 
@@ -50,7 +51,7 @@ function counterpart(
 
 /** For each member a test that holds for its values and for no other member's. */
 function testsOf(members: readonly Schema[], union: Schema, api: Api): (Test | undefined)[] {
-  const declared = union.kind === 'union' ? declaredTags(members, union) : undefined
+  const declared = union.kind === 'union' ? declaredTags(members, union, api) : undefined
   if (declared) return declared
   const types = members.map((member) => jsonType(member, api))
   const shapes = members.map((member) => shapeOf(member, api, new Set())?.properties)
@@ -62,15 +63,21 @@ function testsOf(members: readonly Schema[], union: Schema, api: Api): (Test | u
   })
 }
 
+/** By what validators decide; where no tag tells all members apart, by the mapping for those that it names. */
 function declaredTags(
   members: readonly Schema[],
-  { discriminator }: UnionSchema,
+  union: UnionSchema,
+  api: Api,
 ): (Test | undefined)[] | undefined {
+  const { discriminator } = union
   if (!discriminator) return undefined
+  const tags = tagsOf(union, api)?.members
   return members.map((member) => {
-    const values = [...discriminator.mapping].flatMap(([value, name]) =>
-      member.kind === 'ref' && name === member.name ? [value] : [],
-    )
+    const values = tags
+      ? [...tags].flatMap(([value, each]) => (each === member ? [value] : []))
+      : [...discriminator.mapping].flatMap(([value, name]) =>
+          member.kind === 'ref' && name === member.name ? [value] : [],
+        )
     return values.length > 0 ? { kind: 'tag', property: discriminator.property, values } : undefined
   })
 }
