@@ -1,8 +1,8 @@
 /** Where values cross between two adjacent versions: answers, bodies, items of batches, queries and events. */
 import type { LoadedChange } from '../changes.ts'
 import { isJson } from '../ir/media-type.ts'
-import type { Api, Operation, Parameter, Response, Schema } from '../ir/model.ts'
-import { createStep, touchedFunctions } from '../ir/translation.ts'
+import type { Api, Operation, Parameter, Place, Response, Schema } from '../ir/model.ts'
+import { createStep, missedPlaces, touchedFunctions } from '../ir/translation.ts'
 import { type LensAt, namesTable, type PairFunction, type Step } from '../ir/translation-model.ts'
 import { jsonBody } from './json-schema.ts'
 import { judgedArray } from './judge-names.ts'
@@ -31,6 +31,8 @@ export interface Stage {
   readonly queries: ReadonlyMap<string, ReadonlyMap<string, QueryRewrite>>
   /** Answers that differ and that no function translates. */
   readonly others: readonly Response[]
+  /** Parts of schemas that differ and that no function translates. */
+  readonly missed: readonly Place[]
 }
 
 /** @param changes those that the newer of both versions introduced. */
@@ -84,6 +86,7 @@ export function createStage(old: Api, next: Api, changes: readonly LoadedChange[
     payloads: only(roots.payloads, touched.down),
     queries,
     others,
+    missed: [...missedPlaces(up), ...missedPlaces(down)],
   }
 }
 

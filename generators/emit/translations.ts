@@ -64,7 +64,7 @@ export function emitTranslations(
       relative(`${out}/translations`, change.file),
     )
     const layer: Layer = { stage: createStage(old, next, own), file, report, later, bound: new Map() }
-    noteOthers(layer)
+    noteMissed(layer)
     bindings.set(old.version, bindAll(layer))
     const text = file.text()
     if (text !== undefined) files.unshift({ path: `translations/${old.version}.ts`, text })
@@ -74,8 +74,18 @@ export function emitTranslations(
 }
 
 /** Prints everything that the version's operations and events need. */
-/** Says once for a pair of versions which further answers of success change without anybody translating them. */
-function noteOthers({ stage, report }: Layer): void {
+/** Says once for a pair of versions what changes without anybody translating it. */
+function noteMissed({ stage, report }: Layer): void {
+  const [place] = stage.missed
+  if (place) {
+    report.add({
+      code: 'value-not-translated',
+      severity: 'warning',
+      place,
+      message: `values differ in ${stage.next.version} at positions of a list or at names by pattern, which no function translates (${stage.missed.length} such places)`,
+      hint: 'describe them as properties or as items of one kind, or make both versions the same',
+    })
+  }
   const [first] = stage.others
   if (!first) return
   report.add({

@@ -1,7 +1,7 @@
 /** What happens to a value between two adjacent versions, as data. */
 import type { Lens, SchemaLens } from '../../versions/change.ts'
 import type { LoadedChange } from '../changes.ts'
-import type { Api, Schema } from './model.ts'
+import type { Api, Place, Schema } from './model.ts'
 
 /** Up: from old to new, as requests travel. Down: from new to old, as answers and events travel. */
 export type Direction = 'up' | 'down'
@@ -76,6 +76,12 @@ export interface PairFunction {
   readonly rewrite: Rewrite
 }
 
+/** A part of a schema whose values are not translated: positions of a list, properties by pattern. */
+export interface Missed {
+  readonly place: Place
+  readonly rewrite: Rewrite
+}
+
 /** One step between two adjacent versions in one direction. */
 export interface Step {
   readonly direction: Direction
@@ -84,6 +90,8 @@ export interface Step {
   readonly lenses: readonly LensAt[]
   /** Built so far, by key: filled while pairs are built. */
   readonly functions: Map<string, PairFunction>
+  /** What no rewrite reaches, with what would have to happen there. */
+  readonly missed: Missed[]
   /** @returns what takes a value of the one schema to the other. */
   pair(old: Schema, next: Schema): Rewrite
 }

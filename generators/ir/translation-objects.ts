@@ -29,7 +29,8 @@ export function pairObjects(step: Step, old: Shape, next: Shape): Rewrite {
     else if (step.direction === 'down' && isListed(to)) members.push({ kind: 'remove', name })
   }
   const parts: Rewrite[] = [{ kind: 'object', members }]
-  if (old.rest && next.rest) {
+  if (old.patterns.size > 0 || next.patterns.size > 0) missPatterns(step, old, next)
+  else if (old.rest && next.rest) {
     const { nullable } = step.direction === 'down' ? next.rest : old.rest
     const except = [...from.properties.keys()]
     parts.push({ kind: 'map', value: step.pair(old.rest, next.rest), nullable, except })
@@ -40,6 +41,14 @@ export function pairObjects(step: Step, old: Shape, next: Shape): Rewrite {
     parts.push(step.direction === 'down' ? pairUnions(step, target, union) : pairUnions(step, union, target))
   }
   return { kind: 'all', parts }
+}
+
+/** Which rules hold for a property depends on its name, which functions do not look at. */
+function missPatterns(step: Step, old: Shape, next: Shape): void {
+  for (const [pattern, one] of [...old.patterns, ...(old.rest ? [['', old.rest] as const] : [])]) {
+    const other = next.patterns.get(pattern) ?? next.rest
+    if (other) step.missed.push({ place: one.place, rewrite: step.pair(one, other) })
+  }
 }
 
 /** Whether an object names its properties: one that names none says nothing about what it holds. */

@@ -8,6 +8,8 @@ export interface Shape {
   readonly owners: ReadonlySet<string>
   /** What a property that is not listed must be, if the object is a map. */
   readonly rest?: Schema
+  /** What properties must be whose names match. */
+  readonly patterns: ReadonlyMap<string, Schema>
   readonly unions: readonly UnionSchema[]
   readonly closed: boolean
 }
@@ -18,13 +20,14 @@ export function shapeOf(schema: Schema, api: Api, owners: ReadonlySet<string>): 
     return {
       properties: new Map(schema.properties.map((property) => [property.name, property])),
       owners,
+      patterns: new Map(schema.patterns.map((each) => [each.pattern, each.schema])),
       unions: [],
       closed: schema.additional === 'closed',
       ...(typeof schema.additional === 'object' && { rest: schema.additional }),
     }
   }
   if (schema.kind === 'union') {
-    return { properties: new Map(), owners, unions: [schema], closed: false }
+    return { properties: new Map(), owners, patterns: new Map(), unions: [schema], closed: false }
   }
   if (schema.kind === 'ref') {
     const target = api.schemas.get(schema.name)
@@ -39,6 +42,7 @@ export function shapeOf(schema: Schema, api: Api, owners: ReadonlySet<string>): 
   return {
     properties: new Map(shapes.flatMap((shape) => [...shape.properties])),
     owners: new Set([...owners, ...shapes.flatMap((shape) => [...shape.owners])]),
+    patterns: new Map(shapes.flatMap((shape) => [...shape.patterns])),
     unions: shapes.flatMap((shape) => shape.unions),
     closed: shapes.some((shape) => shape.closed),
     ...(rest && { rest }),

@@ -4,7 +4,7 @@
  * are compared by their structure, so that renaming or inlining a component makes no difference.
  */
 import type { LoadedChange } from '../changes.ts'
-import type { Api, Schema } from './model.ts'
+import type { Api, ArraySchema, Place, Schema } from './model.ts'
 import {
   type Direction,
   lensesOn,
@@ -33,6 +33,7 @@ export function createStep(
     next,
     lenses,
     functions: new Map(),
+    missed: [],
     pair: (one, other) => pair(step, one, other),
   }
   return step
@@ -73,6 +74,8 @@ function pairInside(step: Step, old: Schema, next: Schema, owners: ReadonlySet<s
   const names = namesOf(step, owners)
   if (names) return names
   if (old.kind === 'array' && next.kind === 'array') {
+    // Its positions hold different things, and a list is translated item by item.
+    if (old.prefix.length > 0 || next.prefix.length > 0) return missPositions(step, old, next)
     const { nullable } = step.direction === 'down' ? next.items : old.items
     return { kind: 'list', item: pair(step, old.items, next.items), nullable }
   }
@@ -80,6 +83,15 @@ function pairInside(step: Step, old: Schema, next: Schema, owners: ReadonlySet<s
   const oldShape = shapeOf(old, step.old, owners)
   const nextShape = shapeOf(next, step.next, owners)
   return oldShape && nextShape ? pairObjects(step, oldShape, nextShape) : SAME
+}
+
+function missPositions(step: Step, old: ArraySchema, next: ArraySchema): Rewrite {
+  const length = Math.max(old.prefix.length, next.prefix.length)
+  for (let at = 0; at <= length; at++) {
+    const [one, other] = [old.prefix[at] ?? old.items, next.prefix[at] ?? next.items]
+    step.missed.push({ place: one.place, rewrite: step.pair(one, other) })
+  }
+  return SAME
 }
 
 function namesOf(step: Step, owners: ReadonlySet<string>): Rewrite | undefined {
@@ -105,6 +117,14 @@ export function touchedFunctions(step: Step): ReadonlyMap<string, PairFunction> 
   }
   const kept = [...step.functions.values()].filter((each) => touched.has(each.key))
   return new Map(kept.map((each) => [each.key, { ...each, rewrite: reduce(each.rewrite, touched) }]))
+}
+
+/** @returns where values would have to change, and no function changes them. */
+export function missedPlaces(step: Step): Place[] {
+  const touched = touchedFunctions(step)
+  return step.missed
+    .filter(({ rewrite }) => reduce(rewrite, touched).kind !== 'same')
+    .map(({ place }) => place)
 }
 
 /** @returns the rewrite without the parts that do nothing. */

@@ -183,3 +183,26 @@ test('a further answer of success that a translation would change is found', () 
   const grown = createStage(api('1', { a: {} }), api('2', { a: {}, b: {} }), [])
   expect(grown.others).toMatchObject([{ status: '202' }])
 })
+
+test.each([
+  [
+    'positions of a list',
+    { type: 'array', prefixItems: [{ type: 'string' }, { $ref: '#/components/schemas/Part' }] },
+  ],
+  ['items after them', { type: 'array', prefixItems: [true], items: { $ref: '#/components/schemas/Part' } }],
+  [
+    'names by pattern',
+    { type: 'object', patternProperties: { '^x': { $ref: '#/components/schemas/Part' } } },
+  ],
+])('%s that would have to be translated are found', (_, holder) => {
+  const api = (version: string, members: Json) => {
+    const content = { 'application/json': { schema: { $ref: '#/components/schemas/Holder' } } }
+    const schemas = {
+      Holder: holder,
+      Part: { type: 'object', additionalProperties: false, properties: members },
+    }
+    return build(schemas, { version, paths: operation({ 200: { content } }) }).api
+  }
+  expect(createStage(api('1', { a: {} }), api('2', { a: {} }), []).missed).toEqual([])
+  expect(createStage(api('1', { a: {} }), api('2', { a: {}, b: {} }), []).missed).toHaveLength(1)
+})
