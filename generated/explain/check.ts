@@ -58,9 +58,7 @@ function makeCheck(known: Known, rules: Json): Check {
 }
 
 function makeReferences(known: Known, rules: Json): Check | undefined {
-  const refs = [rules.$ref, known.openapi30 ? undefined : rules.$dynamicRef].filter(
-    (each) => typeof each === 'string',
-  )
+  const refs = [rules.$ref, rules.$dynamicRef].filter((each) => typeof each === 'string')
   if (refs.length === 0) return undefined
   let targets: readonly (Check | undefined)[] | undefined
   return (walk, value) => {

@@ -1,6 +1,7 @@
 /** Schema Objects of OpenAPI 3.0 and 3.1 → located, closed IR nodes. */
 import { unescapePointer } from '../escape-pointer.ts'
 import { lookUp as lookUpRaw } from '../explain/references.ts'
+import { checkDynamic, noteForeign } from './foreign.ts'
 import { groupOf, isPrinted, neverPrinted, PROSE } from './keywords.ts'
 import type {
   ArraySchema,
@@ -22,7 +23,6 @@ import {
   isObject,
   items,
   leaveOut,
-  lookUp,
   number,
   type ObjectValue,
   once,
@@ -58,28 +58,6 @@ export function buildSchema(source: Source): Schema {
   return { ...buildNode(source, value), place: placeOf(source), partial: true }
 }
 
-const DIALECTS = [
-  'https://json-schema.org/draft/2020-12/schema',
-  'https://spec.openapis.org/oas/3.1/dialect/base',
-]
-
-/** Keywords that other versions of JSON Schema and OpenAPI have: here they refuse nothing. */
-const FOREIGN = ['$recursiveRef', 'additionalItems', 'dependencies']
-
-function noteForeign(source: Source): void {
-  const dialect = text(source, '$schema')
-  if (dialect !== undefined && !DIALECTS.includes(dialect.replace(/#$/, ''))) {
-    const message = `${dialect} is no dialect that validators follow: this is read as JSON Schema 2020-12`
-    leaveOut(source, 'schema-dialect', message, 'write it in JSON Schema 2020-12')
-  }
-  for (const keyword of source.reader.openapi30 ? FOREIGN : [...FOREIGN, 'nullable']) {
-    const found = child(source, keyword)
-    if (!found || found.value === false) continue
-    const message = `${keyword} is no keyword of JSON Schema 2020-12: nothing is validated by it`
-    leaveOut(found, 'schema-keyword-unsupported', message, 'say it with the keywords of 2020-12')
-  }
-}
-
 function buildNode(source: Source, value: ObjectValue): Schema {
   if (typeof value.$ref === 'string') return buildReference(source, value.$ref)
   const types = typesOf(source)
@@ -105,21 +83,6 @@ function refusesNull(source: Source, schema: unknown, depth = 0): boolean {
   if (source.reader.openapi30 && schema.nullable === true) return false
   if (Array.isArray(values) && !values.includes(null)) return true
   return type !== undefined && ![type].flat().includes('null')
-}
-
-/** A reference that depends on how validation came to it is beyond every validator that is emitted. */
-function checkDynamic(source: Source): void {
-  const ref = text(source, '$dynamicRef')
-  if (ref === undefined) return
-  const { references } = source.reader
-  if (!lookUp(source, ref) || !references.isDynamic(source.value as ObjectValue, ref)) return
-  const message = `${ref} may lead to several schemas`
-  complain(
-    source,
-    'ref-dynamic',
-    message,
-    'give one schema the $dynamicAnchor, or refer to the target with $ref',
-  )
 }
 
 function buildReference(source: Source, ref: string): Schema {
