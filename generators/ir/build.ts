@@ -6,12 +6,14 @@ import { isJson } from './media-type.ts'
 import type {
   Api,
   Body,
+  Callback,
   Content,
   EventType,
   Operation,
   Parameter,
   Response,
   SecurityRequirement,
+  Serialization,
 } from './model.ts'
 import { pascalCase } from './naming.ts'
 import { buildSchema, optional } from './schema.ts'
@@ -188,6 +190,7 @@ function buildOperation(
     parameters: [...inherited, ...own],
     responses: entries(child(source, 'responses')).flatMap(([status, each]) => buildResponse(status, each)),
     security: securityOf(child(source, 'security') ?? child(root, 'security')),
+    callbacks: entries(child(source, 'callbacks')).flatMap(([name, each]) => buildCallbacks(name, each)),
     ...optional('summary', text(source, 'summary')),
     ...optional('description', text(source, 'description')),
     ...optional('body', body && buildBody(body)),
@@ -237,8 +240,23 @@ function buildParameter(source: Source, name: string, where: Parameter['in']): P
     deprecated: flag(source, 'deprecated'),
     extensions: extensionsOf(source),
     schema: buildSchema(schema ?? { ...source, value: true }),
+    serialization: serializationOf(source, where),
     ...optional('description', text(source, 'description')),
     ...optional('example', example),
+  }
+}
+
+/** `form` for the query and cookies, `simple` for paths and headers; a form explodes (Parameter Object). */
+function serializationOf(source: Source, where: Parameter['in']): Serialization {
+  const style = text(source, 'style') ?? (where === 'query' || where === 'cookie' ? 'form' : 'simple')
+  const explode = child(source, 'explode')?.value ?? style === 'form'
+  const [content] = entries(child(source, 'content'))
+  return {
+    style,
+    explode: explode === true,
+    allowReserved: flag(source, 'allowReserved'),
+    allowEmptyValue: flag(source, 'allowEmptyValue'),
+    ...optional('mediaType', content?.[0]),
   }
 }
 
@@ -269,6 +287,9 @@ function buildContents(source: Source | undefined): Content[] {
       schema: buildSchema(child(content, 'schema') ?? { ...content, value: true }),
       examples: [...single, ...named],
       place: placeOf(content),
+      encoding: Object.fromEntries(
+        entries(child(content, 'encoding')).map(([name, each]) => [name, each.value]),
+      ),
     }
   })
 }
@@ -304,21 +325,37 @@ function buildEvent(name: string, item: Source): EventType[] {
     )
     return []
   }
-  const body = child(post, 'requestBody')
-  const payload = body && buildBody(body)?.contents[0]
-  return [
-    {
-      place: placeOf(post),
-      name,
-      tag: String(items(child(post, 'tags'))[0]?.value ?? 'default'),
-      deprecated: flag(post, 'deprecated'),
-      extensions: extensionsOf(post),
-      headers: buildParameters(items(child(post, 'parameters'))).filter((each) => each.in === 'header'),
-      ...optional('summary', text(post, 'summary')),
-      ...optional('description', text(post, 'description')),
-      ...optional('payload', payload),
-    },
-  ]
+  return [readEvent(name, post)]
+}
+
+function readEvent(name: string, source: Source): EventType {
+  const content = child(source, 'requestBody')
+  const body = content && buildBody(content)
+  return {
+    place: placeOf(source),
+    name,
+    tag: String(items(child(source, 'tags'))[0]?.value ?? 'default'),
+    deprecated: flag(source, 'deprecated'),
+    extensions: extensionsOf(source),
+    headers: buildParameters(items(child(source, 'parameters'))).filter((each) => each.in === 'header'),
+    ...optional('summary', text(source, 'summary')),
+    ...optional('description', text(source, 'description')),
+    ...optional('payload', body?.contents[0]),
+    ...optional('body', body),
+  }
+}
+
+/** What a callback sends, by its name and method: expressions and their order are not part of the name. */
+function buildCallbacks(name: string, source: Source): Callback[] {
+  const expressions = entries(resolve(source)).filter(([url]) => !url.startsWith('x-'))
+  return expressions.flatMap(([url, item]) =>
+    entries(resolve(item))
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, each]) => {
+        const called = expressions.length > 1 ? `${name} ${url} ${method}` : `${name} ${method}`
+        return { ...readEvent(called, each), url }
+      }),
+  )
 }
 
 function securityOf(source: Source | undefined): SecurityRequirement[] {

@@ -118,8 +118,12 @@ function compareLimit(
   } else compareBound(spot, a, b, { ...bound, old: old?.value, new: next?.value })
 }
 
+/** Every whole number is a multiple of one, and of what divides one. */
+const stepOf = ({ integer, multipleOf }: NumberSchema): number | undefined =>
+  multipleOf !== undefined && (!integer || !isMultiple(1, multipleOf)) ? multipleOf : undefined
+
 function compareFactors(spot: Spot, a: NumberSchema, b: NumberSchema): void {
-  const [was, is] = [a.multipleOf, b.multipleOf]
+  const [was, is] = [stepOf(a), stepOf(b)]
   if (was === is) return
   const said = is === undefined ? `need no longer be a multiple of ${was}` : `must be a multiple of ${is}`
   if (was === undefined || (is !== undefined && isMultiple(is, was)))

@@ -1,14 +1,32 @@
 /** Members of enumerations. */
-import { BOTH, found, NARROWING, places, RESPONSE, type Spot, WIDENING } from './diff-sheet.ts'
-import type { EnumSchema } from './model.ts'
+import { BOTH, found, NARROWING, places, RESPONSE, type Spot, targetOf, WIDENING } from './diff-sheet.ts'
+import type { Api, EnumSchema, Scalar, Schema } from './model.ts'
+
+/** The members that the keywords beside the list admit. */
+export const admittedBy = (schema: EnumSchema): readonly Scalar[] => schema.unheld?.admitted ?? schema.values
+
+/** An enumeration, or a union of nothing but enumerations: one list, where no member is in two. */
+export function asEnum(api: Api, schema: Schema): EnumSchema | undefined {
+  if (schema.kind === 'enum') return schema
+  if (schema.kind !== 'union' || schema.discriminator) return undefined
+  const members = schema.members.map((member) => targetOf(api, member))
+  const lists = members.flatMap((member) => (member.kind === 'enum' && !member.nullable ? [member] : []))
+  const values = lists.flatMap(admittedBy)
+  if (lists.length < members.length || lists.length === 0) return undefined
+  if (schema.mode === 'oneOf' && new Set(values).size < values.length) return undefined
+  const open = lists.some((list) => list.open)
+  const { mode: _, members: __, kind: ___, ...base } = schema
+  return { ...base, kind: 'enum', values: [...new Set(values)], open }
+}
 
 /**
  * A new member surprises readers unless they were told to expect more. A removed one is refused in requests; where
  * another came in the same edit, readers too have lost something: most likely it was renamed.
  */
 export function compareEnums(spot: Spot, a: EnumSchema, b: EnumSchema): void {
-  const added = b.values.filter((value) => !a.values.includes(value))
-  const removed = a.values.filter((value) => !b.values.includes(value))
+  const [was, is] = [admittedBy(a), admittedBy(b)]
+  const added = is.filter((value) => !was.includes(value))
+  const removed = was.filter((value) => !is.includes(value))
   for (const value of removed) {
     const breaks = added.length > 0 ? BOTH : NARROWING
     const subject = { name: String(value), side: 'old', shape: typeof value, examples: [] } as const

@@ -1,10 +1,9 @@
 /** Events beside events: they only ever travel down. */
 
-import { compareHeaders } from './diff-operations.ts'
+import { compareContents, compareHeaders } from './diff-answers.ts'
 import type { Root } from './diff-pairs.ts'
-import { compareSchemas } from './diff-schemas.ts'
 import { type Desk, emptySheet, found, places, RESPONSE, type Spot, shapeOf, spotAt } from './diff-sheet.ts'
-import type { Api, EventType } from './model.ts'
+import type { Api, EventType, Operation } from './model.ts'
 
 /** @returns one root for each event type of either document. */
 export function compareEvents(old: Api, next: Api): Root[] {
@@ -23,6 +22,30 @@ export function compareEvents(old: Api, next: Api): Root[] {
     roots.push({ use: event.name, sheet: desk.sheet })
   }
   return roots
+}
+
+/** What an operation asks to be sent is an event of its own. */
+export function compareCallbacks(desk: Desk, a: Operation, b: Operation): void {
+  const named = (event: EventType): EventType => ({ ...event, name: `${b.id} ${event.name}` })
+  const before = new Map(a.callbacks.map((each) => [each.name, each]))
+  for (const next of b.callbacks) {
+    const old = before.get(next.name)
+    before.delete(next.name)
+    if (!old) {
+      lonely(desk, named(next), 'new')
+      continue
+    }
+    if (old.url !== next.url)
+      found(
+        eventSpot(desk, named(next)),
+        'callback-url-changed',
+        RESPONSE,
+        `goes to ${next.url}, not to ${old.url}`,
+        places(old, next),
+      )
+    compareEvent(desk, named(old), named(next))
+  }
+  for (const old of before.values()) lonely(desk, named(old), 'old')
 }
 
 const eventSpot = (desk: Desk, { name }: EventType): Spot =>
@@ -52,7 +75,9 @@ function compareEvent(desk: Desk, a: EventType, b: EventType): void {
   compareHeaders(desk, a, b, ({ name }) =>
     spotAt(desk, RESPONSE, (path) => ({ kind: 'event-header', event: b.name, name, path })),
   )
-  if (a.payload && b.payload) compareSchemas(spot, a.payload.schema, b.payload.schema)
+  if (a.body?.required && b.body && !b.body.required)
+    found(spot, 'payload-optional', RESPONSE, 'may come without a payload now', places(a.body, b.body))
+  if (a.body && b.body) compareContents(spot, a.body, b.body)
   else if (a.payload) found(spot, 'payload-removed', RESPONSE, 'has no payload now', places(a.payload, b))
   else if (b.payload) found(spot, 'payload-added', 0, 'has a payload now', places(a, b.payload))
 }

@@ -1,5 +1,6 @@
 /** Objects, also those that `allOf` puts together: compared by what they hold, wherever it was declared. */
 import { compareBound } from './diff-bounds.ts'
+import { type Declaration, type Held, type Merged, schemaOf } from './diff-merge.ts'
 import type { Compare } from './diff-schemas.ts'
 import {
   BOTH,
@@ -14,84 +15,26 @@ import {
   subjectOf,
   WIDENING,
 } from './diff-sheet.ts'
-import type { Api, ObjectSchema, Place, Property, Schema } from './model.ts'
-
-interface Held {
-  readonly property: Property
-  /** The component that declares it, where `allOf` brought it in. */
-  readonly owner?: string
-}
-
-/** Everything that a list of schemas says together, all of which must hold. */
-export interface Merged {
-  readonly place: Place
-  readonly isObject: boolean
-  readonly properties: ReadonlyMap<string, Held>
-  readonly objects: readonly ObjectSchema[]
-  readonly additional: ObjectSchema['additional']
-  /** What is no object. */
-  readonly rest: readonly Schema[]
-}
-
-/** @param members none of them nested deeper than references and intersections lead. */
-export function merge(api: Api, members: readonly Schema[]): Merged {
-  const properties = new Map<string, Held>()
-  const objects: ObjectSchema[] = []
-  const rest: Schema[] = []
-  const gather = (schema: Schema, owner: string | undefined, seen: readonly string[]): void => {
-    if (schema.kind === 'object') {
-      objects.push(schema)
-      for (const property of schema.properties) hold(properties, property, owner)
-    } else if (schema.kind === 'intersection') for (const each of schema.members) gather(each, owner, seen)
-    else if (schema.kind === 'ref') {
-      const target = api.schemas.get(schema.name)
-      if (!target || seen.includes(schema.name)) return
-      if (leadsToObject(api, target, [...seen, schema.name]))
-        gather(target, schema.name, [...seen, schema.name])
-      else rest.push(schema)
-    } else rest.push(schema)
-  }
-  for (const member of members) gather(member, undefined, [])
-  const closed = objects.some((each) => each.additional === 'closed')
-  const map = objects.map((each) => each.additional).find((each) => typeof each === 'object')
-  return {
-    place: members[0]!.place,
-    isObject: objects.length > 0,
-    properties,
-    objects,
-    additional: closed ? 'closed' : (map ?? 'open'),
-    rest,
-  }
-}
-
-function leadsToObject(api: Api, schema: Schema, seen: readonly string[]): boolean {
-  if (schema.kind === 'object') return true
-  if (schema.kind === 'intersection') return schema.members.some((each) => leadsToObject(api, each, seen))
-  const target =
-    schema.kind === 'ref' && !seen.includes(schema.name) ? api.schemas.get(schema.name) : undefined
-  return target !== undefined && schema.kind === 'ref' && leadsToObject(api, target, [...seen, schema.name])
-}
-
-/** A property that is declared twice must satisfy both: the one that says something, required if either is. */
-function hold(properties: Map<string, Held>, property: Property, owner: string | undefined): void {
-  const known = properties.get(property.name)
-  const own = owner === undefined ? { property } : { property, owner }
-  if (!known) return void properties.set(property.name, own)
-  const base = known.property.schema.kind === 'any' ? own : known
-  const required = known.property.required || property.required
-  properties.set(property.name, { ...base, property: { ...base.property, required } })
-}
+import type { Place, Property } from './model.ts'
 
 /** Adds what differs between two objects. */
 export function compareObjects(spot: Spot, old: Merged, next: Merged, compare: Compare): void {
   const at = { old: old.place, new: next.place }
   for (const [name, held] of old.properties) {
     const other = next.properties.get(name)
-    if (other) compareProperties(ownerSpot(spot, held, other), held.property, other.property, compare)
+    if (other) compareHeld(spot, held, other, compare)
     else propertyRemoved(spotOf(spot, held), held.property, at)
   }
   for (const [name, held] of next.properties) {
-    if (!old.properties.has(name)) propertyAdded(spotOf(spot, held), held.property, at)
+    if (old.properties.has(name)) continue
+    propertyAdded(spotOf(spot, held), held.property, at)
+    // It was a member of the map until now.
+    if (typeof old.additional === 'object')
+      compare(
+        inside(spotOf(spot, held), propertyStep(name), maskOf(spot.mask, held.property)),
+        old.additional,
+        held.property.schema,
+      )
   }
   compareAdditional(spot, old, next, compare)
   comparePatternProperties(spot, old, next, compare)
@@ -120,11 +63,30 @@ function bound({ objects }: Merged, name: 'minProperties' | 'maxProperties'): nu
 }
 
 /** What one component brings into many is said once, as that component's. */
-function ownerSpot(spot: Spot, old: Held, next: Held): Spot {
-  return old.owner === next.owner ? spotOf(spot, next) : spot
+function compareHeld(spot: Spot, old: Held, next: Held, compare: Compare): void {
+  const [before, after] = [byOwner(old), byOwner(next)]
+  const same = before.size === after.size && [...before.keys()].every((owner) => after.has(owner))
+  const changed = [...after].find(([owner, all]) => isRequired(all) !== isRequired(before.get(owner) ?? []))
+  comparePresence(same ? spotOf(spot, changed?.[1][0] ?? next) : spot, old.property, next.property)
+  const here = (owner: Spot) => spotWithin(owner, old.property, next.property)
+  if (!same) return compare(here(spot), schemaOf(spot.old, old.declared), schemaOf(spot.next, next.declared))
+  for (const [owner, all] of after)
+    compare(here(spotOf(spot, all[0]!)), schemaOf(spot.old, before.get(owner)!), schemaOf(spot.next, all))
 }
 
-function spotOf(spot: Spot, { owner }: Held): Spot {
+const isRequired = (all: readonly Declaration[]): boolean => all.some((each) => each.property.required)
+
+function byOwner({ declared }: Held): Map<string | undefined, Declaration[]> {
+  const owners = new Map<string | undefined, Declaration[]>()
+  for (const each of declared) {
+    const known = owners.get(each.owner)
+    if (known) known.push(each)
+    else owners.set(each.owner, [each])
+  }
+  return owners
+}
+
+function spotOf(spot: Spot, { owner }: Declaration): Spot {
   if (owner === undefined) return spot
   return { ...spot, path: '', locate: (path) => ({ kind: 'schema', component: owner, path }) }
 }
@@ -153,14 +115,16 @@ function propertyAdded(spot: Spot, property: Property, at: { readonly old: Place
   } else found(where, 'property-added', 0, `${property.name} is new`, lines, { subject })
 }
 
-function compareProperties(spot: Spot, a: Property, b: Property, compare: Compare): void {
-  const mask = maskOf(spot.mask, a) & maskOf(spot.mask, b)
-  const here = inside(spot, propertyStep(b.name), mask)
+function comparePresence(spot: Spot, a: Property, b: Property): void {
+  const here = spotWithin(spot, a, b)
   if (!a.required && b.required) found(here, 'property-required', NARROWING, 'is required now', places(a, b))
   if (a.required && !b.required) found(here, 'property-optional', WIDENING, 'may be absent now', places(a, b))
   compareAccess(inside(spot, propertyStep(b.name)), a, b)
-  compare(here, a.schema, b.schema)
 }
+
+/** In the directions that both are in. */
+const spotWithin = (spot: Spot, a: Property, b: Property): Spot =>
+  inside(spot, propertyStep(b.name), maskOf(spot.mask, a) & maskOf(spot.mask, b))
 
 function compareAccess(spot: Spot, a: Property, b: Property): void {
   const access = ({ readOnly, writeOnly }: Property) =>

@@ -1,20 +1,13 @@
 /** Operations beside operations: what a caller sends, what comes back, and who may call. */
 
+import { compareContents, compareResponses } from './diff-answers.ts'
+import { compareCallbacks } from './diff-events.ts'
 import type { Root } from './diff-pairs.ts'
 import { compareRequirements, compareSecurity } from './diff-requirements.ts'
 import { compareSchemas } from './diff-schemas.ts'
-import {
-  type Desk,
-  emptySheet,
-  found,
-  places,
-  REQUEST,
-  RESPONSE,
-  type Spot,
-  spotAt,
-  subjectOf,
-} from './diff-sheet.ts'
-import type { Api, Body, Content, Operation, Parameter, Response } from './model.ts'
+import { compareSerialization } from './diff-serialization.ts'
+import { type Desk, emptySheet, found, places, REQUEST, type Spot, spotAt, subjectOf } from './diff-sheet.ts'
+import type { Api, Operation, Parameter } from './model.ts'
 
 /** @returns one root for each operation of either document. */
 export function compareOperations(old: Api, next: Api): Root[] {
@@ -36,16 +29,19 @@ export function compareOperations(old: Api, next: Api): Root[] {
   return roots
 }
 
-/** An operation is known by its id; where that is gone, by its method and path. */
+/** An operation is known by its id; by its method and path where that is gone, or where two have swapped ids. */
 function pairOperations(old: Api, next: Api): Map<Operation, Operation> {
   const byId = new Map(old.operations.map((each) => [each.id, each]))
   const byRoute = new Map(old.operations.map((each) => [routeOf(each), each]))
   const newIds = new Set(next.operations.map((each) => each.id))
+  const newRoutes = new Set(next.operations.map(routeOf))
   const pairs = new Map<Operation, Operation>()
   for (const operation of next.operations) {
     const same = byId.get(operation.id)
     const there = byRoute.get(routeOf(operation))
-    if (same) pairs.set(operation, same)
+    const swapped = there && same && there !== same && newRoutes.has(routeOf(same)) && newIds.has(there.id)
+    if (swapped) pairs.set(operation, there)
+    else if (same) pairs.set(operation, same)
     else if (there && !newIds.has(there.id)) pairs.set(operation, there)
   }
   return pairs
@@ -80,6 +76,7 @@ function compareOperation(desk: Desk, a: Operation, b: Operation): void {
   compareParameters(desk, a, b)
   compareBodies(desk, a, b)
   compareResponses(desk, a, b)
+  compareCallbacks(desk, a, b)
   compareSecurity(desk, a, b)
   compareRequirements(desk, a, b)
 }
@@ -145,6 +142,7 @@ function compareParameter(desk: Desk, operation: Operation, a: Parameter, b: Par
     const said = is === undefined ? 'no longer compares by equality' : `compares by ${String(is)} now`
     found(spot, 'filter-changed', is === undefined ? REQUEST : 0, said, lines)
   }
+  compareSerialization(spot, a, b, REQUEST)
   compareSchemas(spot, a.schema, b.schema)
 }
 
@@ -162,104 +160,6 @@ function compareBodies(desk: Desk, a: Operation, b: Operation): void {
       found(spot, 'body-required', REQUEST, 'must have a body now', lines)
     if (a.body.required && !b.body.required)
       found(spot, 'body-optional', 0, 'may come without a body now', lines)
-    compareContents(spot, a.body, b.body, REQUEST)
-  }
-}
-
-const mediaTypeOf = ({ mediaType }: Content): string => mediaType.split(';')[0]!.trim().toLowerCase()
-
-/** @param removed the direction that a lost media type breaks. */
-function compareContents(
-  spot: Spot,
-  a: Pick<Body, 'contents' | 'place'>,
-  b: Pick<Body, 'contents' | 'place'>,
-  removed: number,
-): void {
-  const left = new Map(b.contents.map((each) => [mediaTypeOf(each), each]))
-  for (const old of a.contents) {
-    const next = left.get(mediaTypeOf(old))
-    left.delete(mediaTypeOf(old))
-    if (next) compareSchemas(spot, old.schema, next.schema)
-    else
-      found(spot, 'content-type-removed', removed, `${old.mediaType} is gone`, {
-        old: old.place,
-        new: b.place,
-      })
-  }
-  for (const next of left.values())
-    found(spot, 'content-type-added', 0, `${next.mediaType} is new`, { old: a.place, new: next.place })
-}
-
-function compareResponses(desk: Desk, a: Operation, b: Operation): void {
-  const spotOf = (status: string) =>
-    spotAt(desk, RESPONSE, (path) => ({ kind: 'response', operation: b.id, status, path }))
-  for (const old of a.responses) {
-    const next = responseFor(b, old.status)
-    if (next) compareResponse(desk, b, old, next)
-    else {
-      // Callers wait for a success; an error that no longer happens hurts nobody.
-      const breaks = isError(old.status) ? 0 : RESPONSE
-      const said = `${old.status} is never answered now`
-      found(spotOf(old.status), 'status-removed', breaks, said, { old: old.place, new: b.place })
-    }
-  }
-  for (const next of b.responses) {
-    if (responseFor(a, next.status)) continue
-    const breaks = isError(next.status) ? 0 : RESPONSE
-    const said = `${next.status} may be answered now`
-    found(spotOf(next.status), 'status-added', breaks, said, { old: a.place, new: next.place })
-  }
-}
-
-const isError = (status: string): boolean => /^[45]|^default$/.test(status)
-
-/** The response that speaks for a status: itself, its range, or the default. */
-function responseFor(operation: Operation, status: string): Response | undefined {
-  const named = (name: string) =>
-    operation.responses.find((each) => each.status.toUpperCase() === name.toUpperCase())
-  return named(status) ?? named(`${status.charAt(0)}XX`) ?? (isError(status) ? named('default') : undefined)
-}
-
-function compareResponse(desk: Desk, operation: Operation, a: Response, b: Response): void {
-  const at = { operation: operation.id, status: a.status }
-  compareContents(
-    spotAt(desk, RESPONSE, (path) => ({ kind: 'response', ...at, path })),
-    a,
-    b,
-    RESPONSE,
-  )
-  const spotOf = ({ name }: Parameter) =>
-    spotAt(desk, RESPONSE, (path) => ({ kind: 'response-header', ...at, name, path }))
-  compareHeaders(desk, a, b, spotOf)
-}
-
-/** Headers that readers get: with a response or an event. */
-export function compareHeaders(
-  desk: Desk,
-  a: Pick<Response, 'headers' | 'place'>,
-  b: Pick<Response, 'headers' | 'place'>,
-  spotOf: (header: Parameter) => Spot,
-): void {
-  const left = new Map(b.headers.map((each) => [each.name.toLowerCase(), each]))
-  for (const old of a.headers) {
-    const next = left.get(old.name.toLowerCase())
-    left.delete(old.name.toLowerCase())
-    if (next) {
-      const spot = spotOf(next)
-      if (!old.required && next.required)
-        found(spot, 'header-required', 0, 'always comes now', places(old, next))
-      if (old.required && !next.required)
-        found(spot, 'header-optional', RESPONSE, 'may be absent now', places(old, next))
-      compareSchemas(spot, old.schema, next.schema)
-    } else {
-      const subject = subjectOf('old', desk.old, old)
-      const lines = { old: old.place, new: b.place }
-      found(spotOf(old), 'header-removed', RESPONSE, `the header ${old.name} is gone`, lines, { subject })
-    }
-  }
-  for (const next of left.values()) {
-    const subject = subjectOf('new', desk.next, next)
-    const lines = { old: a.place, new: next.place }
-    found(spotOf(next), 'header-added', 0, `the header ${next.name} is new`, lines, { subject })
+    compareContents(spot, a.body, b.body)
   }
 }

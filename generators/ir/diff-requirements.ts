@@ -4,6 +4,7 @@ import type { Root } from './diff-pairs.ts'
 import { type Desk, emptySheet, found, places, REQUEST, RESPONSE, spotAt } from './diff-sheet.ts'
 import type { DifferenceCode } from './difference.ts'
 import type { Api, Operation, SecurityRequirement } from './model.ts'
+import { isObject } from './source.ts'
 
 /** Whoever was let in by the one list is let in by the other. */
 function admitsAll(list: readonly SecurityRequirement[], callers: readonly SecurityRequirement[]): boolean {
@@ -32,8 +33,12 @@ const nameOf = (list: readonly SecurityRequirement[]): string =>
 export function compareSecurity(desk: Desk, a: Operation, b: Operation): void {
   const spot = spotAt(desk, REQUEST, () => ({ kind: 'security', operation: b.id }))
   const said = `asks for ${nameOf(b.security)}, not ${nameOf(a.security)}`
-  if (!admitsAll(b.security, a.security)) found(spot, 'security-tightened', REQUEST, said, places(a, b))
-  else if (!admitsAll(a.security, b.security)) found(spot, 'security-loosened', 0, said, places(a, b))
+  const names = renamedSchemes(desk.old, desk.next)
+  const before = a.security.map((each) =>
+    Object.fromEntries(Object.entries(each).map(([name, scopes]) => [names.get(name) ?? name, scopes])),
+  )
+  if (!admitsAll(b.security, before)) found(spot, 'security-tightened', REQUEST, said, places(a, b))
+  else if (!admitsAll(before, b.security)) found(spot, 'security-loosened', 0, said, places(a, b))
 }
 
 /** Extensions that keep callers out when they are there, and those that let more in. */
@@ -66,26 +71,73 @@ export function compareRequirements(desk: Desk, a: Operation, b: Operation): voi
   if (changed('x-pagination')) report('x-pagination', 'pagination-changed', RESPONSE)
 }
 
-/** Where a key is sent, and of what kind it is. Descriptions and new scopes keep nobody out. */
+const schemesUsed = ({ operations }: Api): Set<string> =>
+  new Set(operations.flatMap(({ security }) => security.flatMap((each) => Object.keys(each))))
+
+/** Where a key is sent, and of what kind it is: of the schemes that operations of both versions ask for. */
 export function compareSchemes(old: Api, next: Api): Root {
   const sheet = emptySheet()
+  const [used, stillUsed] = [schemesUsed(old), schemesUsed(next)]
+  const names = renamedSchemes(old, next)
   for (const [name, scheme] of Object.entries(old.securitySchemes)) {
+    // What an operation asks for instead, or no longer, is said of the operation.
+    if (!used.has(name) || !stillUsed.has(names.get(name) ?? name)) continue
     const spot = spotAt({ old, next, sheet }, REQUEST, () => ({ kind: 'security-scheme', name }))
-    const now = next.securitySchemes[name]
+    const now = next.securitySchemes[names.get(name) ?? name]
     if (now === undefined) found(spot, 'security-scheme-removed', REQUEST, 'is gone', places(old, next))
-    else if (credentialOf(scheme) !== credentialOf(now))
-      found(
-        spot,
-        'security-scheme-changed',
-        REQUEST,
-        `is ${credentialOf(now)}, not ${credentialOf(scheme)}`,
-        places(old, next),
-      )
+    else {
+      const [was, is] = [credentialOf(scheme), credentialOf(now)]
+      const lost = was.filter((each) => !is.includes(each))
+      if (lost.length > 0)
+        found(
+          spot,
+          'security-scheme-changed',
+          REQUEST,
+          `is ${is.join(', ')}, not ${was.join(', ')}`,
+          places(old, next),
+        )
+    }
   }
   return { use: '', sheet }
 }
 
-function credentialOf(scheme: unknown): string {
-  const { type, name, in: where, scheme: http } = (scheme ?? {}) as Record<string, unknown>
-  return [type, http, where, name].filter((part) => part !== undefined).join(' ')
+/** What is called otherwise and asks for the same. */
+function renamedSchemes(old: Api, next: Api): Map<string, string> {
+  const names = new Map<string, string>()
+  const free = Object.entries(next.securitySchemes).filter(
+    ([name]) => !Object.hasOwn(old.securitySchemes, name),
+  )
+  for (const [name, scheme] of Object.entries(old.securitySchemes)) {
+    if (Object.hasOwn(next.securitySchemes, name)) continue
+    const index = free.findIndex(([, other]) => credentialOf(other).join() === credentialOf(scheme).join())
+    if (index >= 0) names.set(name, free.splice(index, 1)[0]![0])
+  }
+  return names
+}
+
+/** What a caller must have: the kind and place of a key, and each way to get a token. */
+function credentialOf(scheme: unknown): string[] {
+  const {
+    type,
+    name,
+    in: where,
+    scheme: http,
+    openIdConnectUrl,
+    flows,
+  } = (scheme ?? {}) as Record<string, unknown>
+  const facts = [
+    type,
+    typeof http === 'string' ? http.toLowerCase() : http,
+    where,
+    type === 'apiKey' ? name : undefined,
+    openIdConnectUrl,
+  ]
+  const ways = isObject(flows) ? Object.entries(flows) : []
+  return [
+    facts.filter((part) => part !== undefined).join(' '),
+    ...ways.map(([flow, each]) => {
+      const { authorizationUrl, tokenUrl } = each as Record<string, unknown>
+      return [flow, authorizationUrl, tokenUrl].filter((part) => part !== undefined).join(' ')
+    }),
+  ]
 }

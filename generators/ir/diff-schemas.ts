@@ -3,11 +3,25 @@
  * edges, and the pair of components is compared once, whoever refers to it. Prose, examples and order judge nothing.
  */
 import { compareArrays, compareNumbers, compareStrings } from './diff-bounds.ts'
-import { compareEnums } from './diff-enums.ts'
-import { compareObjects, merge } from './diff-objects.ts'
-import { BOTH, found, NARROWING, places, REQUEST, type Spot, targetOf, WIDENING } from './diff-sheet.ts'
+import { admittedBy, asEnum, compareEnums } from './diff-enums.ts'
+import { areUntyped, compareKeywords, compareTyping, compareUntyped } from './diff-keywords.ts'
+import { pairUp } from './diff-match.ts'
+import { merge } from './diff-merge.ts'
+import { compareObjects } from './diff-objects.ts'
+import {
+  BOTH,
+  found,
+  NARROWING,
+  places,
+  REQUEST,
+  type Spot,
+  shapeOf,
+  targetOf,
+  WIDENING,
+} from './diff-sheet.ts'
 import { compareUnions } from './diff-unions.ts'
-import type { EnumSchema, IntersectionSchema, Schema } from './model.ts'
+import type { IntersectionSchema, Scalar, Schema } from './model.ts'
+import { obeys } from './unheld.ts'
 
 /** Adds what differs between two schemas to the spot's sheet. */
 export function compareSchemas(spot: Spot, before: Schema, after: Schema): void {
@@ -18,7 +32,13 @@ export function compareSchemas(spot: Spot, before: Schema, after: Schema): void 
   const b = dereference(spot.next, next)
   compareNull(spot, a, b)
   compareDefaults(spot, a, b)
-  if (a.kind === 'union' || b.kind === 'union') return compareUnions(spot, a, b, compareSchemas)
+  compareKeywords(spot, a, b)
+  if (areUntyped(a, b)) return compareUntyped(spot, a, b)
+  compareTyping(spot, a, b)
+  const [one, other] = [asEnum(spot.old, a), asEnum(spot.next, b)]
+  if (one && other) return compareEnums(spot, one, other)
+  const parts = hasUnion(a) || hasUnion(b)
+  if (!parts && (a.kind === 'union' || b.kind === 'union')) return compareUnions(spot, a, b, compareSchemas)
   if (a.kind === 'intersection' || b.kind === 'intersection') return compareIntersections(spot, a, b)
   if (a.kind !== b.kind) return compareKinds(spot, a, b)
   compareAlike(spot, a, b)
@@ -26,10 +46,21 @@ export function compareSchemas(spot: Spot, before: Schema, after: Schema): void 
 
 /** `allOf` of one thing is how 3.0 puts prose beside a reference. */
 function unwrap(schema: Schema): Schema {
-  const only = schema.kind === 'intersection' && schema.members.length === 1 ? schema.members[0] : undefined
-  if (!only) return schema
+  if (schema.kind !== 'intersection') return schema
+  if (schema.unheld?.loose) return unwrapLoose(schema)
+  const only = schema.members.length === 1 ? schema.members[0] : undefined
+  if (!only || schema.unheld) return schema
   const inner = unwrap(only)
   return schema.nullable ? { ...inner, nullable: true } : inner
+}
+
+/** Without the part that stands for keywords, which are compared as such. */
+function unwrapLoose({ members, unheld, ...base }: IntersectionSchema): Schema {
+  const rest = members.slice(0, -1)
+  const only = rest.length === 1 ? rest[0] : undefined
+  const keywords = { ...unheld!.keywords, ...only?.unheld?.keywords }
+  if (only) return { ...only, nullable: base.nullable || only.nullable, unheld: { ...only.unheld, keywords } }
+  return { ...base, members: rest, unheld: { keywords } }
 }
 
 /** What a reference stands for; null beside the reference is null of the target. */
@@ -40,6 +71,10 @@ function dereference(api: Spot['old'], schema: Schema): Schema {
   const withDefault = schema.default === undefined ? target : { ...target, default: schema.default }
   return nullable === target.nullable ? withDefault : { ...withDefault, nullable }
 }
+
+/** A union with rules beside it: both must hold. */
+const hasUnion = (schema: Schema): boolean =>
+  schema.kind === 'intersection' && schema.members.some((member) => member.kind === 'union')
 
 type Ref = Extract<Schema, { kind: 'ref' }>
 
@@ -91,12 +126,13 @@ function compareIntersections(spot: Spot, a: Schema, b: Schema): void {
   if (old.isObject && next.isObject) compareObjects(spot, old, next, compareSchemas)
   else if (next.isObject) found(spot, 'type-narrowed', NARROWING, 'must be an object now', places(a, b))
   else if (old.isObject) found(spot, 'type-widened', WIDENING, 'need no longer be an object', places(a, b))
-  const left = [...next.rest]
-  for (const one of old.rest) {
-    const index = left.findIndex((other) => counterparts(one, other))
-    if (index < 0) found(spot, 'type-widened', WIDENING, `need no longer be ${describe(one)}`, places(one, b))
-    else compareSchemas(spot, one, left.splice(index, 1)[0]!)
-  }
+  const { pairs, alone, left } = pairUp(old.rest, next.rest, [
+    (one, other) => shapeOf(spot.old, one, 3) === shapeOf(spot.next, other, 3),
+    counterparts,
+  ])
+  for (const [one, other] of pairs) compareSchemas(spot, one, other)
+  for (const one of alone)
+    found(spot, 'type-widened', WIDENING, `need no longer be ${describe(one)}`, places(one, b))
   for (const other of left)
     found(spot, 'type-narrowed', NARROWING, `must also be ${describe(other)}`, places(a, other))
 }
@@ -110,6 +146,7 @@ const counterparts = (one: Schema, other: Schema): boolean =>
 /** Different kinds: one may still hold all that the other does. */
 function compareKinds(spot: Spot, a: Schema, b: Schema): void {
   const said = `is ${describe(b)}, not ${describe(a)}`
+  if (holds(b, a) && holds(a, b)) return
   if (holds(b, a)) found(spot, 'type-widened', WIDENING, said, places(a, b))
   else if (holds(a, b)) found(spot, 'type-narrowed', NARROWING, said, places(a, b))
   else found(spot, 'type-changed', BOTH, said, places(a, b))
@@ -119,13 +156,16 @@ function compareKinds(spot: Spot, a: Schema, b: Schema): void {
 function holds(wide: Schema, narrow: Schema): boolean {
   if (wide.kind === 'any' || narrow.kind === 'never') return true
   if (narrow.kind === 'null') return wide.nullable
-  return narrow.kind === 'enum' && narrow.values.every((value) => admits(wide, value))
+  if (narrow.kind === 'boolean' && wide.kind === 'enum')
+    return [true, false].every((value) => admittedBy(wide).includes(value))
+  return narrow.kind === 'enum' && admittedBy(narrow).every((value) => admits(wide, value))
 }
 
-function admits(schema: Schema, value: EnumSchema['values'][number]): boolean {
-  if (schema.kind === 'string') return typeof value === 'string' && schema.pattern === undefined
+function admits(schema: Schema, value: Scalar): boolean {
+  if (schema.kind === 'string')
+    return typeof value === 'string' && schema.format === undefined && obeys(value, schema)
   if (schema.kind === 'number')
-    return typeof value === 'number' && (!schema.integer || Number.isInteger(value))
+    return typeof value === 'number' && (!schema.integer || Number.isInteger(value)) && obeys(value, schema)
   return schema.kind === 'boolean' && typeof value === 'boolean'
 }
 

@@ -1,4 +1,6 @@
 /** `oneOf` and `anyOf`: members are matched by tag, by name, by shape, and last by kind. */
+import { asEnum, compareEnums } from './diff-enums.ts'
+import { pairUp } from './diff-match.ts'
 import type { Compare } from './diff-schemas.ts'
 import {
   BOTH,
@@ -11,7 +13,8 @@ import {
   targetOf,
   WIDENING,
 } from './diff-sheet.ts'
-import type { Schema, UnionSchema } from './model.ts'
+import type { Api, Schema, UnionSchema } from './model.ts'
+import { constantsOf } from './tags.ts'
 
 /** Either may be no union: it counts as a union of one. */
 export function compareUnions(spot: Spot, a: Schema, b: Schema, compare: Compare): void {
@@ -24,39 +27,77 @@ export function compareUnions(spot: Spot, a: Schema, b: Schema, compare: Compare
       found(spot, 'discriminator-changed', b.discriminator ? NARROWING : WIDENING, said, places(a, b))
     } else compareModes(spot, a, b)
   }
-  const left = [...membersOf(b)]
-  const alone: Schema[] = []
-  const take = (match: (other: Schema) => boolean): Schema | undefined => {
-    const index = left.findIndex(match)
-    return index < 0 ? undefined : left.splice(index, 1)[0]
-  }
-  for (const one of membersOf(a)) {
-    const same = take((other) => alike(spot, one, other))
-    if (same) compare(spot, one, same)
-    else alone.push(one)
-  }
-  const removed = alone.filter((one) => {
-    const other = take((each) => sameKind(spot, one, each))
-    if (other) compare(inside(spot, `|${membersOf(b).indexOf(other)}`), one, other)
-    return !other
-  })
-  report(spot, a, b, removed, left)
+  const [old, next] = [membersOf(a), membersOf(b)]
+  compareMembers(spot, { a, b, old, next }, compare)
 }
 
-const membersOf = (schema: Schema): readonly Schema[] => (schema.kind === 'union' ? schema.members : [schema])
+interface Members {
+  readonly a: Schema
+  readonly b: Schema
+  readonly old: readonly Schema[]
+  readonly next: readonly Schema[]
+}
 
-const alike = (spot: Spot, one: Schema, other: Schema): boolean =>
-  one.kind === 'ref' && other.kind === 'ref'
-    ? one.name === other.name || renamed(spot, one.name, other.name)
-    : shapeOf(spot.old, one, 3) === shapeOf(spot.next, other, 3)
+function compareMembers(spot: Spot, { a, b, old, next }: Members, compare: Compare): void {
+  const shaped = (one: Schema, other: Schema) => shapeOf(spot.old, one, 3) === shapeOf(spot.next, other, 3)
+  const sure = pairUp(old, next, [
+    (one, other) => isSameName(spot, one, other) && shaped(one, other),
+    shaped,
+    (one, other) => isSameName(spot, one, other),
+  ])
+  for (const [one, other] of sure.pairs) compare(spot, one, other)
+  const rest = mergeEnums(spot, sure.alone, sure.left)
+  if (rest) compareEnums(spot, ...rest)
+  const isMerged = (schema: Schema) => rest !== undefined && targetOf(spot.old, schema).kind === 'enum'
+  const alike = pairUp(
+    sure.alone.filter((each) => !isMerged(each)),
+    sure.left.filter((each) => rest === undefined || targetOf(spot.next, each).kind !== 'enum'),
+    [(one, other) => isSameKind(spot, one, other)],
+  )
+  for (const [one, other] of alike.pairs) compare(inside(spot, `|${next.indexOf(other)}`), one, other)
+  report(spot, a, b, alike.alone, alike.left)
+}
 
-const renamed = (spot: Spot, old: string, next: string): boolean =>
+/** Lists that are written in parts are one list: which part a value stands in says nothing. */
+function mergeEnums(spot: Spot, old: readonly Schema[], next: readonly Schema[]) {
+  const listOf = (api: Api, all: readonly Schema[]) => {
+    const lists = all.filter((each) => targetOf(api, each).kind === 'enum')
+    const [first] = lists
+    if (!first) return undefined
+    const { place, deprecated, extensions, examples } = first
+    const base = { place, deprecated, extensions, examples, nullable: false }
+    return {
+      count: lists.length,
+      list: asEnum(api, { ...base, kind: 'union', mode: 'anyOf', members: lists }),
+    }
+  }
+  const [was, is] = [listOf(spot.old, old), listOf(spot.next, next)]
+  if (!was?.list || !is?.list || was.count === is.count) return undefined
+  return [was.list, is.list] as const
+}
+
+/** A union within a union is its members. */
+function membersOf(schema: Schema): readonly Schema[] {
+  if (schema.kind !== 'union') return [schema]
+  return schema.members.flatMap((member) =>
+    schema.mode === 'anyOf' && member.kind === 'union' && member.mode === 'anyOf' && !member.unheld
+      ? membersOf(member)
+      : [member],
+  )
+}
+
+const isSameName = (spot: Spot, one: Schema, other: Schema): boolean =>
+  one.kind === 'ref' &&
+  other.kind === 'ref' &&
+  (one.name === other.name || isRenamed(spot, one.name, other.name))
+
+const isRenamed = (spot: Spot, old: string, next: string): boolean =>
   !spot.next.schemas.has(old) &&
   !spot.old.schemas.has(next) &&
   shapeOf(spot.old, spot.old.schemas.get(old)!, 2) === shapeOf(spot.next, spot.next.schemas.get(next)!, 2)
 
 /** Worth comparing member with member: of one kind, and not two components that both documents know apart. */
-function sameKind(spot: Spot, one: Schema, other: Schema): boolean {
+function isSameKind(spot: Spot, one: Schema, other: Schema): boolean {
   if (
     one.kind === 'ref' &&
     other.kind === 'ref' &&
@@ -100,35 +141,65 @@ function compareTagged(spot: Spot, a: UnionSchema, b: UnionSchema, compare: Comp
     const said = `is told apart by ${is.property}, not ${was.property}`
     found(spot, 'discriminator-changed', BOTH, said, places(a, b), { value: was.property })
   }
-  const gone = [...was.mapping].filter(([tag]) => !is.mapping.has(tag))
-  const come = [...is.mapping].filter(([tag]) => !was.mapping.has(tag))
-  for (const [tag, name] of was.mapping) {
-    const other = is.mapping.get(tag)
-    if (other !== undefined) compare(spot, memberOf(a, name), memberOf(b, other))
+  const [before, after] = [tagsIn(spot.old, a), tagsIn(spot.next, b)]
+  const gone = [...before].filter(([tag]) => !after.has(tag))
+  const come = new Map([...after].filter(([tag]) => !before.has(tag)))
+  for (const [tag, one] of before) {
+    const other = after.get(tag)
+    if (other) compare(spot, one, other)
   }
-  for (const [tag, name] of gone) {
-    const retagged = come.find(([, other]) => other === name)
-    if (retagged) {
-      const said = `${name} is tagged ${retagged[0]}, not ${tag}`
-      found(spot, 'union-member-retagged', BOTH, said, places(a, b), { value: tag })
-    } else {
-      const breaks = come.length > 0 ? BOTH : NARROWING
-      found(spot, 'union-member-removed', breaks, `is never ${tag} now`, places(memberOf(a, name), b), {
-        value: tag,
-      })
-    }
+  for (const [tag, one] of gone) {
+    const found = retagged(spot, one, come)
+    if (found) {
+      come.delete(found[0])
+      reportRetagged(spot, a, b, { old: tag, next: found[0], name: nameOf(one) })
+      compare(spot, one, found[1])
+    } else reportTag(spot, 'union-member-removed', tag, come.size > 0 ? BOTH : NARROWING, places(one, b))
   }
-  for (const [tag, name] of come) {
-    if (gone.some(([, other]) => other === name)) {
-      const same = gone.find(([, other]) => other === name)!
-      compare(spot, memberOf(a, same[1]), memberOf(b, name))
-    } else
-      found(spot, 'union-member-added', WIDENING, `may be ${tag} now`, places(a, memberOf(b, name)), {
-        value: tag,
-      })
-  }
+  for (const [tag, other] of come) reportTag(spot, 'union-member-added', tag, WIDENING, places(a, other))
+  const old = a.members.filter((each) => each.kind !== 'ref')
+  const next = b.members.filter((each) => each.kind !== 'ref')
+  if (old.length + next.length > 0) compareMembers(spot, { a, b, old, next }, compare)
 }
 
-function memberOf(union: UnionSchema, name: string): Schema {
-  return union.members.find((each) => each.kind === 'ref' && each.name === name) ?? union.members[0] ?? union
+/** Every tag and the member that it names: where no mapping does, its own constant does, or else its name. */
+function tagsIn(api: Api, { members, discriminator }: UnionSchema): Map<string, Schema> {
+  const tags = new Map<string, Schema>()
+  const { mapping, property } = discriminator!
+  // A name that stands for itself is what is assumed without a mapping.
+  const stated = [...mapping].filter(([tag, name]) => tag !== name)
+  const mapped = new Set(stated.map(([, name]) => name))
+  for (const [tag, name] of stated) {
+    const member = members.find((each) => each.kind === 'ref' && each.name === name)
+    if (member) tags.set(tag, member)
+  }
+  for (const member of members)
+    if (member.kind === 'ref' && !mapped.has(member.name))
+      tags.set(constantsOf(api, member, property)[0] ?? member.name, member)
+  return tags
+}
+
+function retagged(spot: Spot, one: Schema, come: ReadonlyMap<string, Schema>) {
+  return [...come].find(([, other]) => isSameName(spot, one, other))
+}
+
+function reportRetagged(
+  spot: Spot,
+  a: Schema,
+  b: Schema,
+  { old, next, name }: { readonly old: string; readonly next: string; readonly name: string },
+): void {
+  const said = `${name} is tagged ${next}, not ${old}`
+  found(spot, 'union-member-retagged', BOTH, said, places(a, b), { value: old })
+}
+
+function reportTag(
+  spot: Spot,
+  code: 'union-member-removed' | 'union-member-added',
+  value: string,
+  breaks: number,
+  at: ReturnType<typeof places>,
+): void {
+  const said = code === 'union-member-added' ? `may be ${value} now` : `is never ${value} now`
+  found(spot, code, breaks, said, at, { value })
 }

@@ -57,6 +57,7 @@ export type DifferenceCode =
   | 'parameter-optional'
   | 'path-parameter-renamed'
   | 'filter-changed'
+  | 'serialization-changed'
   | 'header-added'
   | 'header-removed'
   | 'header-required'
@@ -69,6 +70,7 @@ export type DifferenceCode =
   | 'body-optional'
   | 'content-type-added'
   | 'content-type-removed'
+  | 'encoding-changed'
   | 'status-added'
   | 'status-removed'
   // who may, and how much
@@ -85,6 +87,8 @@ export type DifferenceCode =
   | 'event-removed'
   | 'payload-added'
   | 'payload-removed'
+  | 'payload-optional'
+  | 'callback-url-changed'
   // schemas
   | 'property-added'
   | 'property-added-required'
@@ -121,6 +125,9 @@ export type DifferenceCode =
   | 'union-member-retagged'
   | 'discriminator-changed'
   | 'items-judged-changed'
+  | 'keyword-added'
+  | 'keyword-removed'
+  | 'keyword-changed'
 
 /** What probably happened, for a person to confirm by writing the change. */
 export interface Proposal {

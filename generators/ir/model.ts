@@ -37,6 +37,19 @@ interface SchemaBase extends Described {
   readonly untyped?: true
   /** Whether the node says less than the document: validators are made of the API's `rules` of its pointer. */
   readonly partial?: true
+  /** What the document says of it that this node has no room for. */
+  readonly unheld?: Unheld
+}
+
+/** Keywords as they are written, for the gate, which misses none. */
+export interface Unheld {
+  readonly keywords: Readonly<Record<string, unknown>>
+  /** Members of an enumeration that the keywords beside it admit, where those are fewer. */
+  readonly admitted?: readonly Scalar[]
+  /** Whether the last part of an intersection stands for such keywords, and speaks of its own type alone. */
+  readonly loose?: boolean
+  /** Keywords of types, where no `type` stands: other types pass. */
+  readonly untyped?: Readonly<Record<string, unknown>>
 }
 
 export interface AnySchema extends SchemaBase {
@@ -142,6 +155,17 @@ export interface Parameter extends Described {
   readonly required: boolean
   readonly schema: Schema
   readonly example?: unknown
+  readonly serialization: Serialization
+}
+
+/** How a value that is no single word is written. Defaults are filled in. */
+export interface Serialization {
+  readonly style: string
+  readonly explode: boolean
+  readonly allowReserved: boolean
+  readonly allowEmptyValue: boolean
+  /** Where `content` says it. */
+  readonly mediaType?: string
 }
 
 export interface Content {
@@ -149,6 +173,8 @@ export interface Content {
   readonly schema: Schema
   readonly examples: readonly unknown[]
   readonly place: Place
+  /** How properties of a form are written, by name, as in the document. */
+  readonly encoding: Readonly<Record<string, unknown>>
 }
 
 export interface Body extends Described {
@@ -177,6 +203,8 @@ export interface Operation extends Described {
   readonly body?: Body
   readonly responses: readonly Response[]
   readonly security: readonly SecurityRequirement[]
+  /** Requests that the service makes in return, each named after the operation, the callback and its method. */
+  readonly callbacks: readonly Callback[]
 }
 
 /** A webhook of the document: `book.lent` for example. */
@@ -186,6 +214,14 @@ export interface EventType extends Described {
   readonly summary?: string
   readonly headers: readonly Parameter[]
   readonly payload?: Content
+  /** All that `payload` is the first of. */
+  readonly body?: Body
+}
+
+/** An event that an operation asks for. */
+export interface Callback extends EventType {
+  /** Where it is sent: an expression. */
+  readonly url: string
 }
 
 export interface Tag {

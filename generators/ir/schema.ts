@@ -31,6 +31,7 @@ import {
   type Source,
   text,
 } from './source.ts'
+import { unheldOf } from './unheld.ts'
 
 const COMPONENT = /^#\/components\/schemas\/([^/]+)$/
 
@@ -42,6 +43,12 @@ type Base = Pick<Schema, 'place' | 'deprecated' | 'extensions' | 'examples' | 'n
 
 /** @returns the node of a schema; after a diagnostic, `any` stands for what could not be read. */
 export function buildSchema(source: Source): Schema {
+  const schema = readSchema(source)
+  const unheld = unheldOf(source, schema)
+  return unheld ? { ...schema, unheld } : schema
+}
+
+function readSchema(source: Source): Schema {
   const { value } = source
   if (value === true) return { ...baseOf(source, false), kind: 'any' }
   if (value === false) return { ...baseOf(source, false), kind: 'never' }

@@ -38,7 +38,7 @@ function mappedValues(member: Schema, mapping: ReadonlyMap<string, string>): str
 }
 
 /** The strings that a member requires its tag to be one of; empty when it leaves the tag open. */
-function constantsOf(api: Api, member: Schema, property: string): string[] {
+export function constantsOf(api: Api, member: Schema, property: string): string[] {
   if (!partsOf(api, member).every((part) => part.kind === 'object')) return []
   const required = propertiesNamed(api, member, property).find((each) => each.required)
   if (!required) return []

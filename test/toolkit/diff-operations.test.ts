@@ -18,7 +18,7 @@ const signed = (name: string, more = ''): string =>
   event(`, parameters: [{ name: ${name}, in: header, required: true, schema: { type: string }${more} }]`)
 const secured = (security: string): string => get(`${OK}, security: ${security}`)
 const scheme = (members: string): string =>
-  get(OK, '/a', `components: { securitySchemes: { key: { ${members} } } }\n`)
+  get(`${OK}, security: [{ key: [] }]`, '/a', `components: { securitySchemes: { key: { ${members} } } }\n`)
 
 /** [what, old, new, every difference] */
 type Row = readonly [string, string, string, readonly string[]]
@@ -107,6 +107,12 @@ const ROWS: readonly Row[] = [
     [],
   ],
 
+  [
+    'a list written another way',
+    get(parameter('schema: { type: array, items: { type: string } }')),
+    get(parameter('explode: false, schema: { type: array, items: { type: string } }')),
+    ['breaking serialization-changed getA query q'],
+  ],
   ['a body came', post(OK), post(body(json('{}'))), ['additive body-added postA body']],
   [
     'a required body came',
@@ -231,6 +237,23 @@ const ROWS: readonly Row[] = [
     ['breaking type-changed getA 200 header X-H'],
   ],
 
+  [
+    'a part of a form of another media type',
+    post(body('content: { multipart/form-data: { schema: { type: object }, encoding: {} } }')),
+    post(
+      body(
+        'content: { multipart/form-data: { schema: { type: object }, encoding: { f: { contentType: image/png } } } }',
+      ),
+    ),
+    ['breaking encoding-changed postA body.f', 'additive encoding-changed postA body.f'],
+  ],
+  [
+    'a callback elsewhere',
+    post(`${OK}, callbacks: { done: { "{$request.body#/a}": { post: { ${OK} } } } }`),
+    post(`${OK}, callbacks: { done: { "{$request.body#/b}": { post: { ${OK} } } } }`),
+    ['breaking callback-url-changed event postA done post'],
+  ],
+
   ['an event came', 'paths: {}', event(''), ['additive event-added event a.done']],
   ['an event went', event(''), 'paths: {}', ['breaking event-removed event a.done']],
   ['an event is deprecated', event(''), event(', deprecated: true'), ['additive deprecated event a.done']],
@@ -245,6 +268,12 @@ const ROWS: readonly Row[] = [
     event(`, requestBody: { ${json('{ type: object }')} }`),
     event(''),
     ['breaking payload-removed event a.done'],
+  ],
+  [
+    'a payload may be absent',
+    event(`, requestBody: { required: true, ${json('{ type: object }')} }`),
+    event(`, requestBody: { ${json('{ type: object }')} }`),
+    ['breaking payload-optional event a.done'],
   ],
   [
     'a payload changed',
@@ -317,7 +346,7 @@ const ROWS: readonly Row[] = [
   [
     'a scheme went',
     scheme('type: apiKey, in: header, name: K'),
-    get(OK),
+    get(`${OK}, security: [{ key: [] }]`),
     ['breaking security-scheme-removed security scheme key'],
   ],
 

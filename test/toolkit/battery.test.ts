@@ -1,0 +1,27 @@
+/** How sure the gate is, on pairs of documents with one difference each. `npm run bench:gate` prints them. */
+import { expect, test } from 'vitest'
+import { askOracle } from './battery/oracle.ts'
+import { PAIRS, scoreGate } from './battery/pairs.ts'
+
+test('no break passes unnamed, and hardly anything is named that is none', () => {
+  const { pairs, recall, precision, missed, falseAlarms } = scoreGate()
+  expect(pairs).toBeGreaterThan(500)
+  expect(missed).toEqual([])
+  expect(recall).toBe(1)
+  expect(precision, falseAlarms.join('\n')).toBeGreaterThanOrEqual(0.98)
+})
+
+test('both dialects, and as many that break as that do not', () => {
+  for (const dialect of ['3.0', '3.1']) {
+    const own = PAIRS.filter(({ name }) => name.startsWith(dialect))
+    expect(own.length).toBeGreaterThan(400)
+    expect(own.filter(({ want }) => want === 'b').length / own.length).toBeGreaterThan(0.3)
+    expect(own.filter(({ want }) => want !== 'b').length / own.length).toBeGreaterThan(0.3)
+  }
+})
+
+test('what one schema accepts and another refuses is named', () => {
+  const { pairs, missed } = askOracle(13)
+  expect(pairs).toBeGreaterThan(1000)
+  expect(missed).toEqual([])
+})
