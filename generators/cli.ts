@@ -114,6 +114,11 @@ function addCommands(program: Command, perform: (command: Command, action: Actio
       diff.opts<{ markdown?: true }>().markdown === true,
     ),
   )
+  const prove = command('prove', 'look for a value that the changes translate wrongly')
+  perform(
+    prove.option('--seconds <seconds>', 'how long', '20').option('--seed <seed>', 'which values'),
+    async (run) => (await import('./cli-prove.ts')).prove(run, prove.opts()),
+  )
   perform(
     command('new-version <version>', 'make the next document and the folder of its changes'),
     async (run, version) => (await import('./cli-new-version.ts')).newVersion(run, version!),

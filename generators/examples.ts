@@ -101,7 +101,7 @@ function mistranslation(
 }
 
 /** Which ways a component travels: bodies up, answers and events down; both where nothing says. */
-function directionsOf(old: Api, next: Api): (component: string) => Direction[] {
+export function directionsOf(old: Api, next: Api): (component: string) => Direction[] {
   const [up, down] = [new Set<string>(), new Set<string>()]
   for (const api of [old, next]) {
     for (const operation of api.operations) {
@@ -121,7 +121,8 @@ function directionsOf(old: Api, next: Api): (component: string) => Direction[] {
   }
 }
 
-function reach(schema: Schema, api: Api, reached: Set<string>): void {
+/** Adds every component that a schema leads to. */
+export function reach(schema: Schema, api: Api, reached: Set<string>): void {
   for (const name of componentsIn(schema)) {
     const target = api.schemas.get(name)
     if (reached.has(name) || !target) continue

@@ -6,12 +6,13 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LoadedChange } from './changes.ts'
 import type { Diagnostic } from './diagnostics.ts'
-import { checkExamples } from './examples.ts'
+import { checkExamples, reach } from './examples.ts'
 import { claims, mayClaimNothing } from './ir/claims.ts'
 import { diffApis } from './ir/diff.ts'
 import { type Difference, formatLocation } from './ir/difference.ts'
 import type { Api, Place } from './ir/model.ts'
 import { type ProposedChange, proposeChanges } from './ir/proposed-change.ts'
+import { shapeOf } from './ir/translation-shape.ts'
 
 /** A difference and the changes that claim it. */
 export interface Claimed {
@@ -62,6 +63,7 @@ function judgeStep({ old, next, changes, claimed }: Step, folders: Folders): Dia
     ...proposeChanges(orphans).map((proposed) => unclaimed(proposed, old, next, folders)),
     ...claimedTwice(breaking),
     ...changes.flatMap((change) => idle(change, claimed)),
+    ...changes.flatMap((change) => aimless(change, next)),
     ...changes.flatMap(lossy),
     ...checkExamples(old, next, changes),
   ]
@@ -164,6 +166,29 @@ function idle(change: LoadedChange, claimed: readonly Claimed[]): Diagnostic[] {
       hint: 'correct the names in its lenses, or delete the file',
     },
   ]
+}
+
+/** A list that never holds what it is to leave out. */
+function aimless(change: LoadedChange, next: Api): Diagnostic[] {
+  return change.lenses.flatMap((lens) => {
+    if (lens.kind !== 'leave-out') return []
+    const isMissing = (component: string): boolean => {
+      const schema = next.schemas.get(component)
+      const list = schema && shapeOf(schema, next, new Set([component]))?.properties.get(lens.property)
+      const reached = new Set<string>()
+      if (list) reach(list.schema, next, reached)
+      return !reached.has(lens.unless)
+    }
+    return lens.schemas.filter(isMissing).map(
+      (component): Diagnostic => ({
+        code: 'change-claims-nothing',
+        severity: 'error',
+        message: `${change.id} leaves members of ${component}.${lens.property} out, which holds no ${lens.unless}`,
+        place: placeIn(change),
+        hint: 'correct the names in its lenses',
+      }),
+    )
+  })
 }
 
 /** Lenses that cannot keep everything apart and do not say what becomes of it. */

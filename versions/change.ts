@@ -147,6 +147,8 @@ export interface Change {
   readonly why: string
   readonly lenses: readonly Lens[]
   readonly examples?: readonly Example[]
+  /** By component: the values that mean something, where the document gives no more than their form. */
+  readonly values?: Readonly<Record<string, readonly unknown[] | undefined>>
 }
 
 /** A version's generated types, as far as changes name them. */
@@ -249,6 +251,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
           readonly only?: 'up' | 'down'
         }
       }[Shared][]
+      readonly values?: { readonly [Name in Shared]?: readonly NewSchemas[Name][] }
     }): Change & { readonly lenses: Lenses } => change,
 
     /** @param schema a component that is an enumeration. */

@@ -8,8 +8,8 @@ import { createReport } from '../../generators/diagnostics.ts'
 import { emitTranslations, type Translations } from '../../generators/emit/translations.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import { loadDocument } from '../../generators/load.ts'
+import type { Domains } from '../../generators/prove/arbitrary.ts'
 import catalogue from '../../versions/2026-05-19/merchant-category-codes.json' with { type: 'json' }
-import type { Domains } from './arbitrary.ts'
 import type { Emitted } from './emitted.ts'
 import type { Tables } from './proof.ts'
 

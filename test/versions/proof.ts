@@ -10,9 +10,9 @@ import { judgedArray } from '../../generators/emit/judge-names.ts'
 import { answerOf, isSet } from '../../generators/emit/translations-stage.ts'
 import { headOperations } from '../../generators/ir/head.ts'
 import type { Api, EventType, Operation, Schema } from '../../generators/ir/model.ts'
+import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts'
+import { hasField, type Misfit, misfit } from '../../generators/prove/closed-reading.ts'
 import type { Translate } from '../../runtime/contract.ts'
-import { arbitrariesOf, type Domains } from './arbitrary.ts'
-import { hasField, type Misfit, misfit } from './closed-reading.ts'
 
 /** Where the translations of a version are. */
 export interface Tables {

@@ -40,8 +40,11 @@ export default v.change({
     v.rename(['SpendingControls', 'SpendingControlsInput'], 'allowed_categories', 'blocked_categories', {
       up: blockedOf,
       down: allowedOf,
+      // Nothing blocked, and nothing said, read alike.
+      loss: 'merge',
     }),
   ],
+  values: { MerchantCategoryCode: KNOWN },
   examples: [
     {
       schema: 'SpendingControlsInput',

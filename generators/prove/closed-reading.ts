@@ -3,8 +3,8 @@
  * untranslated value cannot pass for a translated one. Faults name the line of the document that they break.
  */
 import ajvFormats from 'ajv-formats/dist/formats.js'
-import type { Api, ObjectSchema, Place, Property, Schema } from '../../generators/ir/model.ts'
-import { shapeOf } from '../../generators/ir/translation-shape.ts'
+import type { Api, ObjectSchema, Place, Property, Schema } from '../ir/model.ts'
+import { shapeOf } from '../ir/translation-shape.ts'
 
 export interface Misfit {
   readonly place: Place

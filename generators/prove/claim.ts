@@ -1,0 +1,83 @@
+/** One thing that must hold of every value, and the search for one that it does not hold of. */
+import fc from 'fast-check'
+import type { Place } from '../ir/model.ts'
+
+export type ProofCode = 'proof-throws' | 'proof-unsteady' | 'proof-misfit' | 'proof-round-trip'
+
+export interface Fault {
+  readonly code: ProofCode
+  readonly message: string
+  readonly place?: Place
+}
+
+export interface Claim {
+  /** `2025-11-01 convert Merchant.category_code`. */
+  readonly name: string
+  readonly values: fc.Arbitrary<unknown>
+  /** The file of the change that it is about; absent for what several changes make together. */
+  readonly file?: string
+  judge(value: unknown): Fault | undefined
+}
+
+export interface Refutation extends Fault {
+  readonly claim: Claim
+  /** As small as it gets. */
+  readonly counterexample: unknown
+}
+
+export interface Search {
+  readonly runs: number
+  readonly seed: number
+  /** In milliseconds. */
+  readonly limit: number
+}
+
+/** @returns the smallest value found that the claim does not hold of. */
+export function refute(claim: Claim, { runs, seed, limit }: Search): Refutation | undefined {
+  const property = fc.property(claim.values, (value) => judgeOf(claim, value) === undefined)
+  const result = fc.check(property, { numRuns: runs, seed, interruptAfterTimeLimit: limit })
+  if (!result.failed || !result.counterexample) return undefined
+  const [counterexample] = result.counterexample
+  const fault = judgeOf(claim, counterexample)
+  return fault && { ...fault, claim, counterexample }
+}
+
+function judgeOf(claim: Claim, value: unknown): Fault | undefined {
+  try {
+    return claim.judge(value)
+  } catch (error) {
+    return { code: 'proof-throws', message: `throws ${String(error)}` }
+  }
+}
+
+/** @returns the value, which nothing can change any more. */
+export function freeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const each of Object.values(value)) freeze(each)
+  }
+  return value
+}
+
+const DAY = 86_400_000
+
+/** Runs something on another day, and with other luck: what depends on either gives something else. */
+export function elsewhere<Result>(run: () => Result): Result {
+  const { Date: RealDate } = globalThis
+  const { random } = Math
+  const now = RealDate.now() + 37 * DAY + 12_345
+  class OtherDate extends RealDate {
+    constructor(...given: readonly unknown[]) {
+      super(...((given.length === 0 ? [now] : given) as [number]))
+    }
+    static override now = () => now
+  }
+  globalThis.Date = OtherDate as DateConstructor
+  Math.random = () => 0.123456789
+  try {
+    return run()
+  } finally {
+    globalThis.Date = RealDate
+    Math.random = random
+  }
+}

@@ -1,0 +1,16 @@
+/** Everything that must hold of a family's translations. */
+import fc from 'fast-check'
+import type { Step } from '../gate.ts'
+import type { Domains } from './arbitrary.ts'
+import type { Claim } from './claim.ts'
+import { claimsOfStep } from './steps.ts'
+
+/** @param steps oldest first. */
+export function proveSteps(steps: readonly Step[]): Claim[] {
+  const domains: Domains = Object.fromEntries(
+    steps
+      .flatMap((step) => step.changes.flatMap((change) => Object.entries(change.values ?? {})))
+      .flatMap(([component, values]) => (values ? [[component, fc.constantFrom(...values)]] : [])),
+  )
+  return steps.flatMap((step) => claimsOfStep(step, domains))
+}

@@ -1,0 +1,297 @@
+/**
+ * The laws of a lens: its functions change nothing that they are given, say the same whenever they are asked, give what
+ * the other document allows, and come back to where they were, but for what the lens declares as lost.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import type { Lens, Turn } from '../../versions/change.ts'
+import type { LoadedChange } from '../changes.ts'
+import { formatLocation } from '../ir/difference.ts'
+import type { Api, Property, Schema } from '../ir/model.ts'
+import type { Direction } from '../ir/translation-model.ts'
+import { shapeOf } from '../ir/translation-shape.ts'
+import { type Claim, elsewhere, type Fault, freeze } from './claim.ts'
+import { misfit } from './closed-reading.ts'
+
+/** Two adjacent versions, the changes between them, and what makes values of each. */
+export interface Sides {
+  readonly old: Api
+  readonly next: Api
+  readonly changes: readonly LoadedChange[]
+  /** Which ways a component travels: what is never sent up need not make sense there. */
+  readonly travels: (component: string) => readonly Direction[]
+  readonly makers: Readonly<Record<Direction, (schema: Schema) => fc.Arbitrary<unknown>>>
+}
+
+/** What one function is given and what it must give. */
+interface Way {
+  readonly values: fc.Arbitrary<unknown>
+  readonly turn: Turn
+  /** @returns what is wrong with a result. */
+  fits(result: unknown): string | undefined
+}
+
+/** @returns what must hold of the functions of every lens between the two. */
+export function lensClaims(sides: Sides): Claim[] {
+  return sides.changes.flatMap((change) =>
+    change.lenses.flatMap((lens) => claimsOf(sides, lens).map((claim) => ({ ...claim, file: change.file }))),
+  )
+}
+
+function claimsOf(sides: Sides, lens: Lens): Claim[] {
+  if (lens.kind === 'filter') return filterClaims(sides, lens)
+  if (!('schemas' in lens)) return []
+  return lens.schemas.flatMap((component) => {
+    const name = (property: string) =>
+      `${sides.next.version} ${lens.kind} ${formatLocation({ kind: 'schema', component, path: property })}`
+    const ways = sides.travels(component)
+    const property = (api: Api, of: string) => propertyOf(api, component, of)
+    switch (lens.kind) {
+      case 'convert': {
+        const [a, b] = [property(sides.old, lens.property), property(sides.next, lens.property)]
+        if (!a || !b) return []
+        return bothWays(
+          name(lens.property),
+          lens,
+          ways,
+          valueWay(sides, 'up', a, b, lens.up),
+          valueWay(sides, 'down', b, a, lens.down),
+        )
+      }
+      case 'rename': {
+        const [a, b] = [property(sides.old, lens.from), property(sides.next, lens.to)]
+        if (!a || !b || !lens.up || !lens.down) return []
+        return bothWays(
+          name(lens.from),
+          lens,
+          ways,
+          valueWay(sides, 'up', a, b, lens.up, true),
+          valueWay(sides, 'down', b, a, lens.down, true),
+        )
+      }
+      case 'replace': {
+        const [a, b] = [groupOf(sides.old, component, lens.old), groupOf(sides.next, component, lens.new)]
+        if (a.length === 0 || b.length === 0) return []
+        return bothWays(
+          name(lens.old.join('+')),
+          lens,
+          ways,
+          groupWay(sides, 'up', a, b, lens.up),
+          groupWay(sides, 'down', b, a, lens.down),
+        )
+      }
+      case 'drop':
+        return dropClaims(sides, component, lens, name(lens.property))
+      default:
+        return []
+    }
+  })
+}
+
+function propertyOf(api: Api, component: string, name: string): Property | undefined {
+  const schema = api.schemas.get(component)
+  return schema && shapeOf(schema, api, new Set([component]))?.properties.get(name)
+}
+
+const groupOf = (api: Api, component: string, names: readonly string[]): Property[] =>
+  names.flatMap((name) => propertyOf(api, component, name) ?? [])
+
+function valueWay(
+  { makers, old, next }: Sides,
+  direction: Direction,
+  from: Property,
+  to: Property,
+  turn: Turn,
+  withNull = false,
+): Way {
+  const bare = (schema: Schema): Schema => (withNull ? schema : { ...schema, nullable: false })
+  const values = makers[direction](bare(from.schema))
+  const api = direction === 'up' ? next : old
+  return {
+    values: withNull ? values : values.filter((value) => value !== null),
+    turn,
+    fits: (result) => describe(misfit(api, to.schema, sent(result))),
+  }
+}
+
+function groupWay(
+  { makers, old, next }: Sides,
+  direction: Direction,
+  from: readonly Property[],
+  to: readonly Property[],
+  turn: Turn,
+): Way {
+  const api = direction === 'up' ? next : old
+  const record = fc.record(
+    Object.fromEntries(from.map((each) => [each.name, makers[direction](each.schema)])),
+    {
+      requiredKeys: from.filter((each) => each.required).map((each) => each.name),
+      noNullPrototype: true,
+    },
+  )
+  return {
+    values: record.filter((value) => Object.keys(value as object).length > 0),
+    turn,
+    fits(result) {
+      const given = sent(result) as Readonly<Record<string, unknown>>
+      const other = Object.keys(given ?? {}).find((name) => !to.some((each) => each.name === name))
+      if (other !== undefined) return `${other} is none of ${to.map((each) => each.name).join(', ')}`
+      for (const each of to) {
+        const value = given?.[each.name]
+        if (value === undefined && each.required) return `${each.name} is missing`
+        const found = value === undefined ? undefined : misfit(api, each.schema, value, each.name)
+        if (found) return describe(found)
+      }
+      return undefined
+    },
+  }
+}
+
+const sent = (value: unknown): unknown =>
+  value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+
+const describe = (found: ReturnType<typeof misfit>): string | undefined =>
+  found && `${found.place.file}:${found.place.line} ${found.field || 'the value'} ${found.issue}`
+
+interface Lossy {
+  readonly loss?: string
+}
+
+function bothWays(name: string, lens: Lossy, ways: readonly Direction[], one: Way, other: Way): Claim[] {
+  const lossy = lens.loss !== undefined
+  const [up, down] = [ways.includes('up') ? one : unsent(one), ways.includes('down') ? other : unsent(other)]
+  const claims: readonly (Claim & { readonly way: Direction })[] = [
+    {
+      way: 'up',
+      name: `${name} up`,
+      values: up.values,
+      judge: (value) => judgeWay(value, up, down, 'up', lossy),
+    },
+    {
+      way: 'down',
+      name: `${name} down`,
+      values: down.values,
+      judge: (value) => judgeWay(value, down, up, 'down', lossy),
+    },
+  ]
+  return claims.filter((each) => ways.includes(each.way))
+}
+
+const unsent = (way: Way): Way => ({ ...way, fits: () => undefined })
+
+function judgeWay(
+  value: unknown,
+  there: Way,
+  back: Way,
+  direction: Direction,
+  lossy: boolean,
+): Fault | undefined {
+  const turned = call(there, value, direction)
+  if ('code' in turned) return turned
+  const other = direction === 'up' ? 'down' : 'up'
+  const returned = call(back, turned.result, other)
+  if ('code' in returned) return returned
+  if (!lossy && !isSame(returned.result, value))
+    return {
+      code: 'proof-round-trip',
+      message: `${told(value)} goes ${direction} as ${told(turned.result)} and comes back as ${told(returned.result)}, and the lens declares no loss`,
+    }
+  const again = call(there, returned.result, direction)
+  if ('code' in again) return again
+  if (isSame(again.result, turned.result)) return undefined
+  return {
+    code: 'proof-round-trip',
+    message: `${told(value)} goes ${direction} as ${told(turned.result)}, and as ${told(again.result)} when it has been back`,
+  }
+}
+
+const MAX_TEXT = 120
+
+/** As JSON, no longer than a line. */
+export function told(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+}
+
+const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(sent(one), sent(other))
+
+/** Calls a function twice, with what it cannot change. */
+function call(
+  { turn, fits }: Pick<Way, 'turn' | 'fits'>,
+  given: unknown,
+  direction: Direction,
+): { readonly result: unknown } | Fault {
+  const value = freeze(structuredClone(given))
+  let result: unknown
+  let other: unknown
+  try {
+    result = turn(value)
+    other = elsewhere(() => turn(value))
+  } catch (error) {
+    return { code: 'proof-throws', message: `${direction} throws ${String(error)}` }
+  }
+  if (!isSame(result, other))
+    return {
+      code: 'proof-unsteady',
+      message: `${direction} gives ${told(result)}, and ${told(other)} when asked again`,
+    }
+  const wrong = fits(result)
+  return wrong === undefined
+    ? { result }
+    : { code: 'proof-misfit', message: `${direction} gives ${told(result)}: ${wrong}` }
+}
+
+function dropClaims(
+  sides: Sides,
+  component: string,
+  lens: Extract<Lens, { kind: 'drop' }>,
+  name: string,
+): Claim[] {
+  const before = propertyOf(sides.old, component, lens.property)
+  const after = sides.next.schemas.get(component)
+  if (!lens.down || !before || !after) return []
+  const way = {
+    turn: lens.down,
+    fits: (result: unknown) =>
+      result === undefined && !before.required
+        ? undefined
+        : describe(misfit(sides.old, before.schema, sent(result))),
+  }
+  const judge = (value: unknown): Fault | undefined => {
+    const called = call(way, value, 'down')
+    return 'code' in called ? called : undefined
+  }
+  return [{ name: `${name} down`, values: sides.makers.down({ ...after, nullable: false }), judge }]
+}
+
+function filterClaims(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Claim[] {
+  const parameterOf = (api: Api) =>
+    api.operations
+      .find(({ id }) => id === lens.operation)
+      ?.parameters.find((each) => each.in === 'query' && each.name === lens.parameter)
+  const [before, after] = [parameterOf(sides.old), parameterOf(sides.next)]
+  if (!before || !after) return []
+  const way = {
+    turn: lens.up,
+    fits(result: unknown) {
+      if (!Array.isArray(result)) return 'it must be a list'
+      if (result.length === 0) return 'it matches nothing'
+      for (const each of result) {
+        const found = misfit(sides.next, after.schema, each)
+        if (found) return describe(found)
+      }
+      return undefined
+    },
+  }
+  const judge = (value: unknown): Fault | undefined => {
+    const called = call(way, value, 'up')
+    return 'code' in called ? called : undefined
+  }
+  return [
+    {
+      name: `${sides.next.version} filter ${lens.operation} ${lens.parameter}`,
+      values: sides.makers.up(before.schema),
+      judge,
+    },
+  ]
+}

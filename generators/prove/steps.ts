@@ -1,0 +1,110 @@
+/** What the lenses of a step make together: every body fits the new document, every answer and event the old one. */
+import type fc from 'fast-check'
+import { jsonBody } from '../emit/json-schema.ts'
+import { answerOf } from '../emit/translations-stage.ts'
+import { directionsOf } from '../examples.ts'
+import type { Step } from '../gate.ts'
+import type { Api, Schema } from '../ir/model.ts'
+import { createStep } from '../ir/translation.ts'
+import { applyRewrite } from '../ir/translation-apply.ts'
+import type { Direction } from '../ir/translation-model.ts'
+import { arbitrariesOf, type Domains } from './arbitrary.ts'
+import { type Claim, freeze } from './claim.ts'
+import { misfit } from './closed-reading.ts'
+import { lensClaims, type Sides } from './lenses.ts'
+
+/** @param domains values that mean something, by component. @returns everything that must hold between two adjacent versions. */
+export function claimsOfStep(step: Step, domains: Domains): Claim[] {
+  const sides: Sides = {
+    ...step,
+    travels: directionsOf(step.old, step.next),
+    makers: { up: makerOf(step, 'up', domains), down: makerOf(step, 'down', domains) },
+  }
+  return [...lensClaims(sides), ...translationClaims(step, sides)]
+}
+
+/** Old values to go up, new ones to come down: of an enumeration that may grow, the members that are told to readers. */
+function makerOf(
+  { old, next, changes }: Step,
+  direction: Direction,
+  domains: Domains,
+): (schema: Schema) => fc.Arbitrary<unknown> {
+  const lenses = changes.flatMap((change) => change.lenses)
+  const none = () => undefined
+  if (direction === 'up')
+    return arbitrariesOf({ api: old, domains, members: none, preferred: () => [], freed: none })
+  return arbitrariesOf({
+    api: next,
+    domains,
+    members(component) {
+      const [before, now] = [old.schemas.get(component), next.schemas.get(component)]
+      if (before?.kind !== 'enum' || now?.kind !== 'enum' || !before.open) return undefined
+      if (lenses.some((lens) => lens.kind === 'values' && lens.schemas.includes(component))) return undefined
+      return now.values.filter((value) => before.values.includes(value))
+    },
+    preferred: () => [],
+    freed: (component, property) =>
+      lenses.flatMap((lens) =>
+        lens.kind === 'leave-out' && lens.schemas.includes(component) && lens.property === property
+          ? [lens.unless]
+          : [],
+      )[0],
+  })
+}
+
+function translationClaims(step: Step, { makers }: Sides): Claim[] {
+  const { old, next, changes } = step
+  const untranslated = untranslatedUses(step)
+  const steps = { up: createStep('up', old, next, changes), down: createStep('down', old, next, changes) }
+  const claims = new Map<string, Claim>()
+  const add = (name: string, direction: Direction, before: Schema | undefined, after: Schema | undefined) => {
+    if (!before || !after) return
+    const [from, to, api] = direction === 'up' ? [before, after, next] : [after, before, old]
+    const rewrite = steps[direction].pair(before, after)
+    const key = rewrite.kind === 'call' ? `${direction} ${rewrite.key}` : name
+    if (claims.has(key)) return
+    claims.set(key, {
+      name: `${next.version} ${name} ${direction}`,
+      values: makers[direction](from),
+      judge: (value) =>
+        judgeTranslation(value, api, to, (given) =>
+          applyRewrite(rewrite, given, { direction, functions: steps[direction].functions }),
+        ),
+    })
+  }
+  for (const operation of old.operations) {
+    const now = next.operations.find(({ id }) => id === operation.id)
+    if (!now || untranslated.has(operation.id)) continue
+    add(`${operation.id} body`, 'up', jsonBody(operation)?.schema, jsonBody(now)?.schema)
+    add(`${operation.id} answer`, 'down', answerOf(operation), answerOf(now))
+  }
+  for (const event of old.events) {
+    const now = next.events.find(({ name }) => name === event.name)
+    if (!untranslated.has(event.name)) add(event.name, 'down', event.payload?.schema, now?.payload?.schema)
+  }
+  return [...claims.values()]
+}
+
+/** Operations and events with a difference that is accepted as it is, or that nobody accounts for. */
+function untranslatedUses({ claimed }: Step): Set<string> {
+  const open = claimed.filter(
+    ({ difference, by }) =>
+      difference.class === 'breaking' &&
+      by.every(({ lenses }) =>
+        lenses.every((lens) => lens.kind === 'accept' && lens.code === difference.code),
+      ),
+  )
+  return new Set(open.flatMap(({ difference }) => difference.uses))
+}
+
+function judgeTranslation(
+  value: unknown,
+  api: Api,
+  schema: Schema,
+  translate: (value: unknown) => unknown,
+): ReturnType<Claim['judge']> {
+  const translated: unknown = translate(freeze(structuredClone(value)))
+  const found = misfit(api, schema, JSON.parse(JSON.stringify(translated)))
+  if (!found) return undefined
+  return { code: 'proof-misfit', message: `${found.field || 'the value'} ${found.issue}`, place: found.place }
+}

@@ -1,0 +1,335 @@
+/** Lenses with a mistake in each: where every one of them is caught. */
+import { describe, expect, test } from 'vitest'
+import type { LoadedChange } from '../../generators/changes.ts'
+import { claimSteps, judge } from '../../generators/gate.ts'
+import { refute } from '../../generators/prove/claim.ts'
+import { proveSteps } from '../../generators/prove/family.ts'
+import type { Lens } from '../../versions/change.ts'
+import { readPair } from '../toolkit/versions.ts'
+
+interface Sides {
+  readonly colour: string
+  readonly thing: string
+  readonly required: string
+  readonly kind: string
+  readonly grade: string
+  readonly stale: string
+  readonly key: boolean
+  readonly sign: string
+}
+
+const ref = (name: string): string => `{ $ref: "#/components/schemas/${name}" }`
+const json = (name: string): string => `content: { application/json: { schema: ${ref(name)} } }`
+const family = ({ colour, thing, required, kind, grade, stale, key, sign }: Sides): string => `
+paths:
+  /things:
+    get:
+      operationId: listThings
+      parameters: [{ name: grade, in: query, schema: { type: string, enum: [${grade}] }, x-filter: equality }${stale}, { name: colour, in: query, schema: ${ref('Colour')} }]
+      responses: { '200': { description: ok, ${json('List')} } }
+    post:
+      operationId: createThing
+      parameters: [{ name: Key, in: header, required: ${key}, schema: { type: string } }]
+      requestBody: { required: true, ${json('Thing')} }
+      responses: { '200': { description: ok, ${json('Thing')} } }
+webhooks:
+  thing.made:
+    post:
+      parameters: [{ name: ${sign}, in: header, required: true, schema: { type: string } }]
+      requestBody: { ${json('Thing')} }
+      responses: { '200': { description: ok } }
+components:
+  schemas:
+    Colour: { type: string, enum: [${colour}] }
+    Kind: { type: string, enum: [${kind}], x-extensible: true }
+    List: { type: object, required: [data, kinds], properties: { data: { type: array, items: ${ref('Thing')} }, kinds: { type: array, items: ${ref('Kind')} } } }
+    Thing: { type: object, required: [id, colour, ${required}], properties: { id: { type: string, minLength: 1, maxLength: 8 }, colour: ${ref('Colour')}, ${thing} } }
+`
+
+const WORD = '"^[a-z]{1,5}$"'
+const OLD = family({
+  colour: 'red, blue',
+  thing: `size: { type: string, pattern: "^(0|[1-9][0-9]{0,2})$" }, line: { type: string }, weight: { type: integer, minimum: 0, maximum: 5000 }, name: { type: string, pattern: "^[a-z]{1,5} [a-z]{1,5}$" }, gone: { type: integer }, tone: { type: string, enum: [low, high] }`,
+  required: 'size, line, weight, name, gone, tone',
+  kind: 'a',
+  grade: 'good, bad',
+  stale: ', { name: stale, in: query, schema: { type: boolean } }',
+  key: false,
+  sign: 'X-Sign',
+})
+const NEW = family({
+  colour: 'crimson, blue, green',
+  thing: `size: { type: integer, minimum: 0, maximum: 999 }, row: { type: string }, mass: { type: integer, minimum: 0, maximum: 5000000, multipleOf: 1000 }, first: { type: string, pattern: ${WORD} }, last: { type: string, pattern: ${WORD} }, fresh: { type: boolean }, tone: { type: string, enum: [quiet, high] }`,
+  required: 'size, row, mass, first, last, fresh, tone',
+  kind: 'a, b',
+  grade: 'g1, g2, b1',
+  stale: '',
+  key: true,
+  sign: 'Sign',
+})
+
+const schemas = ['Thing']
+type Names = { readonly [name: string]: string }
+const colour = (rename: Names, merge: Names, loss?: 'merge'): Lens => ({
+  kind: 'values',
+  schemas: ['Colour'],
+  rename,
+  merge,
+  ...(loss && { loss }),
+})
+const tone = (rename: Names, property = 'tone'): Lens => ({
+  kind: 'values',
+  schemas,
+  property,
+  rename,
+  merge: {},
+})
+const size = (up: (text: string) => unknown, down: (number: number) => unknown, property = 'size'): Lens => ({
+  kind: 'convert',
+  schemas,
+  property,
+  up,
+  down,
+})
+const line = (from: string, to: string, on: readonly string[] = schemas): Lens => ({
+  kind: 'rename',
+  schemas: on,
+  from,
+  to,
+})
+const mass = (up: (grams: number) => unknown, down: (milligrams: number) => unknown): Lens => ({
+  kind: 'rename',
+  schemas,
+  from: 'weight',
+  to: 'mass',
+  up,
+  down,
+})
+interface Parts {
+  readonly first: string
+  readonly last: string
+}
+const name = (up: (old: { readonly name: string }) => unknown, down: (next: Parts) => unknown): Lens => ({
+  kind: 'replace',
+  schemas,
+  old: ['name'],
+  new: ['first', 'last'],
+  up,
+  down,
+})
+const split = ({ name: whole }: { readonly name: string }) => ({
+  first: whole.split(' ')[0],
+  last: whole.split(' ')[1],
+})
+const join = ({ first, last }: Parts) => ({ name: `${first} ${last}` })
+const gone = (down: (thing: { readonly size: number }) => unknown): Lens => ({
+  kind: 'drop',
+  schemas,
+  property: 'gone',
+  loss: 'drop',
+  down,
+})
+const fresh = (value: unknown): Lens => ({ kind: 'default', schemas, property: 'fresh', value })
+const kinds = (property: string, unless: string): Lens => ({
+  kind: 'leave-out',
+  schemas: ['List'],
+  property,
+  unless,
+  loss: 'drop',
+})
+const grade = (up: (old: string) => unknown, parameter = 'grade'): Lens => ({
+  kind: 'filter',
+  operation: 'listThings',
+  parameter,
+  up,
+})
+let count = 0
+
+const RIGHT = {
+  colour: colour({ red: 'crimson' }, { green: 'blue' }, 'merge'),
+  tone: tone({ low: 'quiet' }),
+  size: size(Number, String),
+  line: line('line', 'row'),
+  mass: mass(
+    (grams) => grams * 1000,
+    (milligrams) => milligrams / 1000,
+  ),
+  name: name(split, join),
+  gone: gone((thing) => thing.size),
+  fresh: fresh(true),
+  kinds: kinds('kinds', 'Kind'),
+  grade: grade((old) => (old === 'good' ? ['g1', 'g2'] : ['b1'])),
+  stale: { kind: 'ignored-query', operation: 'listThings', parameter: 'stale' },
+  key: { kind: 'required-header', header: 'Key' },
+  sign: { kind: 'renamed-header', from: 'X-Sign', to: 'Sign' },
+} as const satisfies Readonly<Record<string, Lens>>
+
+type Key = keyof typeof RIGHT
+/** [which lens, what is wrong with it, the lens as it is then; absent where it is forgotten, by whom it is caught] */
+type Mutation = readonly [Key, string, Lens | undefined, string]
+
+const MUTATIONS: readonly Mutation[] = [
+  ...(Object.keys(RIGHT) as Key[])
+    .filter((key) => key !== 'kinds')
+    .map((key): Mutation => [key, 'forgotten', undefined, 'gate: break-unclaimed']),
+  [
+    'colour',
+    'the wrong new member',
+    colour({ red: 'green' }, { green: 'blue' }, 'merge'),
+    'gate: break-unclaimed',
+  ],
+  ['colour', 'a merge without its loss', colour({ red: 'crimson' }, { green: 'blue' }), 'gate: change-lossy'],
+  [
+    'colour',
+    'a merge into a member that is not there',
+    colour({ red: 'crimson' }, { green: 'yellow' }, 'merge'),
+    'proof-misfit',
+  ],
+  [
+    'colour',
+    'a merge into the new name',
+    colour({ red: 'crimson' }, { green: 'crimson' }, 'merge'),
+    'proof-misfit',
+  ],
+  ['colour', 'the wrong way round', colour({ crimson: 'red' }, { green: 'blue' }, 'merge'), 'proof-misfit'],
+  ['tone', 'the wrong way round', tone({ quiet: 'low' }), 'proof-misfit'],
+  ['tone', 'a member that is kept', tone({ low: 'quiet', high: 'quiet' }), 'gate: change-lossy'],
+  ['tone', 'another property', tone({ low: 'quiet' }, 'size'), 'gate: break-unclaimed'],
+  ['size', 'off by one, up', size((text) => Number(text) + 1, String), 'proof-round-trip'],
+  ['size', 'off by one, down', size(Number, (number) => String(number + 1)), 'proof-round-trip'],
+  ['size', 'a constant up', size(() => 7, String), 'proof-round-trip'],
+  ['size', 'a constant down', size(Number, () => '7'), 'proof-round-trip'],
+  ['size', 'nothing up', size((text) => text, String), 'proof-misfit'],
+  ['size', 'nothing down', size(Number, (number) => number), 'proof-misfit'],
+  ['size', 'NaN', size(() => Number.NaN, String), 'proof-misfit'],
+  [
+    'size',
+    'the clock, up',
+    size(
+      (text) =>
+        (Date.now() % 2 === 0 ? Number(text) : Number(text)) +
+        (new Date().getFullYear() > 0 ? Date.now() % 900 : 0),
+      String,
+    ),
+    'proof',
+  ],
+  ['size', 'luck, down', size(Number, () => String(Math.floor(Math.random() * 999))), 'proof'],
+  ['size', 'a state', size((text) => Number(text) + (count++ % 2), String), 'proof'],
+  [
+    'size',
+    'throws on one value',
+    size((text) => {
+      if (text === '0') throw new Error('zero')
+      return Number(text)
+    }, String),
+    'proof-throws',
+  ],
+  ['line', 'another new name', line('line', 'fresh'), 'gate: break-unclaimed'],
+  ['line', 'the wrong way round', line('row', 'line'), 'gate: break-unclaimed'],
+  ['line', 'another component', line('line', 'row', ['List']), 'gate: break-unclaimed'],
+  [
+    'mass',
+    '× 10 down',
+    mass(
+      (grams) => grams * 1000,
+      (milligrams) => milligrams / 100,
+    ),
+    'proof',
+  ],
+  [
+    'mass',
+    '× 10 up',
+    mass(
+      (grams) => grams * 10_000,
+      (milligrams) => milligrams / 1000,
+    ),
+    'proof',
+  ],
+  ['mass', 'without its turns', { kind: 'rename', schemas, from: 'weight', to: 'mass' }, 'proof-misfit'],
+  [
+    'mass',
+    'rounded',
+    mass(
+      (grams) => Math.round(grams / 10) * 10_000,
+      (milligrams) => milligrams / 1000,
+    ),
+    'proof-round-trip',
+  ],
+  [
+    'name',
+    'parts swapped up',
+    name((old) => ({ first: split(old).last, last: split(old).first }), join),
+    'proof-round-trip',
+  ],
+  [
+    'name',
+    'parts swapped down',
+    name(split, ({ first, last }) => ({ name: `${last} ${first}` })),
+    'proof-round-trip',
+  ],
+  ['name', 'one part lost', name((old) => ({ first: split(old).first }), join), 'proof-misfit'],
+  ['name', 'another separator', name(split, ({ first, last }) => ({ name: `${first}-${last}` })), 'proof'],
+  ['name', 'a part too many', name((old) => ({ ...split(old), middle: '' }), join), 'proof-misfit'],
+  [
+    'name',
+    'changes what it is given',
+    name((old) => {
+      Object.assign(old, { name: '' })
+      return split(old)
+    }, join),
+    'proof-throws',
+  ],
+  ['gone', 'of another type', gone((thing) => String(thing.size)), 'proof-misfit'],
+  ['gone', 'not made', { kind: 'drop', schemas, property: 'gone', loss: 'drop' }, 'proof-misfit'],
+  ['gone', 'by the clock', gone(() => Date.now()), 'proof-unsteady'],
+  ['fresh', 'of another type', fresh('yes'), 'proof-misfit'],
+  [
+    'fresh',
+    'another property',
+    { kind: 'default', schemas, property: 'row', value: '' },
+    'gate: break-unclaimed',
+  ],
+  ['kinds', 'another property', kinds('data', 'Kind'), 'gate: change-claims-nothing'],
+  ['grade', 'old values', grade((old) => [old]), 'proof-misfit'],
+  ['grade', 'no list', grade(() => 'g1'), 'proof-misfit'],
+  ['grade', 'nothing matches', grade(() => []), 'proof-misfit'],
+  ['grade', 'another parameter', grade((old) => [old], 'colour'), 'gate: break-unclaimed'],
+  [
+    'sign',
+    'the wrong way round',
+    { kind: 'renamed-header', from: 'Sign', to: 'X-Sign' },
+    'gate: break-unclaimed',
+  ],
+]
+
+/** Every lens a change of its own, so that what claims nothing shows. */
+function caughtBy(lenses: Readonly<Record<string, Lens | undefined>>): string[] {
+  const [old, next] = readPair(OLD, NEW)
+  const changes = Object.entries(lenses).flatMap(([id, lens]): LoadedChange[] =>
+    lens
+      ? [{ id, why: '', lenses: [lens], version: next.version, file: `versions/${next.version}/${id}.ts` }]
+      : [],
+  )
+  const steps = claimSteps([old, next], changes)
+  const gate = judge(steps, { versions: 'versions', out: 'generated' })
+  if (gate.length > 0) return [...new Set(gate.map(({ code }) => `gate: ${code}`))]
+  const found = proveSteps(steps).flatMap((claim) => refute(claim, { runs: 200, seed: 1, limit: 5000 }) ?? [])
+  return [...new Set(found.map(({ code }) => code))]
+}
+
+test('the lenses without a mistake pass the gate and the proof', () => {
+  expect(caughtBy(RIGHT)).toEqual([])
+})
+
+describe('a lens with a mistake', () => {
+  test.each(MUTATIONS)('%s, %s', (key, _, lens, where) => {
+    const caught = caughtBy({ ...RIGHT, [key]: lens })
+    expect(caught.join(', ')).toContain(where)
+  })
+})
+
+test('every mistake is caught, and where', () => {
+  const rows = MUTATIONS.map(([key, what, , where]) => `${key}, ${what}: ${where}`)
+  expect(rows.length).toBeGreaterThanOrEqual(40)
+  process.stdout.write(`${rows.join('\n')}\n`)
+})
