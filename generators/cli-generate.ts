@@ -48,11 +48,15 @@ async function passGate(run: Run, apis: readonly Api[], writesTypes: boolean): P
 
 async function writeTypes({ config }: Run, apis: readonly Api[]): Promise<void> {
   if (!config.emit.includes('types')) return
-  const [{ emitTypes, printTypes }, { writeFiles }] = await Promise.all([
+  const [{ emitTypes, printTypes }, { emitClientTypes }, { writeFiles }] = await Promise.all([
     import('./emit/types.ts'),
+    import('./emit/client.ts'),
     import('./write.ts'),
   ])
-  writeFiles(config.out, emitTypes(apis, await printTypes(apis), config.client !== undefined), 'keep')
+  const types = await printTypes(apis)
+  // Where there is a client, the types of a version are made of the client's.
+  const own = config.client ? emitClientTypes(apis, types) : []
+  writeFiles(config.out, [...own, ...emitTypes(apis, types, config.client !== undefined)], 'keep')
 }
 
 /** @returns how many files a run on the same inputs found in the output, with its warnings, if they are still there. */

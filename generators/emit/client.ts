@@ -57,15 +57,15 @@ export function emitClient(
 ): OutputFile[] {
   const wire = wireOf(wireConfig)
   const walkSince = apis.findIndex((api) => api.version === config.walkSince)
-  const versions = apis.flatMap((api, index) => [
-    { path: `src/${api.version}/index.ts`, text: printVersion(api, wire, index >= walkSince) },
-    { path: `src/${api.version}/types.ts`, text: types.get(api.version) ?? '' },
-  ])
+  const versions = apis.map((api, index) => ({
+    path: `src/${api.version}/index.ts`,
+    text: printVersion(api, wire, index >= walkSince),
+  }))
   const runtime = listAssets(RUNTIME).map((name) => ({
     path: `src/runtime/${name}`,
     text: readAsset(`${RUNTIME}/${name}`),
   }))
-  return [
+  const files = [
     { path: 'package.json', text: json(packageOf(apis, config)) },
     { path: 'tsconfig.json', text: json(TSCONFIG) },
     { path: 'README.md', text: render('client-readme', readmeOf(apis, config)) },
@@ -74,6 +74,15 @@ export function emitClient(
     ...runtime,
     ...versions,
   ].map(({ path, text }) => ({ path: `client/${path}`, text }))
+  return [...files, ...emitClientTypes(apis, types)]
+}
+
+/** The types of each version alone, of which those of the service are made. */
+export function emitClientTypes(apis: readonly Api[], types: ReadonlyMap<string, string>): OutputFile[] {
+  return apis.map(({ version }) => ({
+    path: `client/src/${version}/types.ts`,
+    text: types.get(version) ?? '',
+  }))
 }
 
 function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, unknown> {

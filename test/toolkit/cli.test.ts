@@ -1,6 +1,6 @@
 /** The commands of `dateline` as people and programs meet them: what they print, write and exit with. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { main } from '../../generators/cli.ts'
 import { openRun } from '../../generators/cli-run.ts'
@@ -42,7 +42,59 @@ const accept = (...codes: string[]) => {
   writeFileSync(file('versions/2030-06-01/accept-all.ts'), `export default ${JSON.stringify(change)}\n`)
 }
 
+/** Files that a file imports types from and that are not there. */
+function missingImports(path: string): string[] {
+  const named = [...readFileSync(path, 'utf8').matchAll(/from '(\.[^']+)'/g)].map((match) => match[1]!)
+  return named
+    .map((each) => join(dirname(path), each))
+    .flatMap((each) => (existsSync(each) ? missingImports(each) : [each]))
+}
+
+describe('proof', () => {
+  const change = (up: string, down: string) => {
+    mkdirSync(file('versions/2030-06-01'), { recursive: true })
+    const lenses = [
+      `{ kind: 'rename', schemas: ['Parcel'], from: 'weight', to: 'weight_grams', up: ${up}, down: ${down} }`,
+      `{ kind: 'values', schemas: ['Parcel'], property: 'state', rename: { lost: 'missing' }, merge: {} }`,
+    ]
+    const text = `export default { id: 'name-grams', why: 'A test.', lenses: [${lenses}] }\n`
+    writeFileSync(file('versions/2030-06-01/name-grams.ts'), text)
+  }
+
+  test('of a family that has nothing to hide', async () => {
+    change('(value) => value', '(value) => value')
+    const { code, out, error } = await run('prove', '--seconds', '5', '--seed', '7')
+    expect(error).toBe('')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^\d+ claims about 2 versions, none refuted \(seed 7\)$/)
+  })
+  test('of one that does not come back', async () => {
+    change('(value) => value', '(value) => value * 10')
+    const { code, error } = await run('prove', '--seconds', '5', '--seed', '7')
+    expect(code).toBe(1)
+    expect(error).toMatch(
+      /name-grams\.ts:1:1 error proof-round-trip: 2030-06-01 rename Parcel\.weight (up|down): /,
+    )
+  })
+  test('takes numbers only', async () => {
+    change('(value) => value', '(value) => value')
+    expect((await run('prove', '--seconds', 'long')).code).toBe(2)
+  })
+})
+
 describe('the gate', () => {
+  test('what is written ahead of it is complete, with a client too', async () => {
+    configure({
+      documents: './openapi',
+      versions: './versions',
+      out: './out',
+      emit: ['types', 'client'],
+      client: { package: { name: 'parcels', version: '1.0.0' } },
+    })
+    expect((await run('generate')).code).toBe(1)
+    for (const version of ['2030-01-01', '2030-06-01'])
+      expect(missingImports(file(`out/${version}/types.ts`))).toEqual([])
+  })
   test('generate writes types and nothing else, until a change accounts for what breaks', async () => {
     const refused = await run('generate')
     expect(refused.code).toBe(1)
