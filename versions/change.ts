@@ -75,6 +75,20 @@ export interface Default extends OnSchemas {
   readonly value: unknown
 }
 
+/** A property that the new version may leave out of answers: what the old version shows instead. */
+export interface Optional extends OnSchemas {
+  readonly kind: 'optional'
+  readonly property: string
+  readonly value: unknown
+}
+
+/** A property that the new version may answer as null: what the old version shows instead. */
+export interface Nullable extends OnSchemas {
+  readonly kind: 'nullable'
+  readonly property: string
+  readonly value: unknown
+}
+
 /** A list whose members may be of kinds that the old version does not know: those are left out there. */
 export interface LeaveOut extends OnSchemas {
   readonly kind: 'leave-out'
@@ -124,7 +138,7 @@ export interface Accept {
   readonly at: readonly string[]
 }
 
-export type SchemaLens = Values | Convert | Rename | Replace | Drop | Default | LeaveOut
+export type SchemaLens = Values | Convert | Rename | Replace | Drop | Default | Optional | Nullable | LeaveOut
 export type Lens = SchemaLens | Filter | IgnoredQuery | RequiredHeader | RenamedHeader | Accept
 
 /**
@@ -302,11 +316,25 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       },
     ): Drop => ({ kind: 'drop', schemas, property, ...lens }),
 
-    default: <Name extends Shared, Property extends Come<Name>>(
+    default: <Name extends Shared, Property extends NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
       value: NewValue<Name, Property>,
     ): Default => ({ kind: 'default', schemas, property, value }),
+
+    /** @param value what the old version shows where the new one shows nothing. */
+    optional: <Name extends Shared, Property extends OldProperty<Name> & NewProperty<Name>>(
+      schemas: readonly Name[],
+      property: Property,
+      value: OldValue<Name, Property>,
+    ): Optional => ({ kind: 'optional', schemas, property, value }),
+
+    /** @param value what the old version shows where the new one shows null. */
+    nullable: <Name extends Shared, Property extends OldProperty<Name> & NewProperty<Name>>(
+      schemas: readonly Name[],
+      property: Property,
+      value: OldValue<Name, Property>,
+    ): Nullable => ({ kind: 'nullable', schemas, property, value }),
 
     leaveOut: <Name extends Shared, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
@@ -333,7 +361,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       parameter: keyof OldQuery<Id> & string,
     ): IgnoredQuery => ({ kind: 'ignored-query', operation, parameter }),
 
-    requiredHeader: (header: HeaderOf<New['operations']> & HeaderOf<Old['operations']>): RequiredHeader => ({
+    requiredHeader: (header: HeaderOf<New['operations']>): RequiredHeader => ({
       kind: 'required-header',
       header,
     }),

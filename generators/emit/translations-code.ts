@@ -136,6 +136,12 @@ function copiedMembers(each: Member, at: string, scope: Scope, hint: string): st
         ...each.from.map((name) => `${propertyKey(name)}: undefined`),
         `...${lens(each.by, scope)}.down(${at})`,
       ]
+    case 'fill': {
+      const value = `${at}${member(each.name)}`
+      const code = changed({ ...each, kind: 'change' }, value, scope, hint)
+      const isMissing = `${value} === ${each.of === 'null' ? 'null' : 'undefined'}`
+      return [`${propertyKey(each.name)}: ${isMissing} ? ${literal(each.value)} : ${code}`]
+    }
     case 'make':
       return [`${propertyKey(each.name)}: ${lens(each.by, scope)}.down!(${at})`]
     case 'default':

@@ -86,7 +86,7 @@ function memberRules(
       )
     }
     case 'default':
-      return [outside(path, member.name)]
+      return member.known ? [] : [outside(path, member.name)]
     default:
       return []
   }

@@ -37,6 +37,9 @@ const RULES: Rules = {
   default: (lens, found) =>
     (isAddition(found.code) || found.code === 'property-required' || found.code.startsWith('default-')) &&
     exactly(lens.schemas, lens.property, found.at),
+  optional: (lens, found) =>
+    found.code === 'property-optional' && exactly(lens.schemas, lens.property, found.at),
+  nullable: (lens, found) => found.code === 'null-added' && exactly(lens.schemas, lens.property, found.at),
   'leave-out': (lens, found) =>
     (found.code === 'enum-value-added' || found.code === 'union-member-added') &&
     (exactly([lens.unless], '', found.at) || onSchemas(lens.schemas, lens.property, found.at)),

@@ -94,6 +94,12 @@ function changedMembers(member: Member, values: Values, by: Applied): Values {
       const value = values[member.name]
       return value === undefined ? {} : { [member.name]: applyRewrite(member.rewrite, value, by) }
     }
+    case 'fill': {
+      const value = values[member.name]
+      if (value === (member.of === 'null' ? null : undefined))
+        return { [member.name]: structuredClone(member.value) }
+      return value === undefined ? {} : { [member.name]: applyRewrite(member.rewrite, value, by) }
+    }
     case 'move': {
       const value = values[member.from]
       if (value === undefined) return {}

@@ -51,7 +51,22 @@ export type Member =
     }
   | { readonly kind: 'group'; readonly from: readonly string[]; readonly by: LensAt }
   /** Set when it is absent. */
-  | { readonly kind: 'default'; readonly name: string; readonly value: unknown }
+  | {
+      readonly kind: 'default'
+      readonly name: string
+      readonly value: unknown
+      /** Whether the older version has it too. */
+      readonly known: boolean
+    }
+  /** Something in the place of what is not shown; otherwise as it is written there. */
+  | {
+      readonly kind: 'fill'
+      readonly name: string
+      readonly of: 'absent' | 'null'
+      readonly value: unknown
+      readonly optional: boolean
+      readonly rewrite: Rewrite
+    }
   /** Made from the whole object. */
   | { readonly kind: 'make'; readonly name: string; readonly by: LensAt }
 

@@ -108,11 +108,25 @@ function membersFor(at: LensAt<SchemaLens>, step: Step, old: Shape, next: Shape)
       return lens.down && old.properties.has(lens.property)
         ? [{ kind: 'make', name: lens.property, by: at }]
         : []
-    case 'default':
-      if (down) return from.properties.has(lens.property) ? [{ kind: 'remove', name: lens.property }] : []
+    case 'default': {
+      // What both have goes on as it is, but for requests that leave it out.
+      const kept = listChange(lens.property, step, old, next)
+      if (down)
+        return kept.length > 0 || !from.properties.has(lens.property)
+          ? kept
+          : [{ kind: 'remove', name: lens.property }]
       return next.properties.has(lens.property)
-        ? [{ kind: 'default', name: lens.property, value: lens.value }]
+        ? [...kept, { kind: 'default', name: lens.property, value: lens.value, known: kept.length > 0 }]
         : []
+    }
+    case 'optional':
+    case 'nullable': {
+      const of = lens.kind === 'optional' ? 'absent' : 'null'
+      return listChange(lens.property, step, old, next).map(
+        (each): Member =>
+          down && each.kind === 'change' ? { ...each, kind: 'fill', of, value: lens.value } : each,
+      )
+    }
     case 'leave-out':
       return down
         ? change(lens.property, leaveOut(at, step, old, next))
@@ -122,7 +136,8 @@ function membersFor(at: LensAt<SchemaLens>, step: Step, old: Shape, next: Shape)
 
 function listChange(name: string, step: Step, old: Shape, next: Shape): Member[] {
   const [before, after] = [old.properties.get(name), next.properties.get(name)]
-  return before && after ? [changeOf(step, before, before, after)] : []
+  if (!before || !after) return []
+  return [changeOf(step, step.direction === 'down' ? after : before, before, after)]
 }
 
 function leaveOut(at: LensAt<SchemaLens>, step: Step, old: Shape, next: Shape): Rewrite {

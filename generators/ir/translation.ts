@@ -160,6 +160,7 @@ export function reduce(rewrite: Rewrite, touched: { has(key: string): boolean })
 }
 
 function reduceMember(member: Member, touched: { has(key: string): boolean }): Member[] {
+  if (member.kind === 'fill') return [{ ...member, rewrite: reduce(member.rewrite, touched) }]
   if (member.kind !== 'change') return [member]
   const rewrite = reduce(member.rewrite, touched)
   return rewrite.kind === 'same' ? [] : [{ ...member, rewrite }]

@@ -256,6 +256,36 @@ describe('properties', () => {
     expect(down({ keep: '', size: { w: 2 } })).toEqual({ keep: '' })
     expect(field('size')).toBe('')
   })
+  test('required now: a default up, and nothing lost below', () => {
+    const required = (more: string) => object('n: { type: integer }').replace('[keep]', `[keep${more}]`)
+    const lens = [{ kind: 'default', schemas: ['Root'], property: 'n', value: 7 }] as const
+    const run = family([required(''), required(', n')], { '2030-06-01': lens })
+    expect(run.up({ keep: '' })).toEqual({ keep: '', n: 7 })
+    expect(run.up({ keep: '', n: 1 })).toEqual({ keep: '', n: 1 })
+    expect(run.down({ keep: '', n: 2 })).toEqual({ keep: '', n: 2 })
+    expect(run.field('n')).toBe('n')
+  })
+  test('optional now: shown as something below, and translated where it is there', () => {
+    const inside = (more: string) => `n: { type: object, properties: { a: { type: string }${more} } }`
+    const lens = [{ kind: 'optional', schemas: ['Root'], property: 'n', value: { a: 'none' } }] as const
+    const run = family([object(inside('')).replace('[keep]', '[keep, n]'), object(inside(', b: {}'))], {
+      '2030-06-01': lens,
+    })
+    expect(run.down({ keep: '' })).toEqual({ keep: '', n: { a: 'none' } })
+    expect(run.down({ keep: '', n: { a: 'x', b: 1 } })).toEqual({ keep: '', n: { a: 'x' } })
+    expect(run.up({ keep: '', n: { a: 'x' } })).toEqual({ keep: '', n: { a: 'x' } })
+    expect(run.field('n.a')).toBe('n.a')
+  })
+  test('null now: shown as something below', () => {
+    const lens = [{ kind: 'nullable', schemas: ['Root'], property: 'n', value: 0 }] as const
+    const run = family([object('n: { type: integer }'), object('n: { type: [integer, "null"] }')], {
+      '2030-06-01': lens,
+    })
+    expect(run.down({ keep: '', n: null })).toEqual({ keep: '', n: 0 })
+    expect(run.down({ keep: '', n: 3 })).toEqual({ keep: '', n: 3 })
+    expect(run.down({ keep: '' })).toEqual({ keep: '' })
+    expect(run.up({ keep: '', n: 3 })).toEqual({ keep: '', n: 3 })
+  })
   test('one that is gone: not taken up, made below', () => {
     const down = (value: { keep: string }) => value.keep.length
     const lens = [{ kind: 'drop', schemas: ['Root'], property: 'n', loss: 'drop', down }] as const
