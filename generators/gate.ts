@@ -11,7 +11,7 @@ import { claims, mayClaimNothing } from './ir/claims.ts'
 import { diffApis } from './ir/diff.ts'
 import { type Difference, formatLocation } from './ir/difference.ts'
 import type { Api, Place } from './ir/model.ts'
-import { type ProposedChange, proposeChanges } from './ir/proposed-change.ts'
+import { nameableIn, type ProposedChange, proposeChanges } from './ir/proposed-change.ts'
 import { shapeOf } from './ir/translation-shape.ts'
 
 /** A difference and the changes that claim it. */
@@ -60,7 +60,9 @@ function judgeStep({ old, next, changes, claimed }: Step, folders: Folders): Dia
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)
   return [
-    ...proposeChanges(orphans).map((proposed) => unclaimed(proposed, old, next, folders)),
+    ...proposeChanges(orphans, nameableIn(old, next)).map((proposed) =>
+      unclaimed(proposed, old, next, folders),
+    ),
     ...claimedTwice(breaking),
     ...changes.flatMap((change) => idle(change, claimed)),
     ...changes.flatMap((change) => aimless(change, next)),

@@ -1,6 +1,7 @@
 /** The change that a difference asks for: the file to write, and a first draft of it. */
 import { propertyKey, stringLiteral } from '../print/literal.ts'
 import { type Difference, formatLocation } from './difference.ts'
+import type { Api } from './model.ts'
 import { snakeCase } from './naming.ts'
 
 /** A change that nobody has written yet. */
@@ -21,12 +22,30 @@ interface Draft {
   print(all: readonly Difference[]): string
 }
 
+/** What lenses can name: the types of both versions have it. */
+export interface Nameable {
+  readonly schemas: ReadonlySet<string>
+  readonly operations: ReadonlySet<string>
+}
+
+/** @returns what both documents have. */
+export function nameableIn(old: Api, next: Api): Nameable {
+  const ids = new Set(old.operations.map(({ id }) => id))
+  return {
+    schemas: new Set([...next.schemas.keys()].filter((name) => old.schemas.has(name))),
+    operations: new Set(next.operations.map(({ id }) => id).filter((id) => ids.has(id))),
+  }
+}
+
 /** @returns one proposal for each lens that the differences ask for, in their order. */
-export function proposeChanges(differences: readonly Difference[]): ProposedChange[] {
+export function proposeChanges(differences: readonly Difference[], nameable?: Nameable): ProposedChange[] {
   const drafts = new Map<string, { readonly draft: Draft; readonly differences: Difference[] }>()
   const arrivals = arrivalsOf(differences)
+  const lists = listsIn(differences)
   for (const difference of differences) {
-    const draft = arrivals.get(formatLocation(difference.at)) ?? draftFor(difference)
+    const draft =
+      arrivals.get(formatLocation(difference.at)) ??
+      (isNameable(difference.at, nameable) ? draftFor(difference, lists) : acceptDraft(difference))
     const known = drafts.get(draft.key)
     if (known) known.differences.push(difference)
     else drafts.set(draft.key, { draft, differences: [difference] })
@@ -47,7 +66,8 @@ function arrivalsOf(differences: readonly Difference[]): Map<string, Draft> {
   for (const difference of differences) {
     const { at, proposal, code } = difference
     if (at.kind !== 'schema' || code !== 'property-removed' || !proposal || proposal.kind === 'move') continue
-    for (const to of proposal.to) arrivals.set(formatLocation({ ...at, path: to }), draftFor(difference))
+    for (const to of proposal.to)
+      arrivals.set(formatLocation({ ...at, path: to }), draftFor(difference, new Map()))
   }
   return arrivals
 }
@@ -57,11 +77,37 @@ const list = (names: Iterable<string>): string => `[${[...new Set(names)].map(qu
 const componentsOf = (all: readonly Difference[]): string =>
   list(all.flatMap(({ at }) => (at.kind === 'schema' ? [at.component] : [])))
 
-function draftFor(difference: Difference): Draft {
+function isNameable(at: Difference['at'], nameable: Nameable | undefined): boolean {
+  if (at.kind === 'schema') return nameable?.schemas.has(at.component) ?? true
+  return at.kind !== 'parameter' || (nameable?.operations.has(at.operation) ?? true)
+}
+
+/** What became of the members of an enumeration, by its place: names for names, if as many went as have a counterpart. */
+type Lists = ReadonlyMap<string, { readonly gone: number; readonly come: number; readonly named: boolean }>
+
+function listsIn(differences: readonly Difference[]): Lists {
+  const lists = new Map<string, { gone: number; come: number; named: boolean }>()
+  for (const { at, code, value } of differences) {
+    if (code !== 'enum-value-removed' && code !== 'enum-value-added') continue
+    const list = lists.get(formatLocation(at)) ?? { gone: 0, come: 0, named: true }
+    if (code === 'enum-value-removed') list.gone += 1
+    else list.come += 1
+    list.named &&= typeof value === 'string'
+    lists.set(formatLocation(at), list)
+  }
+  return lists
+}
+
+const SIMPLE = /^[^[\]{}|.]+$/
+
+function draftFor(difference: Difference, lists: Lists): Draft {
   const { at } = difference
-  if (at.kind === 'schema' && /^enum-value-/.test(difference.code)) return valuesDraft(at.component, at.path)
-  if (at.kind === 'schema' && /^[^[\]{}|.]+$/.test(at.path))
-    return propertyDraft(difference, at.component, at.path)
+  const list = lists.get(formatLocation(at))
+  const isProperty = at.kind === 'schema' && SIMPLE.test(at.path)
+  // Lenses name texts; a member that nothing came in the place of has no other name.
+  if (at.kind === 'schema' && list?.named && list.come >= list.gone && (at.path === '' || isProperty))
+    return valuesDraft(at.component, at.path)
+  if (at.kind === 'schema' && isProperty) return propertyDraft(difference, at.component, at.path)
   if (at.kind === 'parameter') return parameterDraft(difference, at)
   if (at.kind === 'event-header') return headerDraft(difference, at.name)
   return acceptDraft(difference)
@@ -95,11 +141,13 @@ function propertyDraft(difference: Difference, component: string, property: stri
   const { code, proposal } = difference
   if (code === 'property-removed' && proposal?.kind === 'rename') {
     const to = proposal.to[0]!
+    const sameType = !proposal.evidence.some((each) => each.startsWith('same shape but'))
     return {
       verb: 'rename',
       noun: property,
       key: `rename ${property} ${to}`,
-      print: (all) => `v.rename(${componentsOf(all)}, ${quote(property)}, ${quote(to)})`,
+      print: (all) =>
+        `v.rename(${componentsOf(all)}, ${quote(property)}, ${quote(to)}${sameType ? '' : `, { ${TURNS} }`})`,
     }
   }
   if (code === 'property-removed' && (proposal?.kind === 'split' || proposal?.kind === 'merge')) {
@@ -116,8 +164,10 @@ function propertyDraft(difference: Difference, component: string, property: stri
     return {
       verb: 'drop',
       noun: property,
-      key: `drop ${property}`,
-      print: (all) => `v.drop(${componentsOf(all)}, ${quote(property)}, { loss: 'drop' })`,
+      key: `drop ${property}${proposal ? ` ${component}` : ''}`,
+      // What stands elsewhere now is shown where it was; there is no such way up.
+      print: (all) =>
+        `v.drop(${componentsOf(all)}, ${quote(property)}, { loss: 'drop'${proposal ? ', down: (object) => …' : ''} })`,
     }
   if (code === 'property-added-required' || code === 'property-required')
     return {
@@ -126,15 +176,24 @@ function propertyDraft(difference: Difference, component: string, property: stri
       key: `default ${component} ${property}`,
       print: (all) => `v.default(${componentsOf(all)}, ${quote(property)}, …)`,
     }
-  if (/^(property|access|default|object|map)-/.test(code)) return acceptDraft(difference)
+  if (code === 'property-optional' || code === 'null-added')
+    return {
+      verb: 'fill',
+      noun: property,
+      key: `${code} ${component} ${property}`,
+      print: (all) =>
+        `v.${code === 'null-added' ? 'nullable' : 'optional'}(${componentsOf(all)}, ${quote(property)}, …)`,
+    }
+  if (/^(property|access|default|object|map|null|items|keyword)-/.test(code)) return acceptDraft(difference)
   return {
     verb: 'convert',
     noun: property,
     key: `convert ${property}`,
-    print: (all) =>
-      `v.convert(${componentsOf(all)}, ${quote(property)}, { up: (value) => …, down: (value) => … })`,
+    print: (all) => `v.convert(${componentsOf(all)}, ${quote(property)}, { ${TURNS} })`,
   }
 }
+
+const TURNS = 'up: (value) => …, down: (value) => …'
 
 type ParameterPlace = Extract<Difference['at'], { kind: 'parameter' }>
 
@@ -148,7 +207,10 @@ function parameterDraft(difference: Difference, at: ParameterPlace): Draft {
       key: `required-header ${name}`,
       print: () => `v.requiredHeader(${quote(name)})`,
     }
-  if (at.in !== 'query' || /^parameter-(added-required|required)$/.test(difference.code))
+  if (
+    at.in !== 'query' ||
+    /^(parameter-(added-required|required)|default|serialization|null)/.test(difference.code)
+  )
     return acceptDraft(difference)
   if (difference.code === 'parameter-removed')
     return {
@@ -168,11 +230,12 @@ function parameterDraft(difference: Difference, at: ParameterPlace): Draft {
 function headerDraft(difference: Difference, name: string): Draft {
   const to = difference.proposal?.to[0]
   if (difference.code !== 'header-removed' || to === undefined) return acceptDraft(difference)
+  // Types know the headers of those events that have an id.
   return {
     verb: 'rename',
     noun: name,
     key: `renamed-header ${name} ${to}`,
-    print: () => `v.renamedHeader(${quote(name)}, ${quote(to)})`,
+    print: () => `{ kind: 'renamed-header', from: ${quote(name)}, to: ${quote(to)} }`,
   }
 }
 

@@ -221,7 +221,7 @@ describe('drafts', () => {
       'a header of events',
       signed('X-Sign'),
       signed('Sign'),
-      ["rename-x-sign: v.renamedHeader('X-Sign', 'Sign')"],
+      ["rename-x-sign: { kind: 'renamed-header', from: 'X-Sign', to: 'Sign' }"],
     ],
     [
       'a filter',

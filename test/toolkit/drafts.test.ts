@@ -1,0 +1,223 @@
+/**
+ * Drafts that the gate proposes: each compiles against the types of its two documents and passes the gate once a
+ * person has filled it in. `UPDATE_GOLDEN=1` writes what is proposed for each code.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import type { LoadedChange } from '../../generators/changes.ts'
+import { printDocumentTypes } from '../../generators/emit/types.ts'
+import { claimSteps, judge } from '../../generators/gate.ts'
+import { formatLocation } from '../../generators/ir/difference.ts'
+import type { Api } from '../../generators/ir/model.ts'
+import { nameableIn, proposeChanges } from '../../generators/ir/proposed-change.ts'
+import { between, type Lens } from '../../versions/change.ts'
+import { OPERATION_ROWS } from './battery/operations.ts'
+import { ROWS } from './diff.table.ts'
+import { readPair, using } from './versions.ts'
+
+const GOLDEN = 'test/toolkit/drafts.txt'
+const FILLED = '(undefined as never)'
+
+interface Drafted {
+  readonly name: string
+  readonly apis: readonly [Api, Api]
+  readonly codes: readonly string[]
+  /** As printed, `…` where a person goes on. */
+  readonly lens: string
+  readonly filled: string
+}
+
+const fill = (lens: string): string =>
+  lens
+    .replaceAll("'…'", FILLED)
+    .replaceAll('({ … })', FILLED)
+    .replaceAll('[…]', `[${FILLED}]`)
+    .replaceAll('…', FILLED)
+
+function draftsOf(name: string, old: string, next: string): Drafted[] {
+  const apis = readPair(old, next)
+  const open = claimSteps(apis, []).flatMap(({ claimed }) =>
+    claimed.flatMap(({ difference }) => (difference.class === 'breaking' ? [difference] : [])),
+  )
+  return proposeChanges(open, nameableIn(...apis)).map(({ id, lens, differences }) => ({
+    name: `${name}: ${id}`,
+    apis,
+    codes: differences.map((each) => `${each.code} ${formatLocation(each.at).replace(/[A-Z]\w*/, '')}`),
+    lens,
+    filled: fill(lens),
+  }))
+}
+
+const MOVED: readonly (readonly [string, string, string])[] = [
+  [
+    'a property that moved into an object',
+    using('response', 'X: { type: object, properties: { city: { type: string }, at: { type: object } } }'),
+    using(
+      'response',
+      'X: { type: object, properties: { at: { type: object, properties: { city: { type: string } } } } }',
+    ),
+  ],
+  [
+    'a property of another name, nested',
+    using(
+      'event',
+      'X: { type: object, properties: { at: { type: object, properties: { lineType: { type: string } } } } }',
+    ),
+    using(
+      'event',
+      'X: { type: object, properties: { at: { type: object, properties: { line_type: { type: string } } } } }',
+    ),
+  ],
+]
+
+const X = (properties: string, more = ''): string =>
+  using('request', `X: { type: object, properties: { ${properties} }${more} }`)
+const posted = (name: string, required: boolean): string =>
+  `paths: { /a: { post: { operationId: postA, parameters: [{ name: ${name}, in: header, required: ${required}, schema: { type: string } }], responses: { '200': { description: ok } } } } }`
+const signed = (name: string): string =>
+  `paths: {}\nwebhooks: { a.done: { post: { parameters: [{ name: ${name}, in: header, required: true, schema: { type: string } }], responses: { '200': { description: ok } } } } }`
+
+const PROPOSED: readonly (readonly [string, string, string])[] = [
+  ['a property of another name', X('lineType: { type: string }'), X('line_type: { type: string }')],
+  [
+    'a property of another name, null now',
+    X('lineType: { type: string }'),
+    X('line_type: { type: [string, "null"] }'),
+  ],
+  [
+    'two properties in the place of one',
+    X('name: { type: string }'),
+    X('first_name: { type: string, maxLength: 5 }, last_name: { type: string, maxLength: 5 }'),
+  ],
+  ['a property that requests must have', X('a: {}'), X('a: {}, b: { type: string }', ', required: [b]')],
+  [
+    'members of other names',
+    using('request', 'X: { enum: [lineA, b] }'),
+    using('request', 'X: { enum: [line_a, b] }'),
+  ],
+  ['members of other names, in a property', X('p: { enum: [lineA, b] }'), X('p: { enum: [line_a, b] }')],
+  [
+    'members of other names, nested',
+    X('o: { type: object, properties: { p: { enum: [lineA, b] } } }'),
+    X('o: { type: object, properties: { p: { enum: [line_a, b] } } }'),
+  ],
+  ['numbers of a list', X('p: { enum: [1, 2] }'), X('p: { enum: [1, 3] }')],
+  [
+    'a component of another name',
+    using(
+      'request',
+      'X: { type: object, properties: { a: { $ref: "#/components/schemas/A" } } }, A: { enum: [lineA] }',
+    ),
+    using(
+      'request',
+      'X: { type: object, properties: { a: { $ref: "#/components/schemas/Z" } } }, Z: { enum: [line_a] }',
+    ),
+  ],
+  ['a header that is required', posted('Key', false), posted('Key', true)],
+  ['a header that is new and required', posted('Other', false), posted('Key', true)],
+  ['a header of events of another name', signed('X-Sign'), signed('Sign')],
+]
+
+const drafts: Drafted[] = [
+  ...ROWS.flatMap(([what, , , old, next]) =>
+    (['request', 'response', 'event'] as const).flatMap((use) =>
+      draftsOf(`${what}, ${use}`, using(use, old), using(use, next)),
+    ),
+  ),
+  ...OPERATION_ROWS.flatMap(([what, old, next]) => [
+    ...draftsOf(what, old, next),
+    ...draftsOf(`${what}, back`, next, old),
+  ]),
+  ...[...MOVED, ...PROPOSED].flatMap(([what, old, next]) => draftsOf(what, old, next)),
+]
+
+/** One program of all drafts; the types of each document are a file of their own. */
+async function errorsOf(all: readonly Drafted[]): Promise<Map<string, string[]>> {
+  const root = `${process.cwd()}/versions`
+  const files = new Map<string, string>()
+  const documents = new Map<Api, string>()
+  const fileOf = async (api: Api): Promise<string> => {
+    const known = documents.get(api)
+    if (known) return known
+    const name = `types-${documents.size}.ts`
+    documents.set(api, name)
+    files.set(
+      `${root}/${name}`,
+      `type Open<Known extends string> = Known | (string & {})\n${await printDocumentTypes(api.document)}`,
+    )
+    return name
+  }
+  const names = new Map<string, string>()
+  for (const [index, { apis, filled, name }] of all.entries()) {
+    const [old, next] = [await fileOf(apis[0]), await fileOf(apis[1])]
+    const file = `${root}/draft-${index}.ts`
+    names.set(file, `${name} ${filled}`)
+    files.set(
+      file,
+      `import type * as Old from './${old}'\nimport type * as New from './${next}'\nimport { between } from './change.ts'\nconst v = between<{ schemas: Old.components['schemas']; operations: Old.operations }, { schemas: New.components['schemas']; operations: New.operations }>()\nexport default v.change({ id: 'a', why: 'b', lenses: [${filled}] })\n`,
+    )
+  }
+  const options: ts.CompilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    target: ts.ScriptTarget.ES2024,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    types: [],
+    skipLibCheck: true,
+  }
+  const host = ts.createCompilerHost(options)
+  const { getSourceFile, fileExists, readFile } = host
+  host.fileExists = (file) => files.has(file) || fileExists(file)
+  host.readFile = (file) => files.get(file) ?? readFile(file)
+  host.getSourceFile = (file, language) => {
+    const text = files.get(file)
+    return text === undefined ? getSourceFile(file, language) : ts.createSourceFile(file, text, language)
+  }
+  const program = ts.createProgram([...names.keys()], options, host)
+  return new Map(
+    [...names].flatMap(([file, name]): [string, string[]][] => {
+      const found = program.getSemanticDiagnostics(program.getSourceFile(file))
+      const told = found.map((each) => ts.flattenDiagnosticMessageText(each.messageText, ' ').slice(0, 200))
+      return told.length > 0 ? [[name, told]] : []
+    }),
+  )
+}
+
+test('every draft compiles once it is filled in', async () => {
+  expect(drafts.length).toBeGreaterThan(200)
+  expect(await errorsOf(drafts)).toEqual(new Map())
+})
+
+test('every draft passes the gate once it is filled in, with the others of its pair', () => {
+  const byPair = Map.groupBy(drafts, ({ apis }) => apis)
+  const left = [...byPair].flatMap(([apis, own]) => {
+    const changes = own.map(({ filled, name }): LoadedChange => {
+      const { outputText } = ts.transpileModule(`(v) => [${filled}]`, {
+        compilerOptions: { target: ts.ScriptTarget.ES2022 },
+      })
+      const make = new Function(`return ${outputText}`)() as (v: unknown) => Lens[]
+      return { id: name, why: '', lenses: make(between()), version: apis[1].version, file: name }
+    })
+    const found = judge(claimSteps(apis, changes), { versions: 'versions', out: 'generated' })
+    return found
+      .filter(({ code }) => code !== 'change-lossy')
+      .map(({ code, message }) => `${code}: ${message}`)
+  })
+  expect(left).toEqual([])
+})
+
+test('what is proposed for each code', () => {
+  const byCode = new Map<string, string>()
+  for (const { codes, lens } of drafts)
+    for (const code of codes) if (!byCode.has(code)) byCode.set(code, lens)
+  const text = `${[...byCode]
+    .map(([code, lens]) => `${code}: ${lens}`)
+    .sort()
+    .join('\n')}\n`
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(GOLDEN, text)
+  expect(text).toBe(readFileSync(GOLDEN, 'utf8'))
+})
