@@ -48,7 +48,7 @@ export interface Unheld {
   readonly admitted?: readonly Scalar[]
   /** Whether the last part of an intersection stands for such keywords, and speaks of its own type alone. */
   readonly loose?: boolean
-  /** Keywords of types, where no `type` stands: other types pass. */
+  /** Keywords of types, where no `type` stands: values of other types fit. */
   readonly untyped?: Readonly<Record<string, unknown>>
 }
 

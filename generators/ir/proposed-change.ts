@@ -3,6 +3,7 @@ import { propertyKey, stringLiteral } from '../print/literal.ts'
 import { type Difference, formatLocation } from './difference.ts'
 import type { Api } from './model.ts'
 import { snakeCase } from './naming.ts'
+import { type Lists, listsIn } from './proposed-lists.ts'
 
 /** A change that nobody has written yet. */
 export interface ProposedChange {
@@ -82,22 +83,6 @@ function isNameable(at: Difference['at'], nameable: Nameable | undefined): boole
   return at.kind !== 'parameter' || (nameable?.operations.has(at.operation) ?? true)
 }
 
-/** What became of the members of an enumeration, by its place: names for names, if as many went as have a counterpart. */
-type Lists = ReadonlyMap<string, { readonly gone: number; readonly come: number; readonly named: boolean }>
-
-function listsIn(differences: readonly Difference[]): Lists {
-  const lists = new Map<string, { gone: number; come: number; named: boolean }>()
-  for (const { at, code, value } of differences) {
-    if (code !== 'enum-value-removed' && code !== 'enum-value-added') continue
-    const list = lists.get(formatLocation(at)) ?? { gone: 0, come: 0, named: true }
-    if (code === 'enum-value-removed') list.gone += 1
-    else list.come += 1
-    list.named &&= typeof value === 'string'
-    lists.set(formatLocation(at), list)
-  }
-  return lists
-}
-
 const SIMPLE = /^[^[\]{}|.]+$/
 
 function draftFor(difference: Difference, lists: Lists): Draft {
@@ -105,7 +90,7 @@ function draftFor(difference: Difference, lists: Lists): Draft {
   const list = lists.get(formatLocation(at))
   const isProperty = at.kind === 'schema' && SIMPLE.test(at.path)
   // Lenses name texts; a member that nothing came in the place of has no other name.
-  if (at.kind === 'schema' && list?.named && list.come >= list.gone && (at.path === '' || isProperty))
+  if (at.kind === 'schema' && list?.named && list.come.size >= list.gone && (at.path === '' || isProperty))
     return valuesDraft(at.component, at.path)
   if (at.kind === 'schema' && isProperty) return propertyDraft(difference, at.component, at.path)
   if (at.kind === 'parameter') return parameterDraft(difference, at)

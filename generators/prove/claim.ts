@@ -11,7 +11,7 @@ export interface Fault {
 }
 
 export interface Claim {
-  /** `2025-11-01 convert Merchant.category_code`. */
+  /** `2030-06-01 convert Parcel.weight up`. */
   readonly name: string
   readonly values: fc.Arbitrary<unknown>
   /** The file of the change that it is about; absent for what several changes make together. */

@@ -12,6 +12,7 @@ import { formatLocation } from '../../generators/ir/difference.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { nameableIn, proposeChanges } from '../../generators/ir/proposed-change.ts'
 import { between, type Lens } from '../../versions/change.ts'
+import { programOf } from '../versions/compile.ts'
 import { OPERATION_ROWS } from './battery/operations.ts'
 import { ROWS } from './diff.table.ts'
 import { readPair, using } from './versions.ts'
@@ -158,26 +159,7 @@ async function errorsOf(all: readonly Drafted[]): Promise<Map<string, string[]>>
       `import type * as Old from './${old}'\nimport type * as New from './${next}'\nimport { between } from './change.ts'\nconst v = between<{ schemas: Old.components['schemas']; operations: Old.operations }, { schemas: New.components['schemas']; operations: New.operations }>()\nexport default v.change({ id: 'a', why: 'b', lenses: [${filled}] })\n`,
     )
   }
-  const options: ts.CompilerOptions = {
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    target: ts.ScriptTarget.ES2024,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    types: [],
-    skipLibCheck: true,
-  }
-  const host = ts.createCompilerHost(options)
-  const { getSourceFile, fileExists, readFile } = host
-  host.fileExists = (file) => files.has(file) || fileExists(file)
-  host.readFile = (file) => files.get(file) ?? readFile(file)
-  host.getSourceFile = (file, language) => {
-    const text = files.get(file)
-    return text === undefined ? getSourceFile(file, language) : ts.createSourceFile(file, text, language)
-  }
-  const program = ts.createProgram([...names.keys()], options, host)
+  const program = programOf(files)
   return new Map(
     [...names].flatMap(([file, name]): [string, string[]][] => {
       const found = program.getSemanticDiagnostics(program.getSourceFile(file))

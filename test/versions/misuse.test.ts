@@ -1,6 +1,6 @@
 /** What must not compile in a change: each line of misuse gives the compiler something to say, and right use nothing. */
-import ts from 'typescript'
 import { expect, test } from 'vitest'
+import { programOf } from './compile.ts'
 
 const PREAMBLE = `
 import { between } from './change.ts'
@@ -32,26 +32,7 @@ function errorsOf(snippets: readonly string[]): number[][] {
   const files = new Map(
     snippets.map((snippet, index) => [`${process.cwd()}/versions/misuse-${index}.ts`, PREAMBLE + snippet]),
   )
-  const options: ts.CompilerOptions = {
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    target: ts.ScriptTarget.ES2024,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    types: [],
-    skipLibCheck: true,
-  }
-  const host = ts.createCompilerHost(options)
-  const { getSourceFile, fileExists, readFile } = host
-  host.fileExists = (file) => files.has(file) || fileExists(file)
-  host.readFile = (file) => files.get(file) ?? readFile(file)
-  host.getSourceFile = (file, language) => {
-    const text = files.get(file)
-    return text === undefined ? getSourceFile(file, language) : ts.createSourceFile(file, text, language)
-  }
-  const program = ts.createProgram([...files.keys()], options, host)
+  const program = programOf(files)
   return [...files.keys()].map((file) =>
     program.getSemanticDiagnostics(program.getSourceFile(file)).map((each) => each.code),
   )
