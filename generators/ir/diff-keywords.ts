@@ -1,8 +1,8 @@
 /** Keywords that no node holds: one more refuses values, one less admits some, another one does both. */
-import { PROSE } from '../explain.ts'
 import { compareBound } from './diff-bounds.ts'
 import { BOTH, found, NARROWING, places, REQUEST, RESPONSE, type Spot, WIDENING } from './diff-sheet.ts'
 import { lookUp } from './document.ts'
+import { PROSE } from './keywords.ts'
 import type { Api, Schema } from './model.ts'
 
 type Keywords = Readonly<Record<string, unknown>>

@@ -146,7 +146,16 @@ export function targetOf(api: Api, schema: Schema): Schema {
   return at
 }
 
-const PROSE = new Set(['place', 'description', 'title', 'examples', 'deprecated', 'extensions', 'default'])
+const PROSE = new Set([
+  'place',
+  'description',
+  'title',
+  'examples',
+  'deprecated',
+  'extensions',
+  'default',
+  'partial',
+])
 
 /** By schema, then by depth: each is made once, however many unions and proposals ask. */
 const shapes = new WeakMap<Schema, string[]>()

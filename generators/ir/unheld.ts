@@ -2,7 +2,8 @@
  * What a schema says that its node has no room for. The gate compares it as it is written, so that no keyword is read
  * over: keywords beside `enum`, keywords of several types without a `type`, keywords that no node has.
  */
-import { isMultiple, PROSE, SPEAKS_OF } from '../explain.ts'
+import { isMultiple } from '../explain/scalars.ts'
+import { type Group, KEYWORDS, PROSE } from './keywords.ts'
 import type { Scalar, Schema, Unheld } from './model.ts'
 import { isObject, type ObjectValue, type Source } from './source.ts'
 
@@ -18,6 +19,11 @@ const SILENT = new Set([
   '$dynamicAnchor',
 ])
 const COMPOSITION = ['oneOf', 'anyOf', 'allOf']
+/** The keywords that speak of values of one type alone. */
+const SPEAKS_OF = (['object', 'array', 'string', 'number'] as const).map(
+  (type: Group) =>
+    [type, [...KEYWORDS].flatMap(([name, { printed }]) => (printed === type ? [name] : []))] as const,
+)
 const TYPED: ReadonlySet<string> = new Set(SPEAKS_OF.flatMap(([, keywords]) => keywords))
 /** Rules of single values: of the members of an enumeration, those count that obey. */
 const OF_SCALARS = [
