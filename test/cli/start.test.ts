@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect as connectTcp, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -229,6 +230,7 @@ describe('a request under way at a signal', () => {
       socket.once('connect', resolve)
     })
     socket.write('POST /v1/passes HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n') // and never the body
+    await once(socket, 'data') // refused, and under way until its body is there
     program.child.kill('SIGINT')
     program.child.kill('SIGINT')
     await until('the port to be closed', () => isClosed(new URL(String(sandbox_base_url))))
