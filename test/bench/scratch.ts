@@ -27,8 +27,6 @@ export async function stop(child: ChildProcess): Promise<void> {
 /** Runs a bench; the process ends with it, whatever of an interrupted one is still under way. */
 export async function withScratch(work: (scratch: Scratch) => Promise<void>): Promise<never> {
   const ends: (() => unknown)[] = []
-  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-  chmodSync(directory, 0o711) // for the database's user, when root runs the bench
   const interrupted = new Promise<number>((resolve) => {
     for (const [signal, code] of Object.entries(INTERRUPTIONS)) {
       process.on(signal, () => {
@@ -38,6 +36,9 @@ export async function withScratch(work: (scratch: Scratch) => Promise<void>): Pr
       })
     }
   })
+  // After that: a signal before it is told of would leave the folder behind.
+  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+  chmodSync(directory, 0o711) // for the database's user, when root runs the bench
   const atEnd: Scratch['atEnd'] = (end) => void ends.push(end)
   let code = 1
   try {
