@@ -2,6 +2,8 @@
 export interface Agenda {
   /** Events of the tenant are to be planned; `events`: about how many. */
   plan(tenantId: string, events: number): void
+  /** More events of the tenant are to be planned, in a while; whoever says so meanwhile changes nothing. */
+  planLater(tenantId: string): void
   /** Attempts of the tenant are in the queue. */
   claim(tenantId: string): void
   /** Claims in a while, once. */
@@ -17,6 +19,12 @@ export interface Agenda {
 /** A bucket that is empty fills slowly: rather a few attempts after a while than one at a time. */
 const LATER_MS = 100
 
+/**
+ * Between the visits that plan for a tenant with more events than fit into one: far more is planned so than it may send,
+ * and the database has time for others.
+ */
+const MORE_MS = 250
+
 export interface AgendaOptions {
   /** Tenants that are taken at once. */
   readonly atOnce: number
@@ -28,9 +36,19 @@ export function createAgenda({ atOnce, ring }: AgendaOptions): Agenda {
   const plans = new Map<string, number>()
   const claims = new Set<string>()
   const later = new Map<string, NodeJS.Timeout>()
+  const resting = new Map<string, NodeJS.Timeout>()
   return {
     plan: (tenantId, events) => {
-      plans.set(tenantId, (plans.get(tenantId) ?? 0) + events)
+      if (!resting.has(tenantId)) plans.set(tenantId, (plans.get(tenantId) ?? 0) + events)
+    },
+    planLater: (tenantId) => {
+      if (resting.has(tenantId)) return
+      const timer = setTimeout(() => {
+        resting.delete(tenantId)
+        plans.set(tenantId, 1)
+        ring()
+      }, MORE_MS)
+      resting.set(tenantId, timer)
     },
     claim: (tenantId) => {
       claims.add(tenantId)
@@ -64,8 +82,9 @@ export function createAgenda({ atOnce, ring }: AgendaOptions): Agenda {
       return plans.size === 0 && claims.size === 0
     },
     stop: () => {
-      for (const timer of later.values()) clearTimeout(timer)
+      for (const timer of [...later.values(), ...resting.values()]) clearTimeout(timer)
       later.clear()
+      resting.clear()
     },
   }
 }

@@ -65,7 +65,7 @@ export function createRounds(options: RoundsOptions): Rounds {
       const visit = visits.get(tenantId)
       // Whoever was there instead saw what was committed then; what came later is to be planned still.
       if (!visit) agenda.plan(tenantId, 1)
-      if (visit?.more) agenda.plan(tenantId, CLAIMED_AT_ONCE)
+      if (visit?.more) agenda.planLater(tenantId)
       if (visit?.queued) agenda.claim(tenantId)
     }
   }
