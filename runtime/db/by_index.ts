@@ -1,5 +1,5 @@
 import type { Database, Result, Statement } from './database.ts'
-import type { Pool } from './pool.ts'
+import type { Pool, Soon } from './pool.ts'
 
 /**
  * The queue is empty one minute and holds a million rows the next, and a plan made for the empty one reads all of them: so
@@ -14,30 +14,37 @@ const BY_INDEX: Statement = {
 }
 
 /**
- * Not waited for until it is on disk. What is committed after it and waited for never stands there without it; a server that
- * crashes before that forgets it as a whole.
- */
-const COMMIT_SOON: Statement = {
-  name: 'commit_soon',
-  text: `SELECT set_config('synchronous_commit', 'off', true)`,
-}
-
-/**
  * Each statement with plans that use indexes only. It leaves in one packet with the COMMIT behind it: a process that is
  * stopped at whatever moment leaves no transaction open, whose locks would keep other workers from its tenants.
  */
-export function byIndex(pool: Pool, commit: 'durable' | 'soon' = 'durable'): Database {
+export function byIndex(pool: Pool): Database {
   return {
-    async query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
-      const answer = await pool.transaction(async (db) => {
-        useIndexes(db)
-        if (commit === 'soon') db.query(COMMIT_SOON)
-        const sent = db.query<Row>(statement, values)
-        return () => sent // in a function: nobody shall wait for it before the COMMIT
-      })
-      return answer()
+    query: async <Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> => {
+      const { kept, ...result } = await byIndexSoon<Row>(pool, statement, values)
+      // Most looks find nothing, and have written nothing then.
+      if (result.count > 0) await kept()
+      return result
     },
   }
+}
+
+/**
+ * The same, not waited for until it is on disk; `kept` does that. What is committed after it and waited for never stands
+ * there without it; a server that crashes before that forgets it as a whole.
+ */
+export async function byIndexSoon<Row>(
+  pool: Pool,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Result<Row> & Pick<Soon<unknown>, 'kept'>> {
+  const { value: answer, kept } = await pool.soon((db) => sendByIndex<Row>(db, statement, values))
+  return { ...(await answer()), kept }
+}
+
+async function sendByIndex<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {
+  useIndexes(db)
+  const sent = db.query<Row>(statement, values)
+  return () => sent // in a function: nobody shall wait for it before the COMMIT
 }
 
 /** The same for what follows in a transaction. */

@@ -123,16 +123,19 @@ export async function openDatabase(
     await server.release()
     throw explainFailure(error, settings)
   }
-  const pool = (name: string, connection: () => pg.ClientConfig) =>
+  const pool = (name: string, connection: () => pg.ClientConfig, flushTogether: boolean) =>
     createPool({
       connection,
       max: settings.poolSize,
       prepared: settings.preparedStatements,
       applicationName: `svc ${name}`,
+      flushTogether,
     })
-  const environmentPool = (environment: Environment) =>
-    pool(environment, () => asRole(server.connection(), roles[environment], server.pepper))
-  const control = pool('control', server.connection)
+  const environmentPool = (environment: Environment) => {
+    const connection = () => asRole(server.connection(), roles[environment], server.pepper)
+    return pool(environment, connection, !settings.citus)
+  }
+  const control = pool('control', server.connection, false)
   const sandbox = environmentPool('sandbox')
   const live = environmentPool('live')
   const listener = createListener(server.direct, async (client) => {

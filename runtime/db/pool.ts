@@ -5,6 +5,7 @@ import type { Database, Result, Statement } from './database.ts'
 import { spoilsConnection, translateError } from './errors.ts'
 import { createEventLoopTurns } from './event-loop-turns.ts'
 import type { Tenant } from './fair-queue.ts'
+import { createFlusher, waitForSeen } from './flusher.ts'
 import { createLanes } from './lanes.ts'
 import { runTransaction } from './transaction.ts'
 
@@ -14,8 +15,25 @@ export interface Transactions extends Database {
    * Runs the work in one transaction: commits what it returns, rolls back when it throws. BEGIN travels with the first
    * statement, COMMIT with those that the work did not wait for. After a failed statement the error of that statement
    * is thrown, not those that follow from it, also when the work ignored it.
+   *
+   * When it resolves, what it has written survives a crash of the server, and with that what it has seen; one that only
+   * reads has to say so (`waitForSeen`). Others may see what it has written a little earlier.
    */
   transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
+  /** The same, resolved when it is committed: `kept` waits for the rest, where something depends on it. */
+  soon<T>(work: (db: Database) => Promise<T>): Promise<Soon<T>>
+  /**
+   * Reads what must never have been wrong: rows are given when everything that they show survives a crash of the server.
+   * For answers to those who would act on them as if they had been told of a commit.
+   */
+  readonly lasting: Database
+}
+
+/** Of a transaction that is committed. */
+export interface Soon<T> {
+  readonly value: T
+  /** Resolves when what it has written survives a crash of the server; throws when that cannot be known. */
+  kept(): Promise<void>
 }
 
 /**
@@ -60,6 +78,11 @@ export interface PoolOptions {
   /** Whether statements keep their names. */
   readonly prepared: boolean
   readonly applicationName: string
+  /**
+   * Whether its transactions wait for the disk together, on one more connection; on Citus each has to by itself, since the
+   * nodes that hold the rows hear nothing of that.
+   */
+  readonly flushTogether?: boolean
 }
 
 /** Of the connections, so many are shared by single statements: they carry many at once. */
@@ -77,15 +100,20 @@ const MAX_WAITING = 32
 /** How long a statement that may take long waits for those of its tenant before it. */
 const LONG_PATIENCE_MS = 20_000
 
+/** Holds to the end of the transaction, behind a pooler too. */
+const SOON = '; SET LOCAL synchronous_commit = off'
+const LOCKS = "; SET LOCAL lock_timeout = '5s'"
+
 /**
  * Who waits for a lock waits for another transaction of the same tenant, and keeps a connection from others of it. A
- * request's count is worth so long and no longer. Both hold to the end of the transaction, behind a pooler too.
+ * request's count is worth so long and no longer.
  */
 const BEGIN = {
-  service: { text: 'BEGIN' },
-  tenant: { text: "BEGIN; SET LOCAL lock_timeout = '5s'" },
-  long: { text: "BEGIN; SET LOCAL statement_timeout = '10s'" },
-} as const satisfies Record<string, Statement>
+  service: { durable: { text: 'BEGIN' }, soon: { text: `BEGIN${SOON}` } },
+  tenant: { durable: { text: `BEGIN${LOCKS}` }, soon: { text: `BEGIN${LOCKS}${SOON}` } },
+} as const satisfies Record<string, Record<string, Statement>>
+
+const BEGIN_LONG: Statement = { text: "BEGIN; SET LOCAL statement_timeout = '10s'" }
 
 /** Opens a pool; nothing is connected before the first statement. */
 export function createPool(options: PoolOptions): MeasuredPool {
@@ -103,22 +131,42 @@ export function createPool(options: PoolOptions): MeasuredPool {
     patienceMs: CONNECT_TIMEOUT_MS,
   })
   const long = createConnections({ config, max: aside, share: 1, patienceMs: LONG_PATIENCE_MS })
+  const flusher = options.flushTogether
+    ? createFlusher(options.connection, `${options.applicationName} flush`)
+    : undefined
 
-  const work = (tenant: Tenant): Transactions => ({
-    query: (statement, values) => {
+  const work = (tenant: Tenant): Transactions => {
+    const query: Database['query'] = (statement, values) => {
       if (statement.long) return runLong(tenant, statement, values)
       const passes = lanes.heldUp(tenant) && own.waiting(tenant) < MAX_WAITING
       return passes
         ? runPast(own, tenant, prepared, statement, values)
         : lanes.query(tenant, statement, values)
-    },
-    transaction: async (steps) => {
-      const begin = tenant === undefined ? BEGIN.service : BEGIN.tenant
-      return runTransaction(await own.acquire(tenant), { prepared, begin, tenant, turns }, steps)
-    },
-  })
+    }
+    const soon: Transactions['soon'] = async (steps) => {
+      // Asked for before anything is sent: should the server start anew meanwhile, this session is lost.
+      const session = flusher?.session()
+      const begin = BEGIN[tenant === undefined ? 'service' : 'tenant'][session ? 'soon' : 'durable']
+      const value = await runTransaction(await own.acquire(tenant), { prepared, begin, tenant, turns }, steps)
+      return { value, kept: async () => session?.flush() }
+    }
+    const transaction: Transactions['transaction'] = async (steps) => {
+      const { value, kept } = await soon(steps)
+      await kept()
+      return value
+    }
+    return { query, transaction, soon, lasting: { query: readLasting } }
+
+    async function readLasting<Row>(statement: Statement, values?: readonly unknown[]) {
+      const session = flusher?.session()
+      if (!session) return transaction((db) => readAndFlush<Row>(db, statement, values))
+      const result = await query<Row>(statement, values)
+      if (result.rows.length > 0) await session.flush()
+      return result
+    }
+  }
   const runLong = async <Row>(tenant: Tenant, statement: Statement, values?: readonly unknown[]) => {
-    const begin = tenant === undefined ? BEGIN.service : BEGIN.long
+    const begin = tenant === undefined ? BEGIN.service.durable : BEGIN_LONG
     const held = await long.acquire(tenant)
     return runTransaction(held, { prepared, begin, tenant, turns }, (db) => db.query<Row>(statement, values))
   }
@@ -139,8 +187,16 @@ export function createPool(options: PoolOptions): MeasuredPool {
     isCrowdedBy: own.isCrowdedBy,
     end: async () => {
       await Promise.all([lanes.end(), own.end(), long.end()])
+      await flusher?.end()
     },
   }
+}
+
+/** Makes the COMMIT wait for what was read, on the connection that has read it. */
+async function readAndFlush<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {
+  const result = await db.query<Row>(statement, values)
+  if (result.rows.length > 0) waitForSeen(db)
+  return result
 }
 
 /** A single statement on a connection of its own, past slow ones. */

@@ -1,7 +1,7 @@
 /** The first attempts to deliver events, planned by workers in the order in which the events were committed. */
-import { byIndex } from './by_index.ts'
+import { byIndexSoon } from './by_index.ts'
 import type { Statement } from './database.ts'
-import type { Pool } from './pool.ts'
+import type { Pool, Soon } from './pool.ts'
 import { type Claimed, laneRoom } from './webhook_ready.ts'
 import {
   type ForTenants,
@@ -24,6 +24,8 @@ export interface PlanVisit {
 }
 
 export interface Plans {
+  /** To be waited for before anything of an event is told: until then a crash of the server may undo that it happened. */
+  readonly kept: Soon<unknown>['kept']
   /** Attempts that may be made at once, under the lease. */
   readonly rows: readonly Claimed[]
   /** By tenant; those are missing whom somebody else is visiting. */
@@ -143,8 +145,9 @@ export function planStatement(request: VisitRequest): readonly [Statement, unkno
  */
 export async function planAttempts(pool: Pool, request: VisitRequest): Promise<Plans> {
   type Row = Claimed & PlanVisit & { attempt_id: string | null }
-  const { rows } = await byIndex(pool, 'soon').query<Row>(...planStatement(request))
+  const { rows, kept } = await byIndexSoon<Row>(pool, ...planStatement(request))
   return {
+    kept,
     rows: rows.filter(({ attempt_id }) => attempt_id !== null),
     visits: new Map(rows.map(({ tenant_id, more, queued }) => [tenant_id, { more, queued }])),
   }

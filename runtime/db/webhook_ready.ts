@@ -1,8 +1,8 @@
 /** The worker's side of the queue: who sends what, and when. */
 import type { RetiredSecret } from '../events/secrets.ts'
-import { byIndex } from './by_index.ts'
+import { byIndexSoon } from './by_index.ts'
 import type { Statement } from './database.ts'
-import type { Pool } from './pool.ts'
+import type { Pool, Soon } from './pool.ts'
 import {
   type ForTenants,
   perTenants,
@@ -53,6 +53,8 @@ export interface ClaimVisit {
 }
 
 export interface Claim {
+  /** As in `Plans`. */
+  readonly kept: Soon<unknown>['kept']
   readonly rows: readonly Claimed[]
   /** By tenant; those are missing for whom somebody else is claiming. */
   readonly visits: ReadonlyMap<string, ClaimVisit>
@@ -177,11 +179,11 @@ export function claimStatement(request: VisitRequest): readonly [Statement, unkn
  */
 export async function claimAttempts(pool: Pool, request: VisitRequest): Promise<Claim> {
   type Row = Claimed & { tokens: number; attempt_id: string | null }
-  const { rows } = await byIndex(pool, 'soon').query<Row>(...claimStatement(request))
+  const { rows, kept } = await byIndexSoon<Row>(pool, ...claimStatement(request))
   const visits = new Map<string, ClaimVisit>()
   for (const { tenant_id, tokens, attempt_id } of rows) {
     const claimed = (visits.get(tenant_id)?.claimed ?? 0) + (attempt_id === null ? 0 : 1)
     visits.set(tenant_id, { claimed, tokens })
   }
-  return { rows: rows.filter(({ attempt_id }) => attempt_id !== null), visits }
+  return { kept, rows: rows.filter(({ attempt_id }) => attempt_id !== null), visits }
 }

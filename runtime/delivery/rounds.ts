@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Environment } from '../contract.ts'
 import type { Pool } from '../db/pool.ts'
 import { planAttempts } from '../db/webhook_plans.ts'
-import { type Claimed, claimAttempts, LANE_WIDTH } from '../db/webhook_ready.ts'
+import { type Claim, type Claimed, claimAttempts, LANE_WIDTH } from '../db/webhook_ready.ts'
 import type { VisitRequest } from '../db/webhook_senders.ts'
 import { findDue, findWaiting, promoteAttempts } from '../db/webhook_waiting.ts'
 import type { Agenda } from './agenda.ts'
@@ -19,8 +19,8 @@ export interface RoundsOptions {
   readonly of: VisitRequest['of']
   readonly agenda: Agenda
   readonly slots: Slots
-  /** Makes an attempt that was claimed. */
-  readonly begin: (claimed: Claimed, token: string, leaseUntil: number) => void
+  /** Makes an attempt that was claimed, once what it tells of is kept. */
+  readonly begin: (claimed: Claimed, token: string, leaseUntil: number, kept: Promise<void>) => void
 }
 
 /** What a worker does with its agenda. */
@@ -50,8 +50,10 @@ export function createRounds(options: RoundsOptions): Rounds {
     const base = { of, tenants, now, leaseUntil: now + leaseMs, token: randomUUID() }
     return { ...base, limit: Math.min(limit, CLAIMED_AT_ONCE), ...slots.allowances(LANE_WIDTH) }
   }
-  const beginAll = (rows: readonly Claimed[], { token, leaseUntil }: VisitRequest) => {
-    for (const claimed of rows) begin(claimed, token, leaseUntil)
+  const beginAll = ({ rows, kept }: Pick<Claim, 'rows' | 'kept'>, { token, leaseUntil }: VisitRequest) => {
+    if (rows.length === 0) return
+    const keeping = kept()
+    for (const claimed of rows) begin(claimed, token, leaseUntil, keeping)
   }
 
   const plan = async (limit: number) => {
@@ -59,10 +61,10 @@ export function createRounds(options: RoundsOptions): Rounds {
     if (tenants.length === 0) return
     looks += 1
     const asked = request(tenants, limit)
-    const { rows, visits } = await planAttempts(pool, asked)
-    beginAll(rows, asked)
+    const plans = await planAttempts(pool, asked)
+    beginAll(plans, asked)
     for (const tenantId of tenants) {
-      const visit = visits.get(tenantId)
+      const visit = plans.visits.get(tenantId)
       // Whoever was there instead saw what was committed then; what came later is to be planned still.
       if (!visit) agenda.plan(tenantId, 1)
       if (visit?.more) agenda.planLater(tenantId)
@@ -75,8 +77,9 @@ export function createRounds(options: RoundsOptions): Rounds {
     if (tenants.length === 0) return
     looks += 1
     const asked = request(tenants, limit)
-    const { rows, visits } = await claimAttempts(pool, asked)
-    beginAll(rows, asked)
+    const claim = await claimAttempts(pool, asked)
+    const { rows, visits } = claim
+    beginAll(claim, asked)
     for (const tenantId of tenants) {
       const { claimed, tokens } = visits.get(tenantId) ?? { claimed: 0, tokens: 0 }
       if (tokens - claimed < 1) agenda.claimLater(tenantId)

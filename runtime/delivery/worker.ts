@@ -107,8 +107,13 @@ export function createWorker(options: WorkerOptions): Worker {
   const attempts = { succeeded: 0, failed: 0, canceled: 0, stale: 0, disabled: 0, lost: 0 }
   let [latenessMs, failing, stopping] = [0, false, false]
 
-  const send = async (claimed: Claimed, leaseUntil: number): Promise<Outcome | undefined> => {
+  const send = async (
+    claimed: Claimed,
+    leaseUntil: number,
+    kept: Promise<void>,
+  ): Promise<Outcome | undefined> => {
     try {
+      await kept
       // A process that was stopped meanwhile must not send what another may be sending already.
       if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs / 2))
         throw new Error('the lease is too short')
@@ -118,17 +123,17 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  const attempt = async (claimed: Claimed, token: string, leaseUntil: number): Promise<void> => {
+  const attempt = async (claimed: Claimed, token: string, leaseUntil: number, kept: Promise<void>) => {
     const attemptedAt = clock.service(environment)
-    const outcome = await send(claimed, leaseUntil)
+    const outcome = await send(claimed, leaseUntil, kept)
     attempts[await recorder.record(claimed, token, outcome, attemptedAt)] += 1
   }
 
-  const begin = (claimed: Claimed, token: string, leaseUntil: number) => {
+  const begin = (claimed: Claimed, token: string, leaseUntil: number, kept: Promise<void>) => {
     const { tenant_id, endpoint_id, attempt_id } = claimed
     latenessMs = Math.max(0, clock.service(environment) - claimed.due_at)
     slots.take(tenant_id)
-    const ending = attempt(claimed, token, leaseUntil)
+    const ending = attempt(claimed, token, leaseUntil, kept)
       .catch((err) => {
         attempts.lost += 1
         if (aborted.signal.aborted) return

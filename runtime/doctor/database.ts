@@ -19,8 +19,11 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 const SKEW_WARNED_MS = 1000
 const SKEW_REFUSED_MS = 15_000
 
-/** The service's pools: control and one for each environment, and one connection that listens. */
+/** The service's pools: control and one for each environment. */
 const POOLS = 3
+
+/** One connection that listens, and one of each environment that waits for the disk. */
+const BESIDE = 3
 
 const OLDEST_POSTGRES = 15
 
@@ -113,7 +116,7 @@ async function checkConnections(client: pg.Client, poolSize: number): Promise<Fi
     client,
     `SELECT current_setting('max_connections')::int AS most, (SELECT count(*) FROM pg_stat_activity)::int AS used`,
   )
-  const needed = POOLS * poolSize + 1
+  const needed = POOLS * poolSize + BESIDE
   const words = `each process takes up to ${needed} of ${most}, ${used} are in use`
   if (needed > most) return fail('connections', `${words}: lower DATABASE_POOL_SIZE`)
   return needed + used > most

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Database } from '../db/database.ts'
+import { waitForSeen } from '../db/flusher.ts'
 import { claimKey, forgetAnswer, readAnswer, type StoredAnswer } from '../db/idempotency.ts'
 import { canonicalJson } from '../domain/canonical-json.ts'
 import { ApiError } from './errors.ts'
@@ -43,7 +44,10 @@ export async function claim(
   const { tenant, space } = credential!
   const { mine, stored } = await claimKey(db, service.environment, space, claimed.key)
   const standing = stored && stored.created > now - KEPT_FOR ? stored : undefined
-  if (standing) return replay(standing, claimed, service, tenant.id)
+  if (standing) {
+    waitForSeen(db)
+    return replay(standing, claimed, service, tenant.id)
+  }
   if (!mine) throw inProgress()
   if (stored) forgetAnswer(db, space, claimed.key, now - KEPT_FOR)
   return undefined
@@ -56,7 +60,7 @@ export async function replayStanding(
   claimed: ClaimedKey,
 ): Promise<WrittenReply> {
   const { tenant, space } = exchange.credential!
-  const standing = await readAnswer(databaseOf(exchange, service), space, claimed.key)
+  const standing = await readAnswer(databaseOf(exchange, service).lasting, space, claimed.key)
   if (!standing) throw inProgress()
   return replay(standing, claimed, service, tenant.id)
 }

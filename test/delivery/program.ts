@@ -30,33 +30,36 @@ const isEnd = ({ text }: Statement) => text.includes('json_to_recordset') && tex
 
 /** The same pool, but for the point. A statement that is held back makes its COMMIT wait, which else follows at once. */
 function halting(pool: Pool): Pool {
-  return {
-    ...pool,
-    transaction: async (work) => {
-      let last: { statement: Statement; answer: Promise<Result<unknown>> } | undefined
-      const value = await pool.transaction(async (db) => {
-        const watched: Database = {
-          query: <Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> => {
-            if (isEnd(statement) && point === 'answered') return halt()
-            const answer = db.query<Row>(statement, values)
-            last = { statement, answer }
-            return answer
-          },
-        }
-        const result = await work(watched)
-        if (last && isEnd(last.statement) && point === 'uncommitted') {
-          await last.answer
-          await halt()
-        }
-        return result
-      })
-      const isPoint =
-        (last && isEnd(last.statement) && point === 'committed') ||
-        (last && isClaim(last.statement) && point === 'claimed' && hasClaimed((await last.answer).rows))
-      if (isPoint) await halt()
-      return value
-    },
+  const soon: Pool['soon'] = async (work) => {
+    let last: { statement: Statement; answer: Promise<Result<unknown>> } | undefined
+    const done = await pool.soon(async (db) => {
+      const watched: Database = {
+        query: <Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> => {
+          if (isEnd(statement) && point === 'answered') return halt()
+          const answer = db.query<Row>(statement, values)
+          last = { statement, answer }
+          return answer
+        },
+      }
+      const result = await work(watched)
+      if (last && isEnd(last.statement) && point === 'uncommitted') {
+        await last.answer
+        await halt()
+      }
+      return result
+    })
+    const isPoint =
+      (last && isEnd(last.statement) && point === 'committed') ||
+      (last && isClaim(last.statement) && point === 'claimed' && hasClaimed((await last.answer).rows))
+    if (isPoint) await halt()
+    return done
   }
+  const transaction: Pool['transaction'] = async (work) => {
+    const { value, kept } = await soon(work)
+    await kept()
+    return value
+  }
+  return { ...pool, transaction, soon }
 }
 
 const database = await openDatabase({

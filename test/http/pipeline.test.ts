@@ -55,7 +55,12 @@ function parameter(given: Partial<Parameter> & Pick<Parameter, 'name'>): Paramet
 
 const NOWHERE: Database = { query: async () => ({ rows: [], count: 0 }) }
 
-const NO_TRANSACTIONS: Transactions = { ...NOWHERE, transaction: (work) => work(NOWHERE) }
+const NO_TRANSACTIONS: Transactions = {
+  ...NOWHERE,
+  lasting: NOWHERE,
+  transaction: (work) => work(NOWHERE),
+  soon: async (work) => ({ value: await work(NOWHERE), kept: async () => {} }),
+}
 const NO_POOL: Pool = { ...NO_TRANSACTIONS, forTenant: () => NO_TRANSACTIONS, end: async () => {} }
 
 const NO_FACTORS: Factors = {

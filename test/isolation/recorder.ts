@@ -37,13 +37,18 @@ export function recordStatements(database: TestDatabase, examine?: Examine): Rec
       return db.query<Row>(statement, values)
     },
   })
-  const withTransactions = (role: Recorded['role'], given: Transactions): Transactions => ({
+  const outOfTransaction = (role: Recorded['role'], given: Transactions, db: Database): Database => ({
     async query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
       const entry = record(role, statement, values)
       if (examine) await given.transaction((tx) => examine(tx, entry))
-      return given.query<Row>(statement, values)
+      return db.query<Row>(statement, values)
     },
+  })
+  const withTransactions = (role: Recorded['role'], given: Transactions): Transactions => ({
+    ...outOfTransaction(role, given, given),
+    lasting: outOfTransaction(role, given, given.lasting),
     transaction: (work) => given.transaction((db) => work(inTransaction(role, db))),
+    soon: (work) => given.soon((db) => work(inTransaction(role, db))),
   })
   const wrap = <P extends Pool>(role: Recorded['role'], pool: P): P => ({
     ...pool,

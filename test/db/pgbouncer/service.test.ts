@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyAudit } from '../../../runtime/control/audit.ts'
 import { revokeKey } from '../../../runtime/control/keys.ts'
+import { createPool, type Pool } from '../../../runtime/db/pool.ts'
 import { rolePassword } from '../../../runtime/db/roles.ts'
 import { issuePass, makeTemplate } from '../../api/fixtures.ts'
 import { type DemoDatabase, openDemoDatabase } from '../../support/database.ts'
@@ -66,6 +67,27 @@ test('writes, reads and repeats are what they are elsewhere', async () => {
   await Promise.all(Array.from({ length: 40 }, () => issuePass(send, templateId)))
   expect((await send('/v1/passes/count')).body.count).toBe(41)
   await verifyAudit(db.operator, db.tenantId, 'sandbox')
+})
+
+test('each transaction waits for the disk by itself: nobody knows which server would wait for others', async () => {
+  const open = (connectionString: string) =>
+    createPool({
+      connection: () => ({ connectionString }),
+      max: 4,
+      prepared: false,
+      applicationName: 'pooled',
+      flushTogether: true,
+    })
+  const SOURCE = { text: `SELECT source FROM pg_settings WHERE name = 'synchronous_commit'` }
+  const isLeftToOthers = async (pool: Pool) => {
+    const { rows } = await pool.transaction((tx) => tx.query<{ source: string }>(SOURCE))
+    return rows[0]?.source === 'session'
+  }
+  const [pooled, direct] = [open(pooler.url), open(db.url)]
+  expect(await isLeftToOthers(pooled)).toBe(false)
+  await until('the session of the direct one', () => isLeftToOthers(direct))
+  for (let round = 0; round < 20; round += 1) expect(await isLeftToOthers(pooled)).toBe(false)
+  await Promise.all([pooled.end(), direct.end()])
 })
 
 test('an event reaches its endpoint by another process, although no hint does', async () => {
