@@ -33,16 +33,6 @@ export interface AuditRow {
   readonly created: number
 }
 
-/** The answer to a POST with an Idempotency-Key, kept with the audit entry of the same request. */
-export interface KeptAnswer {
-  readonly key: string
-  readonly fingerprint: Buffer
-  readonly status: number
-  /** As it is, or sealed when a secret stands in it. */
-  readonly body: string | Buffer
-  readonly head: string
-}
-
 /**
  * Takes the end of the tenant's chain, writes the entry after it and makes it the new end. The end stays locked until the
  * transaction is over: this comes last in it. Hashed here and not by the caller, who cannot know the hash before; over
@@ -54,7 +44,7 @@ export interface KeptAnswer {
  * @param schema with a dot, where the search_path does not lead to it.
  * @param after what has to have happened before the chain is locked.
  */
-function appending(schema: string, after: string): string {
+export function placeInChain(schema: string, after: string): string {
   return `head AS (
             INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash, wipes)
             SELECT $1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0) ${after}
@@ -63,31 +53,23 @@ function appending(schema: string, after: string): string {
               previous_hash = h.hash,
               hash = sha256($2::bytea || '"' || decode(encode(h.hash, 'hex'), 'escape') || '"' || $3::bytea)
             RETURNING sequence, hash, previous_hash
-          )
-          INSERT INTO ${schema}audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type,
+          )`
+}
+
+/** The entry, in the place that `placeInChain` has found. */
+export function entryInChain(schema: string): string {
+  return `INSERT INTO ${schema}audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type,
                                  actor_id, action, target_id, outcome, request_id, ip, version)
           SELECT $1, sequence, hash, previous_hash, $4::timestamptz, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM head`
 }
 
-const APPEND: Statement = { name: 'audit_append', text: `WITH ${appending('', '')}` }
+const appendingTo = (schema: string) => `WITH ${placeInChain(schema, '')} ${entryInChain(schema)}`
+
+const APPEND: Statement = { name: 'audit_append', text: appendingTo('') }
 
 const APPEND_IN: Readonly<Record<Environment, Statement>> = {
-  sandbox: { text: `WITH ${appending('sandbox.', '')}` },
-  live: { text: `WITH ${appending('live.', '')}` },
-}
-
-const APPEND_WITH_ANSWER: Statement = {
-  name: 'audit_append_with_answer',
-  text: `WITH kept AS (
-            INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
-            VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)
-            RETURNING status
-          ), ${appending('', 'FROM kept')}`,
-}
-
-const INSERT_ANSWER: Statement = {
-  text: `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
-         VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8)`,
+  sandbox: { text: appendingTo('sandbox.') },
+  live: { text: appendingTo('live.') },
 }
 
 /** Whether it failed because its space was wiped while it was under way. */
@@ -95,7 +77,8 @@ export function isSpaceWiped(error: unknown): boolean {
   return codeOf(error) === NOT_NULL_VIOLATION && tableOf(error) === 'audit_heads'
 }
 
-function entryValues(tenantId: string, entry: AuditEntry, wipes: number | null): unknown[] {
+/** Of `placeInChain` and `entryInChain`: $1 to $15. */
+export function entryValues(tenantId: string, entry: AuditEntry, wipes: number | null): unknown[] {
   const [before, after] = entryText(entry)
   const { created, id, environment, actorType, actorId, action, targetId, outcome } = entry
   const what = [environment, actorType, actorId, action, targetId, outcome]
@@ -130,28 +113,6 @@ export function appendAuditIn(
   entry: AuditEntry,
 ): Promise<unknown> {
   return db.query(APPEND_IN[environment], entryValues(tenantId, entry, null))
-}
-
-/**
- * Entry and answer, the last of the write's transaction: in one statement, or in two where the space has another name than
- * the tenant, so that each names one `tenant_id`. Fails with a unique violation of `ANSWERED_ALREADY`, before it waits for
- * the chain, when another request has answered under the key meanwhile.
- */
-export function appendAuditAndAnswer(
-  db: Database,
-  space: string,
-  entry: AuditEntry,
-  answer: KeptAnswer,
-): Promise<unknown> {
-  const { tenantId, wipes } = readSpace(space)
-  const { key, fingerprint, status, body, head } = answer
-  const [open, sealed] = typeof body === 'string' ? [body, null] : [null, body]
-  const values = [key, fingerprint, status, open, sealed, head]
-  if (space === tenantId) {
-    return db.query(APPEND_WITH_ANSWER, [...entryValues(tenantId, entry, wipes), ...values])
-  }
-  db.query(INSERT_ANSWER, [space, ...values, toTimestamp(entry.created)])
-  return appendAudit(db, space, entry)
 }
 
 /** Alternatives for each; absent: whatever. */

@@ -52,7 +52,10 @@ export async function appendEvents(
   return (await db.query<{ planned_for: boolean }>(APPEND, values)).rows[0]!.planned_for
 }
 
-function audienceOf(recipients: RenderedEvent['recipients']) {
+export function audienceOf(recipients: RenderedEvent['recipients']): {
+  readonly audience: string
+  readonly endpoint_id?: string
+} {
   if (!recipients) return { audience: 'subscribed' }
   if ('only' in recipients) return { audience: 'only', endpoint_id: recipients.only }
   return { audience: 'others', endpoint_id: recipients.everyBut }

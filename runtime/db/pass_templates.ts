@@ -121,9 +121,11 @@ export interface Mould {
   readonly fields: readonly TemplateField[]
 }
 
+// Identifiers in JSON, here and in passes.ts: of an array PostgreSQL counts the elements, finds a plan for so few better than
+// one for any number, and plans at every execution.
 const READ_KINDS: Statement = {
   name: 'pass_templates_kinds',
-  text: `SELECT t.id, t.kind FROM unnest($2::text[]) AS wanted (id)
+  text: `SELECT t.id, t.kind FROM json_array_elements_text($2) AS wanted (id)
           CROSS JOIN LATERAL (
             SELECT id, kind FROM pass_templates t WHERE t.tenant_id = $1 AND t.id = wanted.id OFFSET 0
           ) AS t`,
@@ -135,27 +137,37 @@ export async function readKinds(
   tenantId: string,
   ids: readonly string[],
 ): Promise<readonly Pick<TemplateRow, 'id' | 'kind'>[]> {
-  return (await db.query<Pick<TemplateRow, 'id' | 'kind'>>(READ_KINDS, [tenantId, ids])).rows
+  return (await db.query<Pick<TemplateRow, 'id' | 'kind'>>(READ_KINDS, [tenantId, JSON.stringify(ids)])).rows
 }
 
-// FOR SHARE: a template that is archived at the same moment is archived before or after the passes are issued.
-const SHARE: Statement = {
-  name: 'pass_templates_share',
-  text: `SELECT t.* FROM (SELECT id FROM unnest($2::text[]) AS id ORDER BY id) AS wanted
+const share = (wait: '' | ' SKIP LOCKED') => `SELECT t.*
+           FROM (SELECT id FROM json_array_elements_text($2) AS id ORDER BY id) AS wanted
           CROSS JOIN LATERAL (
             SELECT id, kind, status, fields FROM pass_templates t
-             WHERE t.tenant_id = $1 AND t.id = wanted.id FOR SHARE
-          ) AS t`,
+             WHERE t.tenant_id = $1 AND t.id = wanted.id FOR SHARE${wait}
+          ) AS t`
+
+// FOR SHARE: a template that is archived at the same moment is archived before or after the passes are issued.
+const SHARE: Statement = { name: 'pass_templates_share', text: share('') }
+
+const SHARE_FREE: Statement = { name: 'pass_templates_share_free', text: share(' SKIP LOCKED') }
+
+/** Templates by their ids. */
+export type Moulds = ReadonlyMap<string, Mould>
+
+async function readMoulds(db: Database, statement: Statement, tenantId: string, ids: readonly string[]) {
+  const { rows } = await db.query<Mould>(statement, [tenantId, JSON.stringify(ids)])
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** The templates by their ids, held as they are until the end of the transaction; those that do not exist are absent. */
-export async function shareTemplates(
-  db: Database,
-  tenantId: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, Mould>> {
-  const { rows } = await db.query<Mould>(SHARE, [tenantId, ids])
-  return new Map(rows.map((row) => [row.id, row]))
+export function shareTemplates(db: Database, tenantId: string, ids: readonly string[]): Promise<Moulds> {
+  return readMoulds(db, SHARE, tenantId, ids)
+}
+
+/** The same without a wait: those that somebody is changing are absent too. */
+export function shareFreeTemplates(db: Database, tenantId: string, ids: readonly string[]): Promise<Moulds> {
+  return readMoulds(db, SHARE_FREE, tenantId, ids)
 }
 
 const UPDATE: Statement = {

@@ -66,20 +66,20 @@ export async function readPass(db: Database, tenantId: string, id: string): Prom
 const LINKS: Statement = {
   name: 'passes_links',
   text: `SELECT p.id, p.template_id, p.google_url, p.google_link, t.kind AS template_kind
-           FROM unnest($2::text[]) AS wanted (id)
+           FROM json_array_elements_text($2) AS wanted (id)
           CROSS JOIN LATERAL (SELECT * FROM passes p WHERE p.tenant_id = $1 AND p.id = wanted.id OFFSET 0) AS p
           ${TEMPLATE}`,
 }
 
 export async function readLinks(db: Database, tenantId: string, ids: readonly string[]): Promise<PassLink[]> {
-  return (await db.query<PassLink>(LINKS, [tenantId, ids])).rows
+  return (await db.query<PassLink>(LINKS, [tenantId, JSON.stringify(ids)])).rows
 }
 
 // In one order everywhere, so that two batches never wait for each other; and one by one, each found by its key.
 const LOCK: Statement = {
   name: 'passes_lock',
   text: `WITH held AS MATERIALIZED (
-           SELECT p.* FROM (SELECT id FROM unnest($2::text[]) AS id ORDER BY id) AS wanted
+           SELECT p.* FROM (SELECT id FROM json_array_elements_text($2) AS id ORDER BY id) AS wanted
             CROSS JOIN LATERAL (
               SELECT * FROM passes p WHERE p.tenant_id = $1 AND p.id = wanted.id FOR UPDATE
             ) AS p
@@ -93,7 +93,7 @@ export async function lockPasses(
   tenantId: string,
   ids: readonly string[],
 ): Promise<Map<string, PassRow>> {
-  const { rows } = await db.query<PassRow>(LOCK, [tenantId, ids])
+  const { rows } = await db.query<PassRow>(LOCK, [tenantId, JSON.stringify(ids)])
   return new Map(rows.map((row) => [row.id, row]))
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { components } from '../../generated/head/types.ts'
 import type { Context } from '../contract.ts'
-import { type Mould, shareTemplates } from '../db/pass_templates.ts'
+import { type Mould, type Moulds, shareFreeTemplates, shareTemplates } from '../db/pass_templates.ts'
 import { insertPasses, type PassRow } from '../db/passes.ts'
 import { addTrialUsage, lockTrialUsage } from '../db/trial_usage.ts'
 import { unknownKeys } from '../domain/pass-fields.ts'
@@ -14,17 +14,39 @@ import { showPass } from './pass-view.ts'
 
 export type PassOrder = components['schemas']['PassCreate']
 
+type Order = PassOrder | ApiError | undefined
+
+function templatesOf(orders: readonly Order[]): string[] {
+  const ids = new Set<string>()
+  for (const order of orders) if (order && !(order instanceof ApiError)) ids.add(order.template_id)
+  return [...ids]
+}
+
+/** The orders' templates as far as that takes no wait, for a request that may not be to issue anything. */
+export function shareAhead({ caller, db }: Context, orders: readonly Order[]): Promise<Moulds> {
+  return shareFreeTemplates(db, caller.space, templatesOf(orders))
+}
+
+async function shareAll({ caller, db }: Context, orders: readonly Order[], free: Moulds): Promise<Moulds> {
+  const missing = templatesOf(orders).filter((id) => !free.has(id))
+  return missing.length === 0
+    ? free
+    : new Map([...free, ...(await shareTemplates(db, caller.space, missing))])
+}
+
 /**
  * Issues passes, each judged for itself: a refused one does not stop the others. An expired trial stops them all, which
  * is thrown. What is written travels with the statements that follow; a failure there fails the transaction.
  *
  * @param orders an error stands for an order that was refused before.
  * @param signed of the order in the same place; what is missing is signed here, while the transaction is open.
+ * @param ahead what `shareAhead` is going to give for the orders.
  */
 export async function issuePasses(
   context: Context,
   orders: readonly (PassOrder | ApiError)[],
   signed: readonly (SignedId | undefined)[],
+  ahead: Promise<Moulds>,
 ): Promise<(PassRow | ApiError)[]> {
   const { caller, db, now } = context
   const trial = isOnTrial(caller)
@@ -34,9 +56,7 @@ export async function issuePasses(
       'The trial ended 30 days after the account was created; choose a plan to go on.',
     )
   }
-  const templateIds = new Set<string>()
-  for (const order of orders) if (!(order instanceof ApiError)) templateIds.add(order.template_id)
-  const moulds = await shareTemplates(db, caller.space, [...templateIds])
+  const moulds = await shareAll(context, orders, await ahead)
   let room = trial ? TRIAL_PASSES - (await lockTrialUsage(db, caller.space)) : Number.POSITIVE_INFINITY
   const drafts = orders.map((order) => {
     const judged = order instanceof ApiError ? order : judgeOrder(order, moulds.get(order.template_id), now)

@@ -1,12 +1,13 @@
 import type { PassesHandlers } from '../../generated/head/handlers.ts'
 import type { components } from '../../generated/head/types.ts'
 import type { Context, Detail, Judged } from '../contract.ts'
+import type { Moulds } from '../db/pass_templates.ts'
 import { countPasses, listPasses, type PassFilter, type PassRow, readPass } from '../db/passes.ts'
 import { ApiError, describeItemError, notFound, validationFailed } from '../http/errors.ts'
 import { keeping, prepared } from '../http/prepared.ts'
 import { type CreatedQuery, readCreated, readPage, showList } from './list-query.ts'
 import { archive, changePasses, type PassRequest, patch, revoke } from './pass-changes.ts'
-import { issuePasses, type PassOrder } from './pass-issuing.ts'
+import { issuePasses, type PassOrder, shareAhead } from './pass-issuing.ts'
 import { answersWithPasses, signIds } from './pass-links.ts'
 import { showPass } from './pass-view.ts'
 
@@ -25,10 +26,11 @@ export const passesHandlers = {
     answersWithPasses,
     prepared(
       (_outside, { body }: { body: PassOrder }, context) => signIds(context, [body.template_id]),
-      async (context, { body }, signed) => {
-        const [outcome] = await issuePasses(context, [body], signed)
+      async (context, { body }, signed, ahead: Promise<Moulds>) => {
+        const [outcome] = await issuePasses(context, [body], signed, ahead)
         return { status: 201 as const, body: show(context, outcome) }
       },
+      (context, { body }) => shareAhead(context, [body]),
     ),
   ),
 
@@ -69,10 +71,15 @@ export const passesHandlers = {
           context,
           items.map((item) => (item.valid ? item.value.template_id : undefined)),
         ),
-      async (context, { items }, signed) => {
+      async (context, { items }, signed, ahead: Promise<Moulds>) => {
         const orders = items.map((item) => (item.valid ? item.value : refuseItem(item.details)))
-        return showBatch(context, await issuePasses(context, orders, signed))
+        return showBatch(context, await issuePasses(context, orders, signed, ahead))
       },
+      (context, { items }) =>
+        shareAhead(
+          context,
+          items.map((item) => (item.valid ? item.value : undefined)),
+        ),
     ),
   ),
 

@@ -1,5 +1,5 @@
 import type { Environment } from '../contract.ts'
-import { appendAudit, appendAuditAndAnswer, appendAuditIn, isSpaceWiped } from '../db/audit.ts'
+import { appendAudit, appendAuditIn, isSpaceWiped } from '../db/audit.ts'
 import type { Database } from '../db/database.ts'
 import {
   codeOf,
@@ -10,6 +10,7 @@ import {
 } from '../db/errors.ts'
 import { appendEvents } from '../db/events.ts'
 import { ANSWERED_ALREADY } from '../db/idempotency.ts'
+import { appendOutcome } from '../db/outcomes.ts'
 import { ENVIRONMENTS } from '../db/roles.ts'
 import type { AuditEntry } from '../domain/audit-entry.ts'
 import { newId } from '../ids.ts'
@@ -63,23 +64,22 @@ async function writeOnce(
   let ready: unknown
   let due: Promise<boolean> | undefined
   const work = async (db: Database): Promise<WrittenReply> => {
-    const standing = claimed && (await claim(db, service, exchange, claimed))
-    if (standing) return standing
     exchange.notes = []
     exchange.events = []
     exchange.newSpace = undefined
     exchange.deliveriesDue = false
     const context = createContext(exchange, service, db, input.query, ready)
-    const { status, body } = await handler(context, input as never)
+    const claiming = claimed && claim(db, service, exchange, claimed)
+    const ahead = handler.ahead?.(context, input as never)
+    ahead?.catch(() => {}) // the transaction fails with it
+    const standing = await claiming
+    if (standing) return standing
+    const { status, body } = await handler(context, input as never, ahead)
     const text = JSON.stringify(body)
-    // Not waited for: they travel with the COMMIT, which fails with them.
-    due = keepEvents(db, exchange)
-    keepNotes(db, service, exchange)
-    if (exchange.route!.concernsAccount) keepInBoth(db, service, exchange)
-    else {
-      const kept = handler.kept ? JSON.stringify(handler.kept.leaveOut(body)) : text
-      keep(db, service, exchange, claimed, { status, text: kept, targetId: idOf(body), outcome: 'succeeded' })
-    }
+    const kept = handler.kept ? JSON.stringify(handler.kept.leaveOut(body)) : text
+    const outcome = { status, text: kept, targetId: idOf(body), outcome: 'succeeded' } as const
+    due = keepAll(db, service, exchange, claimed, outcome)
+    due.catch(() => {}) // not waited for: it travels with the COMMIT, which fails with it
     return { status, body, text, replayed: false }
   }
   try {
@@ -161,7 +161,7 @@ async function keepRefusal(
   try {
     // Its wait for the end of the chain must not be on a connection that others share.
     await databaseOf(exchange, service).transaction(
-      async (db) => void keep(db, service, exchange, kept, answer),
+      async (db) => void keep(db, service, exchange, kept, answer, []),
     )
   } catch (conflict) {
     if (!claimed || !isAnsweredAlready(conflict)) throw conflict
@@ -178,14 +178,34 @@ interface Outcome {
   readonly outcome: AuditEntry['outcome']
 }
 
-/** Writes the audit entry, and the answer under the claimed key: last, because the end of the chain stays locked. */
+/** Writes what follows on the handler's success; gives whether there may be deliveries to plan. */
+function keepAll(
+  db: Database,
+  service: Service,
+  exchange: Exchange,
+  claimed: ClaimedKey | undefined,
+  outcome: Outcome,
+): Promise<boolean> {
+  const { credential, events, notes, newSpace, route } = exchange
+  if (notes.length === 0 && newSpace === undefined && !route!.concernsAccount) {
+    return keep(db, service, exchange, claimed, outcome, events)
+  }
+  const due = appendEvents(db, credential!.space, events)
+  keepNotes(db, service, exchange)
+  if (route!.concernsAccount) keepInBoth(db, service, exchange)
+  else keep(db, service, exchange, claimed, outcome, [])
+  return due
+}
+
+/** Writes the events, the audit entry, and the answer under the claimed key: last, because the end of the chain stays locked. */
 function keep(
   db: Database,
   service: Service,
   exchange: Exchange,
   claimed: ClaimedKey | undefined,
   { status, text, targetId, outcome }: Outcome,
-): Promise<unknown> {
+  events: Exchange['events'],
+): Promise<boolean> {
   const { route, pathParameters } = exchange
   const { tenant, space } = exchange.credential!
   const entry: AuditEntry = {
@@ -194,17 +214,14 @@ function keep(
     targetId: pathParameters[route!.pathNames[0] ?? ''] ?? targetId,
     outcome,
   }
-  const now = exchange.newSpace ?? space
-  if (!claimed) return appendAudit(db, now, entry)
-  const { key, fingerprint } = claimed
-  const body = keepBody(service, tenant.id, claimed, text)
-  return appendAuditAndAnswer(db, now, entry, {
-    key,
-    fingerprint,
+  const answer = claimed && {
+    key: claimed.key,
+    fingerprint: claimed.fingerprint,
     status,
-    body,
+    body: keepBody(service, tenant.id, claimed, text),
     head: service.versions.current.name,
-  })
+  }
+  return appendOutcome(db, exchange.newSpace ?? space, entry, answer, events)
 }
 
 /** What a request's entries have in common. */
@@ -220,13 +237,6 @@ function entryOf(exchange: Exchange, environment: Environment) {
     version: version.name,
     created: now,
   } as const
-}
-
-/** Writes the events; gives whether there may be deliveries to plan. */
-function keepEvents(db: Database, { credential, events }: Exchange): Promise<boolean> {
-  const due = appendEvents(db, credential!.space, events)
-  due.catch(() => {}) // the COMMIT fails with it
-  return due
 }
 
 /** One entry for each thing that the handler noted. */

@@ -14,18 +14,22 @@ export interface Destinations {
 
 /** A handler that waits for something outside, which must not happen while it holds a connection and locks. */
 export interface PreparedHandler<Input, Answer extends Reply> {
-  (context: Context, input: Input): Promise<Answer>
+  (context: Context, input: Input, ahead?: unknown): Promise<Answer>
   /** Before the transaction, and before the idempotency claim: it has no effects, and its context's database is the pool. */
   prepare(outside: Outside, input: Input, context: Context): Promise<unknown>
+  /** What it reads and locks first: sent with the claim, so also where that ends the request. It writes nothing. */
+  ahead?(context: Context, input: Input): Promise<unknown>
 }
 
-/** Joins what is asked outside with the handler that gets the answer. */
-export function prepared<Input, Ready, Answer extends Reply>(
+/** Joins what is asked outside, and ahead in its transaction, with the handler that gets the answers. */
+export function prepared<Input, Ready, Ahead, Answer extends Reply>(
   prepare: (outside: Outside, input: Input, context: Context) => Promise<Ready>,
-  handle: (context: Context, input: Input, ready: Ready) => Promise<Answer>,
+  handle: (context: Context, input: Input, ready: Ready, ahead: Promise<Ahead>) => Promise<Answer>,
+  ahead?: (context: Context, input: Input) => Promise<Ahead>,
 ): PreparedHandler<Input, Answer> {
-  const handler = (context: Context, input: Input) => handle(context, input, context.prepared as Ready)
-  return Object.assign(handler, { prepare })
+  const handler = (context: Context, input: Input, asked?: unknown) =>
+    handle(context, input, context.prepared as Ready, asked as Promise<Ahead>)
+  return Object.assign(handler, { prepare, ...(ahead && { ahead }) })
 }
 
 /** How an answer is kept for those who repeat the request, where the database has part of it elsewhere. */

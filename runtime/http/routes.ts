@@ -11,9 +11,11 @@ const CONCERN_ACCOUNT = new Set(['updateBilling'])
 
 /** Any handler, as the pipeline calls it: the generated interfaces say what each really takes. */
 export interface Handler {
-  (context: Context, input: never): Promise<Reply>
+  (context: Context, input: never, ahead?: unknown): Promise<Reply>
   /** What it asks outside before its transaction begins. */
   readonly prepare?: (outside: Outside, input: never, context: Context) => Promise<unknown>
+  /** What it asks of its transaction while that claims the key. */
+  readonly ahead?: (context: Context, input: never) => Promise<unknown>
   /** How its answers are kept, where that is not how they are sent. */
   readonly kept?: KeptForm<unknown>
 }

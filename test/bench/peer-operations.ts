@@ -3,9 +3,9 @@
  * keys, limits, versions or validation. Peers differ in the web framework and the driver that carry them.
  */
 import { randomBytes } from 'node:crypto'
-import { appendAuditAndAnswer } from '../../runtime/db/audit.ts'
 import type { Database } from '../../runtime/db/database.ts'
 import { claimKey } from '../../runtime/db/idempotency.ts'
+import { appendEntryAndAnswer } from '../../runtime/db/outcomes.ts'
 import { shareTemplates } from '../../runtime/db/pass_templates.ts'
 import { insertPasses, listPasses, type PassRow, readPass } from '../../runtime/db/passes.ts'
 import { showPass } from '../../runtime/handlers/pass-view.ts'
@@ -77,6 +77,6 @@ export async function postPass(db: Database, order: PassOrder, key: string): Pro
     created: now,
   } as const
   const stored = { key, fingerprint: Buffer.alloc(32), status: 201, body: JSON.stringify(body) }
-  await appendAuditAndAnswer(db, tenantId, entry, { ...stored, head: '2026-05-19' })
+  await appendEntryAndAnswer(db, tenantId, entry, { ...stored, head: '2026-05-19' })
   return body
 }
