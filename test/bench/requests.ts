@@ -7,7 +7,7 @@
  *   fastify        Fastify 5 and postgres.js, prepared, pipelined, with compiled serializers: the same SQL and body again
  *   service        this service, all stages on
  *
- * Options: --rounds N (7), --seconds S (3), --connections C (16).
+ * Options: --rounds N (7), --seconds S (3), --connections C (16), --only NAME (of requests whose name holds it).
  */
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -23,6 +23,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '16' },
+    only: { type: 'string', default: '' },
   },
 })
 
@@ -189,7 +190,9 @@ async function main(scratch: Scratch): Promise<void> {
   console.log(
     `${rounds} rounds of ${seconds} s, ${connections} connections, node ${process.version}; requests per second, median (lowest–highest)`,
   )
-  for (const scenario of scenarios) await compare(scenario, targets, { rounds, seconds, connections })
+  for (const scenario of scenarios.filter(({ name }) => name.includes(options.only))) {
+    await compare(scenario, targets, { rounds, seconds, connections })
+  }
 }
 
 /** The servers are comparable only while they answer alike. */
