@@ -224,6 +224,12 @@ function proxies(text: string | undefined): number | readonly string[] {
   throw new Error(`neither a number of hops nor addresses or networks: ${bad.join(', ')}`)
 }
 
+/** Links are kept with it and taken apart again. */
+function issuer(text: string | undefined): void {
+  if (text === undefined || /^\d{1,30}$/.test(text)) return
+  throw new Error(`"${text}" is no issuer of Google Wallet, which is a number`)
+}
+
 function pepper(databaseUrl: string | undefined, production: boolean): Reader<string | undefined> {
   return (text) => {
     if (text === undefined && databaseUrl !== undefined) {
@@ -311,6 +317,7 @@ export function readSettings(env: Environment, flags: Flags = {}): Settings {
   const clockStart = read('SVC_CLOCK', instant(production))
   const redisUrl = read('REDIS_URL', url(['redis:', 'rediss:']))
   const tls = pairOf('TLS_CERT', 'TLS_KEY')
+  read('GOOGLE_WALLET_ISSUER', issuer)
   const google = pairOf('GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_SERVICE_ACCOUNT')
   const settings = {
     roles: attempt('--role', () => roles(flags.roles ?? [])) ?? new Set(ROLES),

@@ -28,7 +28,8 @@ export function makeObject(known: Known, rules: Json): CheckOf<Json> | undefined
         fault(walk, 'minProperties', `must have at least ${count(least, 'member')}`)
       }
       if (most !== undefined && size > most) {
-        return fault(walk, 'maxProperties', `must have at most ${count(most, 'member')}`)
+        const wanted = most === 0 ? 'must be empty' : `must have at most ${count(most, 'member')}`
+        return fault(walk, 'maxProperties', wanted)
       }
     }
     for (const name of required)

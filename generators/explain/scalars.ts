@@ -1,5 +1,5 @@
 /** Rules of strings and numbers. */
-import { type CheckOf, count, fault, type Json, numberIn } from './walk.ts'
+import { type CheckOf, count, fault, type Json, listIn, numberIn } from './walk.ts'
 
 export const patterns = new Map<string, RegExp>()
 
@@ -33,20 +33,35 @@ export function makeString(rules: Json): CheckOf<string> | undefined {
   const format =
     typeof rules.format === 'string' && !NUMBER_FORMATS.includes(rules.format) ? rules.format : undefined
   if (least === undefined && most === undefined && !pattern && format === undefined) return undefined
+  const shape = pattern && describeShape(rules, pattern)
   return (walk, text) => {
     if (most !== undefined && text.length > most && (text.length > 2 * most || codePoints(text) > most)) {
       return fault(walk, 'maxLength', `must have at most ${count(most, 'character')}`)
     }
+    // Before the least length, which says less: `x` is no identifier, however long.
+    if (pattern && !pattern.test(text)) return fault(walk, 'pattern', `must ${shape}`)
     if (least !== undefined && text.length < 2 * least && codePoints(text) < least) {
       return fault(walk, 'minLength', `must have at least ${count(least, 'character')}`)
-    }
-    if (pattern && !pattern.test(text)) {
-      return fault(walk, 'pattern', `must match the pattern ${String(rules.pattern)}`)
     }
     const judge =
       format !== undefined && Object.hasOwn(walk.formats, format) ? walk.formats[format] : undefined
     if (judge && !judge(text)) fault(walk, 'format', `must be a valid ${format}`)
   }
+}
+
+/** An example is easier to follow than a pattern; longer ones are none. */
+const MAX_EXAMPLE = 60
+
+/** What a pattern asks for: its schema's own examples, where it has any that fit. */
+function describeShape(rules: Json, pattern: RegExp): string {
+  const fitting = listIn(rules, 'examples').filter(
+    (each) => typeof each === 'string' && each.length <= MAX_EXAMPLE && pattern.test(each),
+  )
+  if (fitting.length === 0) return `match the pattern ${String(rules.pattern)}`
+  return `look like ${fitting
+    .slice(0, 2)
+    .map((each) => JSON.stringify(each))
+    .join(' or ')}`
 }
 
 /** `int32` is a note for readers where a value may be something else. */

@@ -19,9 +19,8 @@ export function parseInstant(text: string): number | undefined {
   const date = new Date(0)
   // Date.UTC reads the years 0 to 99 as those of the last century.
   date.setUTCFullYear(year!, month! - 1, day!)
-  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month! - 1 || date.getUTCDate() !== day) {
-    return undefined
-  }
+  // A day that its month lacks becomes another day, a month that there is not another year.
+  if (date.getUTCFullYear() !== year || date.getUTCDate() !== day) return undefined
   const [offsetHours, offsetMinutes] = [Number(parts[9] ?? 0), Number(parts[10] ?? 0)]
   if (offsetHours > 23 || offsetMinutes > 59) return undefined
   const local = date.setUTCHours(hour!, minute, second)

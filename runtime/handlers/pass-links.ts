@@ -96,18 +96,11 @@ export const answersWithPasses: KeptForm<Pass | PassBatch> = {
   },
 
   async putBack(db, space, kept) {
-    const bare = passesIn(kept).filter(({ download }) => download.google_url === '')
-    if (bare.length === 0) return kept
-    const links = new Map(
-      (
-        await readLinks(
-          db,
-          space,
-          bare.map(({ id }) => id),
-        )
-      ).map((link) => [link.id, link]),
-    )
-    for (const pass of bare) pass.download.google_url = showLink(links.get(pass.id)!)
+    const passes = passesIn(kept)
+    const ids = passes.map(({ id }) => id)
+    const links = ids.length === 0 ? [] : await readLinks(db, space, ids)
+    const byId = new Map(links.map((link) => [link.id, link]))
+    for (const { id, download } of passes) download.google_url = showLink(byId.get(id)!)
     return kept
   },
 }

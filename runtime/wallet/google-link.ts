@@ -9,8 +9,9 @@ export interface LinkedPass {
 
 /** Who signs, and when: seconds since the epoch. */
 export interface Signing {
+  /** Digits. */
   readonly issuerId: string
-  /** The service account's address. */
+  /** The service account's address, without spaces. */
   readonly email: string
   readonly at: number
 }
@@ -37,8 +38,7 @@ function encode(json: string): string {
  */
 export function textToSign({ id, templateId, kind }: LinkedPass, { issuerId, email, at }: Signing): string {
   const objects = OBJECTS[kind] ?? OBJECTS.generic!
-  const issuer = JSON.stringify(issuerId).slice(1, -1)
-  const object = `{"id":"${issuer}.${id}","classId":"${issuer}.${templateId}"}`
+  const object = `{"id":"${issuerId}.${id}","classId":"${issuerId}.${templateId}"}`
   const claims = `{"iss":${JSON.stringify(email)},"aud":"google","typ":"savetowallet","iat":${at},"origins":[],"payload":{"${objects}":[${object}]}}`
   return `${HEADER}.${encode(claims)}`
 }

@@ -51,6 +51,8 @@ export function openGoogleSigner({ dataDir, googleWallet }: GoogleWalletSettings
   if (typeof email !== 'string' || typeof pem !== 'string') {
     throw new Error(`${serviceAccount}: no service account: client_email or private_key is missing`)
   }
+  if (/\s/.test(email))
+    throw new Error(`${serviceAccount}: no service account: client_email has a space in it`)
   return { issuerId, email, key: createPrivateKey(pem) }
 }
 

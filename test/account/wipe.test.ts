@@ -205,7 +205,13 @@ describe('from the commit on', () => {
     await fill()
     const bucket = { text: 'UPDATE sandbox.webhook_senders SET tokens = 3 WHERE tenant_id = $1' }
     await service.database.control.query(bucket, [tenantId])
+    const senders = async () => {
+      const text = 'SELECT tenant_id, tokens, planned FROM sandbox.webhook_senders WHERE tenant_id LIKE $1'
+      return (await service.database.control.query({ text }, [`${tenantId}%`])).rows
+    }
     await wipe()
+    // Two events came before it, which nothing plans deliveries for any more.
+    expect(await senders()).toEqual([{ tenant_id: `${tenantId}.1`, tokens: 3, planned: 2 }])
     await send('/v1/webhook-endpoints', { body: HOOK })
     await makeTemplate(send)
     const now = Date.now()
@@ -217,11 +223,7 @@ describe('from the commit on', () => {
     })
     const mine = claim.rows.filter(({ tenant_id }) => tenant_id.startsWith(tenantId))
     expect(mine).toMatchObject([{ tenant_id: `${tenantId}.1`, wanted: true }])
-    const { rows } = await service.database.control.query<{ tokens: number }>(
-      { text: 'SELECT tenant_id FROM sandbox.webhook_senders WHERE tenant_id LIKE $1' },
-      [`${tenantId}%`],
-    )
-    expect(rows).toEqual([{ tenant_id: `${tenantId}.1` }])
+    expect(await senders()).toMatchObject([{ tenant_id: `${tenantId}.1` }])
   })
 
   test('nothing of it expires any more', async () => {

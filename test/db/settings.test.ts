@@ -118,6 +118,16 @@ describe('settings', () => {
       { NODE_ENV: 'production', SVC_MIGRATIONS_DIR: 'x' },
       ['SVC_MIGRATIONS_DIR'],
     ],
+    [
+      'an issuer that is no number',
+      { GOOGLE_WALLET_ISSUER: '33 88', GOOGLE_WALLET_SERVICE_ACCOUNT: 'a.json' },
+      ['GOOGLE_WALLET_ISSUER'],
+    ],
+    [
+      'an issuer without its service account',
+      { GOOGLE_WALLET_ISSUER: '3388' },
+      ['GOOGLE_WALLET_SERVICE_ACCOUNT'],
+    ],
     ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -51,7 +51,33 @@ test('a link that stands comes out the same for ever, whoever signs today', () =
   )
 })
 
+test.each([
+  ['loyalty', 'loyaltyObjects'],
+  ['gift_card', 'giftCardObjects'],
+  ['coupon', 'offerObjects'],
+  ['event_ticket', 'eventTicketObjects'],
+  ['boarding_pass', 'transitObjects'],
+  ['generic', 'genericObjects'],
+])('a template of kind %s is named in %s', (kind, name) => {
+  const [, claims = ''] = googleSaveUrl({ id: 'pass_1', templateId: 'tpl_1', kind }, '1 a@b 2 c')
+    .split('.')
+    .slice(-3)
+  expect(Object.keys(JSON.parse(Buffer.from(claims, 'base64url').toString()).payload)).toEqual([name])
+})
+
 test('a service account that is none is refused by name', () => {
   const googleWallet = { issuerId: '1', serviceAccount: join(process.cwd(), 'package.json') }
   expect(() => openGoogleSigner({ dataDir: '.', googleWallet })).toThrow(/package\.json: no service account/)
+})
+
+test('nor is one whose address would not come back out of what is kept of a link', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
+  const serviceAccount = join(folder, 'account.json')
+  writeFileSync(serviceAccount, JSON.stringify({ client_email: 'wallet @shop.example', private_key: '' }))
+  try {
+    const open = () => openGoogleSigner({ dataDir: '.', googleWallet: { issuerId: '1', serviceAccount } })
+    expect(open).toThrow('client_email has a space in it')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

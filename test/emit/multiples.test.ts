@@ -1,4 +1,4 @@
-/** `multipleOf` means decimal numbers as they are written, to the validators and to what explains them. */
+/** `multipleOf` means decimal numbers as they are written: to printed validators, to those that ajv compiles, and to what explains them. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -15,24 +15,33 @@ const STEPS = [0.01, 0.1, 0.05, 0.25, 2.5, 1e-7, 3, 1000, 1e21]
 const folder = mkdtempSync(join('test/emit', '.multiples-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const schemas = STEPS.map((step, at) => `    Step${at}: { type: number, multipleOf: ${step} }`).join('\n')
+// The second is what ajv compiles: no printer of ours carries `not`.
+const schemas = STEPS.map(
+  (step, at) =>
+    `    Step${at}: { type: number, multipleOf: ${step} }\n` +
+    `    Compiled${at}: { type: number, multipleOf: ${step}, not: { const: none } }`,
+).join('\n')
 const text = `openapi: 3.1.0\ninfo: { title: Steps, version: '1' }\npaths: {}\ncomponents:\n  schemas:\n${schemas}\n`
 const report = createReport()
 const api = buildApi(parseText('steps.yaml', text, report)!, report, false)
 let validators: Readonly<Record<string, (value: unknown) => boolean>>
 
 beforeAll(async () => {
-  const path = join(folder, 'validators.js')
-  writeFileSync(path, emitValidators([api]).find((each) => each.path === 'validators.js')!.text)
-  validators = await import(/* @vite-ignore */ pathToFileURL(resolve(path)).href)
+  const files = emitValidators([api]).filter(({ path }) => /^[^/]+\.js$/.test(path))
+  for (const { path, text } of files) writeFileSync(join(folder, path), text)
+  expect(files.map(({ path }) => path)).toContain('validators-compiled.js')
+  const path = resolve(folder, 'validators.js')
+  validators = await import(/* @vite-ignore */ pathToFileURL(path).href)
 })
 
-/** What both say; a difference between them fails. */
+/** What all say; a difference between them fails. */
 function fits(at: number, value: number): boolean {
-  const valid = validators[Object.keys(validators).find((name) => name.startsWith(`Step${at}`))!]!(value)
-  const faults = explain(api.document, `/components/schemas/Step${at}`, value, {})
-  expect(faults.length === 0, `${value} of ${STEPS[at]}`).toBe(valid)
-  return valid
+  const said = [`Step${at}`, `Compiled${at}`].flatMap((component) => [
+    validators[component]!(value),
+    explain(api.document, `/components/schemas/${component}`, value, {}).length === 0,
+  ])
+  expect(new Set(said).size, `${value} of ${STEPS[at]}: ${said}`).toBe(1)
+  return said[0]!
 }
 
 test.each([

@@ -1,6 +1,8 @@
 /** A database that cannot write for want of room, in the words of a real server. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DatabaseUnavailable } from '../../runtime/db/errors.ts'
+import { watchStorage } from '../../runtime/operations/storage.ts'
 import { makeTemplate, refusal } from '../api/fixtures.ts'
 import {
   makeKey,
@@ -78,7 +80,7 @@ test('a full disk is 503 and not ready while it lasts; reads go on', async () =>
   await makeTemplate(send)
 })
 
-test.each(['53200', '53300', '53400'])('%s is 503, and ready goes on', async (code) => {
+test.each(['53000', '53200', '53300', '53400'])('%s is 503, and ready goes on', async (code) => {
   const failing = await fail(code)
   try {
     expect(refusal(await send('/v1/pass_templates', { body: TEMPLATE }))).toEqual([
@@ -90,4 +92,31 @@ test.each(['53200', '53300', '53400'])('%s is 503, and ready goes on', async (co
   } finally {
     await failing.end()
   }
+})
+
+test('a full database is asked once a second, however many want to know', async () => {
+  let [now, asked] = [0, 0]
+  const full = Object.assign(new Error('no room'), { code: '53100' })
+  let failing: Error | undefined = full
+  const database = {
+    query: async () => {
+      asked += 1
+      if (failing) throw failing
+      return { rows: [], count: 0 }
+    },
+  }
+  const storage = watchStorage(database, pino({ level: 'silent' }), () => now)
+  expect([await storage.hasRoom(), asked]).toEqual([true, 0])
+  storage.failed(new DatabaseUnavailable('full', { cause: full }))
+  now = 999
+  expect([await storage.hasRoom(), asked]).toEqual([false, 0])
+  now = 1000
+  expect(await Promise.all([storage.hasRoom(), storage.hasRoom()])).toEqual([false, false])
+  now = 1999
+  expect([await storage.hasRoom(), asked]).toEqual([false, 1])
+  failing = undefined
+  now = 2000
+  expect([await storage.hasRoom(), storage.isFull(), asked]).toEqual([true, false, 2])
+  storage.failed(new Error('anything else'))
+  expect([await storage.hasRoom(), asked]).toEqual([true, 2])
 })
