@@ -54,7 +54,7 @@ function behaviourOf({ old, next }: Step, change: Step['changes'][number]): Plac
 
 /** @param index what was written last. @returns a complaint about each change of it that is gone, at both documents' lines. */
 export function missingChanges(index: string, steps: readonly Step[], placeIn: PlaceIn): Diagnostic[] {
-  return (JSON.parse(index) as Entry[]).flatMap((entry) => {
+  return readIndex(index).flatMap((entry) => {
     const step = steps.find(({ next }) => next.version === entry.version)
     if (!step || step.changes.some(({ id }) => id === entry.id)) return []
     return [
@@ -68,6 +68,17 @@ export function missingChanges(index: string, steps: readonly Step[], placeIn: P
       } satisfies Diagnostic,
     ]
   })
+}
+
+/** What cannot be read, after a merge that went wrong for example, is drift and is said as such. */
+function readIndex(text: string): readonly Entry[] {
+  try {
+    const entries: unknown = JSON.parse(text)
+    return Array.isArray(entries) ? entries.filter((each) => typeof each === 'object' && each !== null) : []
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return []
+    throw cause
+  }
 }
 
 /** Where a pointer stands in a document. */

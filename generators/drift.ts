@@ -1,19 +1,23 @@
 /** Which line of a document a drifted line of output comes from: for a report that names the cause, not the symptom. */
-import type { Diagnostic } from './diagnostics.ts'
-import { judgedOf } from './emit/judge-names.ts'
-import type { Api, Place, Schema } from './ir/model.ts'
-import { walk } from './ir/walk.ts'
+import { createReport, type Diagnostic } from './diagnostics.ts'
+import { type Owners, ownersOf } from './drift-names.ts'
+import type { Api, Place } from './ir/model.ts'
+import { loadDocument } from './load.ts'
+import { MANIFEST } from './manifest.ts'
+import { readLocated } from './read-yaml.ts'
 import type { Drift } from './write.ts'
 
 /** @returns one diagnostic per drifted file, at the spec line behind its first difference. */
 export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Diagnostic[] {
-  return drift.map((each) => {
+  // What the manifest lists follows from the files: it is said of alone, or not at all.
+  const causes = drift.length > 1 ? drift.filter(({ path }) => path !== MANIFEST) : drift
+  return causes.map((each) => {
     const hint = 'run `npm run generate` and commit the result; generated files are never edited by hand'
     if (each.kind !== 'changed') {
       return { code: 'drift', severity: 'error', message: `${each.path} ${WHAT[each.kind]}`, hint }
     }
     const line = firstDifference(each)
-    const place = spotSource(each, line, apis)
+    const place = findSource(each, line, apis)
     const wanted = each.wanted.split('\n')[line]?.trim() ?? ''
     return {
       code: 'drift',
@@ -38,42 +42,146 @@ function firstDifference(drift: Drift): number {
   return at < 0 ? wanted.length : at
 }
 
-/** What a name in output may stand for: a component or an operation, and the named things inside it. */
-interface Owner {
-  readonly place: Place
-  readonly inside: Map<string, Place>
+/** Files whose text is the toolkit's own, or the configuration's, but for lines that name a version. */
+const OF_NO_DOCUMENT =
+  /^(?:explain\.ts|explain\/.*|closed\.ts|versions\.ts|events\.ts|manifest\.json|client\/(?:[^/]+|src\/wire\.ts|src\/runtime\/.*))$/
+
+/** @returns undefined where the line comes from no document. */
+function findSource({ path, wanted }: Drift, line: number, apis: readonly Api[]): Place | undefined {
+  const lines = wanted.split('\n')
+  const at = Math.min(line, lines.length - 1)
+  if (OF_NO_DOCUMENT.test(path)) return apis.find((api) => names(lines[at]!, api.version))?.place
+  if (path === 'changes.json') return sourceOfChange(wanted, at, apis)
+  const api = apis.find((each) => path.includes(each.version)) ?? apis.at(-1)
+  if (!api) return undefined
+  if (path.endsWith('openapi.json')) return placeIn(api, pointerAt(wanted, at)) ?? api.place
+  const owners = ownersOf(api)
+  if (path.endsWith('.html')) return sourceOfAnchor(lines, at, owners) ?? api.place
+  if (path.endsWith('client/src/errors.ts')) return sourceOfErrors(wanted, owners) ?? api.place
+  return sourceOfCode(lines, at, owners) ?? api.place
 }
+
+/** As it is written, or as names of code have it: `version_2030_01_01`. */
+const names = (line: string, version: string): boolean =>
+  line.includes(version) || line.includes(`_${version.replaceAll(/\W/g, '_')}`)
+
+const placeIn = (api: Api, pointer: string): Place | undefined =>
+  loadDocument(api.file, createReport(), false)?.place(pointer)
+
+/** The pointer of what begins last on or before a line of JSON. */
+function pointerAt(json: string, line: number): string {
+  const end = json.split('\n', line + 1).join('\n').length
+  let [last, pointer] = [-1, '']
+  for (const [each, offset] of readLocated(json).offsets)
+    if (offset <= end && offset > last) [last, pointer] = [offset, each]
+  return pointer
+}
+
+/** Where the document of the change's version has what the change is about. */
+function sourceOfChange(index: string, line: number, apis: readonly Api[]): Place | undefined {
+  const entries = JSON.parse(index) as { readonly version: string; readonly new?: string }[]
+  const entry = entries[Number(pointerAt(index, line).split('/')[1] ?? 0)]
+  const api = apis.find(({ version }) => version === entry?.version)
+  return api && (placeIn(api, entry?.new ?? '') ?? api.place)
+}
+
+/** The enumeration of the types that errors have: each has a class. */
+function sourceOfErrors(text: string, owners: Owners): Place | undefined {
+  return mostNamed(
+    [...text.matchAll(/ type: '([^']+)'/g)].map(([, type = '']) => type),
+    owners,
+  )
+}
+
+/** The nearest anchor around or above a line that means something in the document: an operation, a schema, what they have. */
+function sourceOfAnchor(lines: readonly string[], line: number, owners: Owners): Place | undefined {
+  let closed = 0
+  for (let at = line; at >= 0; at--) {
+    const each = lines[at]!
+    const opens = count(each, OPENS)
+    // What has ended before the line is not around it.
+    closed += at === line ? 0 : count(each, CLOSES) - opens
+    const isOver = at < line && opens > 0 && closed >= 0
+    closed = Math.max(closed, 0)
+    if (isOver || closed > 0) continue
+    for (const [, anchor = ''] of each.matchAll(/\sid="([^"]+)"/g)) {
+      const name = anchor.replace(/^[a-z]+-/, '')
+      const [owner = '', ...inside] = name.split('.')
+      const whole = owners.get(anchor) ?? owners.get(name)
+      if (whole) return whole.place
+      const of = owners.get(owner)
+      if (of) return of.inside.get(inside.at(-1) ?? '') ?? of.place
+    }
+  }
+  return undefined
+}
+
+const OPENS = /<(?:li|details)\b/g
+const CLOSES = /<\/(?:li|details)>/g
+
+const count = (text: string, of: RegExp): number => text.match(of)?.length ?? 0
 
 /**
- * Reads the wanted output upwards from the drifted line: the first component or operation declared there is the owner,
- * and the nearest of its properties or parameters declared on the way is the spot.
+ * Reads code from the drifted line outwards: the first line around it that declares a component, an operation or an event
+ * is the owner, and the nearest of its members named on the way is the source. What stands around nothing of the kind is a
+ * heading: then the first one inside it.
  */
-function spotSource(drift: Drift, line: number, apis: readonly Api[]): Place | undefined {
-  const api = apis.find((each) => drift.path.includes(each.version)) ?? apis.at(-1)
-  if (!api) return undefined
-  const owners = ownersOf(api)
-  const lines = drift.wanted.split('\n')
-  const passed = [...wordsOf(lines[line] ?? '')]
-  for (let at = useOf(lines, Math.min(line, lines.length - 1)); at >= 0; at--) {
-    const names = declaredOn(lines[at]!)
-    const owner = names.map((name) => owners.get(name)).find((each) => each !== undefined)
-    if (owner)
-      return passed.map((name) => owner.inside.get(name)).find((each) => each !== undefined) ?? owner.place
-    passed.push(...names, ...propertiesOn(lines[at]!))
+function sourceOfCode(lines: readonly string[], line: number, owners: Owners): Place | undefined {
+  const start = useOf(lines, behindComment(lines, line))
+  const passed = [...wordsOf(lines[line]!), ...wordsOf(lines[start]!)]
+  let depth = indentOf(lines[start]!) + 1
+  for (let at = start; at >= 0 && depth > 0; at--) {
+    const each = lines[at]!
+    if (each.trim() === '' || isComment(each)) continue
+    const isAround = indentOf(each) < depth
+    if (isAround || /^\s*id: /.test(each)) {
+      const declared = declaredOn(each)
+      const owner = declared.map((name) => owners.get(name)).find((found) => found !== undefined)
+      if (owner) return passed.map((name) => owner.inside.get(name)).find((found) => found) ?? owner.place
+      passed.push(...declared)
+    }
+    passed.push(...propertiesOn(each))
+    // What closes a block stands as far out as what opens it.
+    if (isAround) depth = indentOf(each) + Number(/^\s*[\])}]/.test(each))
   }
-  return mostNamed(passed, owners.values()) ?? api.place
+  return SHARED.test(lines[line]!) ? mostNamed(passed, owners) : firstInside(lines, start, owners)
 }
 
-/** The first thing named on a line that belongs to nothing, in the component that has most of what is named there. */
-function mostNamed(names: readonly string[], owners: Iterable<Owner>): Place | undefined {
-  const inside = [...owners].map((owner) => names.flatMap((name) => owner.inside.get(name) ?? []))
+/** The first thing named on a line that nothing uses, in the component that has most of what is named there. */
+function mostNamed(names: readonly string[], owners: Owners): Place | undefined {
+  const inside = [...owners.values()].map((owner) => names.flatMap((name) => owner.inside.get(name) ?? []))
   return inside.toSorted((a, b) => b.length - a.length)[0]?.[0]
 }
 
-/** A constant with a `$` stands before all that uses it, and means what its first user means. */
+function firstInside(lines: readonly string[], heading: number, owners: Owners): Place | undefined {
+  for (let at = heading + 1; at < lines.length && /^(?:\s|$)/.test(lines[at]!); at++) {
+    for (const name of declaredOn(lines[at]!)) {
+      const owner = owners.get(name)
+      if (owner) return owner.place
+    }
+  }
+  return undefined
+}
+
+const indentOf = (line: string): number => line.length - line.trimStart().length
+
+const isComment = (line: string): boolean => /^\s*(?:\/\*\*|\*|\/\/)/.test(line)
+
+/** A comment belongs to what follows it. */
+function behindComment(lines: readonly string[], line: number): number {
+  let at = line
+  while (at < lines.length - 1 && isComment(lines[at]!)) at++
+  return at
+}
+
+/** A constant that components share. */
+const SHARED = /^const (\w+\$\w+) =/
+
+/** It stands before all that uses it, and means what its first user means. */
 function useOf(lines: readonly string[], line: number): number {
-  const name = /^const (\w+\$\w+) =/.exec(lines[line] ?? '')?.[1]
-  return name === undefined ? line : lines.findIndex((each, index) => index > line && each.includes(name))
+  const name = SHARED.exec(lines[line] ?? '')?.[1]
+  const used = name === undefined ? -1 : lines.findIndex((each, index) => index > line && each.includes(name))
+  return used < 0 ? line : used
 }
 
 /** Properties that a line reads: `const v1 = v.title`, `v['odd name']`. */
@@ -82,36 +190,20 @@ const propertiesOn = (line: string): string[] =>
 
 const wordsOf = (line: string): string[] => line.match(/[\p{L}\p{N}_$[\].-]+/gu) ?? []
 
-/** Names that a line declares: a member, a constant, a type, an operation's `id:`, an HTML anchor. */
+/** Names that a line declares: a member, a constant, a type, an operation's `id:`, a path. */
 function declaredOn(line: string): string[] {
-  const anchor = /\sid="([^"]+)"/.exec(line)?.[1]
-  if (anchor !== undefined) return [anchor, anchor.slice(anchor.indexOf('-') + 1)]
+  const path = /^\s*["'](\/[^"']*)["']/.exec(line)?.[1]
+  if (path !== undefined) return [path]
   const rest = line.replace(
-    /^\s*(?:export |declare |const |function |interface |type |id: |<\w+ |)+["']?/,
+    /^\s*(?:export |declare |const |function |interface |type |id: |readonly )*["']?/,
     '',
   )
-  // A judge's own function is called after it, with a `$`.
+  // Functions that belong to a component are called after it: `Book$pages`, `Book_down_2030_01_01`.
   return wordsOf(rest)
     .slice(0, 1)
-    .map((name) => name.replace(/\$.*$/, ''))
-}
-
-function ownersOf(api: Api): Map<string, Owner> {
-  const owners = new Map<string, Owner>()
-  for (const [name, schema] of [...judgedOf(api).schemas, ...api.schemas])
-    owners.set(name, { place: schema.place, inside: namesInside(schema) })
-  for (const operation of api.operations) {
-    const inside = new Map(operation.parameters.map((parameter) => [parameter.name, parameter.place]))
-    owners.set(operation.id, { place: operation.place, inside })
-  }
-  return owners
-}
-
-function namesInside(schema: Schema): Map<string, Place> {
-  const names = new Map<string, Place>()
-  walk(schema, (each) => {
-    if (each.kind === 'object') for (const { name, place } of each.properties) names.set(name, place)
-    if (each.kind === 'enum') for (const value of each.values) names.set(String(value), each.place)
-  })
-  return names
+    .flatMap((name) => [
+      name,
+      name.replace(/\$.*$/, ''),
+      name.replace(/_(?:query_)?(?:down|up|fromHead|toHead)(?:_.*)?$/, ''),
+    ])
 }

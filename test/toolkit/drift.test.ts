@@ -1,5 +1,5 @@
 /** One edit of a document reaches every output; one edit of an output is found and traced back to its line. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { main } from '../../generators/cli.ts'
@@ -104,3 +104,37 @@ test('a document that does not parse leaves the output as it was', async () => {
   expect(lines.join('\n')).toContain('document-syntax')
   expect(readFileSync(out('versions.ts'), 'utf8')).toBe(before)
 })
+
+test.each(['[ <<<<<<< ours', '{}', '[null, 1]'])(
+  'an index of changes that is none is drift, not a bug of dateline: %s',
+  async (text) => {
+    const two = join(folder, 'two')
+    rmSync(two, { recursive: true, force: true })
+    cpSync('test/golden/two-versions/openapi', join(two, 'openapi'), { recursive: true })
+    mkdirSync(join(two, 'versions/2030-06-01'), { recursive: true })
+    const lenses = [{ kind: 'ignored-query', operation: 'listParcels', parameter: 'include_lost' }]
+    const change = { id: 'list-lost-parcels', why: 'Lists lost parcels.', lenses }
+    writeFileSync(
+      join(two, 'versions/2030-06-01/list-lost-parcels.ts'),
+      `export default ${JSON.stringify(change)}\n`,
+    )
+    cpSync('test/golden/two-versions/dateline.config.json', join(two, 'dateline.config.json'))
+    const config = join(folder, 'two/dateline.config.json')
+    const check = async (command: string) => {
+      const lines: string[] = []
+      const print = (line: string) => void lines.push(line)
+      return {
+        code: await main(['--config', config, command], { out: print, error: print }),
+        said: lines.join('\n'),
+      }
+    }
+    expect((await check('generate')).code).toBe(0)
+    const index = join(folder, 'two', 'want', 'changes.json')
+    expect(readFileSync(index, 'utf8')).toContain('list-lost-parcels')
+    writeFileSync(index, text)
+    expect(await check('check')).toEqual({
+      code: 1,
+      said: expect.stringContaining('error drift: generated changes.json:1'),
+    })
+  },
+)
