@@ -1,9 +1,9 @@
 /** The pages that a new user follows, typed in as they are printed. A command that no list here knows fails. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROOT, until } from '../support/programs.ts'
-import { namedCommands, printedCommands } from './page.ts'
+import { applyEdit, namedCommands, printedCommands, shownEdits } from './page.ts'
 import { type Desk, openDesk, type Terminal } from './terminal.ts'
 
 const PAGES = ['README.md', 'generated/client/README.md', 'generators/README.md']
@@ -21,18 +21,23 @@ interface Typed {
 /** All of them, in the page's order. */
 const TYPED: readonly Typed[] = [
   {
-    begins: 'npm ci && npm start --silent -- --json | tee ready.json ',
+    begins: 'npm ci && npm start --silent -- --json | tee -a ready.json ',
     terminals: ['service'],
     stays: /"ready":true.*\n/,
   },
   { begins: 'curl -s http://127.0.0.1:4010/v1/me ', terminals: ['second'], shows: /^\{"object":"me",/ },
-  { begins: 'key=$(sed ', terminals: ['second'], shows: /^$/ },
+  { begins: 'key=$(grep ', terminals: ['second'], shows: /^$/ },
   {
     begins: 'curl -s http://127.0.0.1:4010/v1/pass_templates ',
     terminals: ['second'],
     shows: /^\{"id":"tpl_\w+","object":"pass_template",/,
   },
-  { begins: 'export SVC_API_KEY=$(sed ', terminals: ['listener', 'second'], shows: /^$/ },
+  {
+    begins: 'npm pack ./generated/client ',
+    terminals: ['second'],
+    shows: /^dateline-passes-\d+\.\d+\.\d+\.tgz$/m,
+  },
+  { begins: 'export SVC_API_KEY=$(grep ', terminals: ['listener', 'second'], shows: /^$/ },
   { begins: 'npx svc listen ', terminals: ['listener'], stays: /^Connected/m },
   { begins: 'npx svc trigger pass.updated ', terminals: ['second'], shows: /^triggered +pass\.updated$/m },
   { begins: 'npx svc events ', terminals: ['second'], shows: /\bpass\.updated +evt_\w+ +pass_\w+$/m },
@@ -87,7 +92,7 @@ describe('the lists', () => {
 
   test('name scripts, programs and folders that are there', () => {
     for (const command of [...all.map(bare), ...named].flatMap((line) => line.split(' && '))) {
-      const [, script] = /^npm (?:run )?(?:--silent )?(?!ci\b)([\w:]+)/.exec(command) ?? []
+      const [, script] = /^npm (?:run )?(?:--silent )?(?!(?:ci|pack)\b)([\w:]+)/.exec(command) ?? []
       if (script !== undefined) expect(Object.keys(scripts), command).toContain(script)
       const [, program] = /^npx (\w+)/.exec(command) ?? []
       if (program !== undefined) {
@@ -158,10 +163,38 @@ describe('typed in on the machine’s own Node', () => {
     expect([code, output]).toEqual([0, expect.any(String)])
   })
 
+  test('the edit that is shown changes what is said, and nothing of other versions', async () => {
+    const [edit, effect] = shownEdits(join(ROOT, 'README.md'))
+    const document = join(desk.directory, edit!.file)
+    writeFileSync(document, applyEdit(edit!, readFileSync(document, 'utf8')))
+    const { code, output } = await terminals.second.run('npm run generate')
+    expect(code).toBe(0)
+    expect([...output.matchAll(/^wrote (.+)$/gm)].map(([, path]) => path)).toEqual([
+      '2026-05-19/openapi.json',
+      '2026-05-19/reference.html',
+      'client/src/2026-05-19/types.ts',
+      'validators.js',
+      'manifest.json',
+    ])
+    const types = readFileSync(join(desk.directory, 'generated/client/src/2026-05-19/types.ts'), 'utf8')
+    expect(types).toContain(effect!.added.join('\n'))
+  })
+
   test('Ctrl-C ends what goes on', async () => {
     await terminals.listener.interrupt()
     await terminals.service.interrupt()
     const { output } = await terminals.second.run('curl -s http://127.0.0.1:4010/livez; echo $?')
     expect(output).toBe('7')
+  })
+
+  test('a second start, with npm’s banner this time, costs nobody the keys', async () => {
+    const again = desk.open()
+    again.start('npm start -- --json | tee -a ready.json')
+    await until('the second start', () => /"ready":true.*\n/.test(again.shown()))
+    expect(again.shown()).toMatch(/^> /m)
+    expect(again.shown()).not.toContain('sandbox_secret')
+    const me = printed.find((command) => command.includes('/v1/me '))!
+    expect((await terminals.second.run(me)).output).toMatch(/^\{"object":"me",/)
+    await again.interrupt()
   })
 })

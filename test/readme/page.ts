@@ -19,3 +19,34 @@ export function namedCommands(page: string): readonly string[] {
   const spans = [...prose.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text.replaceAll('\n', ' '))
   return [...new Set(spans.filter((text) => /^(npm|npx|node|curl|bash|git) /.test(text)))]
 }
+
+/** An edit of a file: lines that stand there, and lines that come behind the last of them. */
+export interface ShownEdit {
+  readonly file: string
+  readonly around: readonly string[]
+  readonly added: readonly string[]
+}
+
+/** What the page's `diff` blocks show, the first line of each naming the file. */
+export function shownEdits(page: string): readonly ShownEdit[] {
+  const blocks = [...readFileSync(page, 'utf8').matchAll(/^```diff\n([\s\S]*?)^```$/gm)]
+  return blocks.map(([, text = '']) => {
+    const [head = '', ...lines] = text.trimEnd().split('\n')
+    const [file = ''] = /[\w./-]+/.exec(head.replace('#', '')) ?? []
+    const first = lines.findIndex((line) => line.startsWith('+'))
+    const starting = (mark: string, from: readonly string[]) =>
+      from.filter((line) => line.startsWith(mark)).map((line) => line.slice(1))
+    return { file, around: starting(' ', lines.slice(0, first)), added: starting('+', lines) }
+  })
+}
+
+/** @throws Error where the file lacks a line that the edit shows. */
+export function applyEdit({ file, around, added }: ShownEdit, text: string): string {
+  const lines = text.split('\n')
+  let at = -1
+  for (const line of around) {
+    at = lines.indexOf(line, at + 1)
+    if (at < 0) throw new Error(`${file} has no line "${line}"`)
+  }
+  return lines.toSpliced(at + 1, 0, ...added).join('\n')
+}
