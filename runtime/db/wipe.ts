@@ -66,7 +66,7 @@ const COPY_SEQUENCE: Statement = {
 }
 
 /** More records of a type are not counted, because the tenant's writes wait for it: the number then stands for that many or more. */
-export const MAX_COUNTED = 1_000_000
+const MAX_COUNTED = 1_000_000
 
 const COUNT: Statement = {
   text: `SELECT ${WIPED.flatMap(({ name, type }) =>
@@ -97,7 +97,12 @@ function wipedAlready(): Error {
  *
  * @param now machine time.
  */
-export async function wipeSpace(db: Database, old: string, now: number): Promise<WipedSpace> {
+export async function wipeSpace(
+  db: Database,
+  old: string,
+  now: number,
+  maxCounted: number = MAX_COUNTED,
+): Promise<WipedSpace> {
   const { tenantId, wipes } = readSpace(old)
   const space = spaceOf(tenantId, wipes + 1)
   if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
@@ -106,7 +111,7 @@ export async function wipeSpace(db: Database, old: string, now: number): Promise
   db.query(COPY_BUCKET, [old, space])
   db.query(REMOVE_BUCKET, [old])
   db.query(COPY_SEQUENCE, [old, space])
-  const { rows } = await db.query<Record<string, number>>(COUNT, [old, MAX_COUNTED])
+  const { rows } = await db.query<Record<string, number>>(COUNT, [old, maxCounted])
   return { space, deleted: rows[0]! }
 }
 

@@ -156,7 +156,6 @@ async function keepRefusal(
     targetId: null,
     outcome: 'failed',
   } as const
-  exchange.newSpace = undefined
   const kept = isKept(error) ? claimed : undefined
   try {
     // Its wait for the end of the chain must not be on a connection that others share.

@@ -1,13 +1,18 @@
 /** A wiped sandbox: nobody sees what was in it from the commit on, and workers delete it in steps. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAccountDesk } from '../../runtime/control/account.ts'
 import { verifyAudit } from '../../runtime/control/audit.ts'
+import type { Database } from '../../runtime/db/database.ts'
+import type { Pool } from '../../runtime/db/pool.ts'
+import { readRevision } from '../../runtime/db/revision.ts'
 import { claimAttempts } from '../../runtime/db/webhook_ready.ts'
 import { findDue } from '../../runtime/db/webhook_waiting.ts'
-import { emptySpace, WIPED_TABLES } from '../../runtime/db/wipe.ts'
+import { emptySpace, WIPED_TABLES, wipeSpace } from '../../runtime/db/wipe.ts'
 import { expirePasses } from '../../runtime/expiry.ts'
-import { createWiper } from '../../runtime/wiper.ts'
+import { createWiper, keepWiping } from '../../runtime/wiper.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { planAll } from '../support/planning.ts'
 import { endPrograms, startService, until } from '../support/programs.ts'
@@ -82,6 +87,14 @@ async function rowsIn(space: string, control = service.database.control): Promis
   return Object.fromEntries(counts.filter(([, count]) => count > 0))
 }
 
+/** Straight into the tenant's first space. */
+async function issueMany(templateId: string, count: number): Promise<void> {
+  const text = `INSERT INTO sandbox.passes (tenant_id, id, template_id, status, fields, page_token, google_url, metadata,
+                                            created, updated)
+                SELECT $1, 'pass_' || i, $2, 'issued', '{}', i, '', '{}', now(), now() FROM generate_series(1, $3) i`
+  await service.database.control.query({ text }, [tenantId, templateId, count])
+}
+
 const wiper = (graceMs = 0) =>
   createWiper({ database: service.database, clock: service.clock, batch: 2, graceMs })
 
@@ -117,6 +130,14 @@ describe('from the commit on', () => {
     other.forget()
     await expectNothing(sendToOther, made)
     expect(await rowsIn(tenantId)).toMatchObject({ passes: 1, events: 2, wiped_spaces: 1 })
+  })
+
+  test('beyond a bound records are not counted: the number stands for that many or more', async () => {
+    await issuePass(send, (await fill()).templateId)
+    const { control, pepper } = service.database
+    const { transaction } = createAccountDesk(control, pepper, 'sandbox', service.clock).forTenant(tenantId)
+    const { deleted } = await transaction((db) => wipeSpace(db, tenantId, service.clock.machine(), 1))
+    expect(deleted).toMatchObject({ pass: 1, pass_template: 1, webhook_delivery_attempt: 0 })
   })
 
   test('a repeated request finds no answer of before', async () => {
@@ -281,6 +302,54 @@ describe('workers', () => {
     expect(await rowsIn(tenantId)).toEqual({})
   })
 
+  test('are told to stop, and do so after the step that they are at', async () => {
+    const { templateId } = await fill()
+    for (let made = 0; made < 5; made += 1) await issuePass(send, templateId)
+    await wipe()
+    const stopped = wiper()
+    const looking = stopped.look()
+    stopped.stop()
+    await looking
+    expect((await rowsIn(tenantId)).passes).toBe(6)
+    await issueMany(templateId, 400)
+    const log = pino({ level: 'silent' })
+    const worker = keepWiping({ database: service.database, clock: service.clock, batch: 1, graceMs: 0 }, log)
+    await until('some to be deleted', async () => ((await rowsIn(tenantId)).passes ?? 0) < 406)
+    await worker.stop()
+    const { passes } = await rowsIn(tenantId)
+    expect(passes).toBeGreaterThan(0)
+    await wiper().look()
+    expect(await rowsIn(tenantId)).toEqual({})
+  })
+
+  test('tell other nodes of a wipe, once: who wiped may have been killed before', async () => {
+    const { control } = service.database
+    const before = await readRevision(control)
+    await wipe()
+    await until('the node to tell', async () => (await readRevision(control)) === before + 1)
+    const worker = wiper(60_000)
+    for (let look = 0; look < 3; look += 1) await worker.look()
+    expect(await readRevision(control)).toBe(before + 2)
+  })
+
+  test('rest as long as each of their steps has taken', async () => {
+    const STEP_MS = 20
+    let steps = 0
+    const query = async () => ({ rows: [], count: 1 })
+    const transaction = async (work: (tx: Database) => Promise<unknown>) => {
+      steps += 1
+      await setTimeout(STEP_MS)
+      return work({ query } as Database)
+    }
+    const spaces = async () => ({ rows: [{ tenant_id: 'ten_1', wiped_at: 0 }], count: 1 })
+    const sandbox = { query: spaces, transaction } as unknown as Pool
+    const began = performance.now()
+    await createWiper({ database: { control: { query } as Database, sandbox }, clock: service.clock }).look()
+    expect(steps).toBe(WIPED_TABLES.length)
+    // Timers may be early by a millisecond.
+    expect(performance.now() - began).toBeGreaterThan(steps * 2 * (STEP_MS - 1))
+  })
+
   test('delete two wiped spaces of a tenant, and forget none before everything under way has ended', async () => {
     await fill()
     await wipe()
@@ -299,14 +368,7 @@ describe('workers', () => {
   test('that are killed are followed by others', { timeout: 60_000 }, async () => {
     const { templateId } = await fill()
     const { control, url, pepper } = service.database
-    await control.query(
-      {
-        text: `INSERT INTO sandbox.passes (tenant_id, id, template_id, status, fields, page_token, google_url, metadata,
-                                           created, updated)
-               SELECT $1, 'pass_' || i, $2, 'issued', '{}', i, '', '{}', now(), now() FROM generate_series(1, 40000) i`,
-      },
-      [tenantId, templateId],
-    )
+    await issueMany(templateId, 40_000)
     const desk = createAccountDesk(control, pepper, 'sandbox', service.clock)
     const holder = { tenant: { id: tenantId } as never, space: tenantId, now: START, moved: () => {} }
     await desk.forTenant(tenantId).transaction((db) => desk.bind(db, holder).wipeSandbox())

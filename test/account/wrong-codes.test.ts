@@ -104,6 +104,22 @@ describe('ten wrong codes of a member', () => {
     await verifyAudit(service.operator, tenantId, 'sandbox')
   })
 
+  test('on pages alone are told as well, with whoever was named and the address', async () => {
+    for (let tried = 0; tried < 9; tried += 1) await confirm({ code: wrong() })
+    await confirm({ password: 'x' })
+    expect(await pauses()).toMatchObject([
+      { actor: { type: 'member', id: null }, target_id: owner.id, ip: '127.0.0.1', request_id: null },
+    ])
+  })
+
+  test('are forgotten with a right one on a page', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      for (let tried = 0; tried < 9; tried += 1) expect((await confirm({ code: wrong() })).status).toBe(403)
+      expect((await confirm({})).status).toBe(200)
+      machine.toNewCodes()
+    }
+  })
+
   test('on fresh pages are still ten', async () => {
     let [completed, refused] = [0, 0]
     for (let tried = 0; tried < 15; tried += 1) {
@@ -212,6 +228,14 @@ describe('the count', () => {
     expect(lengths.at(-1)).toBe(15)
   })
 
+  test('is not raised by right codes of another member, however many in how short a time', async () => {
+    const [node] = nodes()
+    const [other] = await others(1)
+    for (let used = 0; used < 12; used += 1)
+      await (await node!.admit(tenantId, [owner.id, other!])).right(other!)
+    expect((await node!.admit(tenantId, [owner.id])).members.has(owner.id)).toBe(true)
+  })
+
   test('of several members at once never waits in a circle', async () => {
     const ids = [owner.id, ...(await others(5))]
     const [here, there] = nodes()
@@ -256,4 +280,14 @@ test('a key that opens many pages closes none of another key', async () => {
   await change()
   await change()
   expect((await service.database.control.query({ text }, [tenantId, key.id])).count).toBe(21)
+})
+
+test('pages that a key opens do not cost it the factor that a member has confirmed', async () => {
+  const url = String((await change()).body.error.challenge_url)
+  const form = await openForm(console.origin + new URL(url).pathname)
+  const { email, password } = owner
+  const { factor } = await form.send({ email, password, code: owner.code() })
+  machine.now += 1000
+  for (let asked = 0; asked < 22; asked += 1) await change()
+  expect((await change(factor)).status).toBe(200)
 })
