@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { Challenge } from '../auth/factors.ts'
-import { actionOf } from '../domain/audit-actions.ts'
 
 const STYLE = `
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 3rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }
@@ -42,6 +41,12 @@ ${content}
 `
 }
 
+/** In words, as what is yet to be done: `wipeSandbox` is "Wipe sandbox". */
+function sayOperation(operationId: string): string {
+  const words = operationId.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
 /** What is asked for, and the form. `csrf` goes back with it. */
 export function writeForm(challenge: Challenge, csrf: string, fault: string | undefined, email = ''): string {
   const { tenantName, environment, operation, keyHint } = challenge
@@ -50,7 +55,7 @@ export function writeForm(challenge: Challenge, csrf: string, fault: string | un
     `${fault === undefined ? '' : `<p role="alert">${escapeHtml(fault)}</p>`}
 <p>A program asks for something that a person has to confirm. Confirm it only if you expect it.</p>
 <dl>
-<dt>What</dt><dd>${escapeHtml(actionOf(operation))}</dd>
+<dt>What</dt><dd>${escapeHtml(sayOperation(operation))}</dd>
 <dt>Account</dt><dd>${escapeHtml(tenantName)}, ${environment}</dd>
 <dt>Asked for by</dt><dd>the key that ends in ${escapeHtml(keyHint)}</dd>
 </dl>

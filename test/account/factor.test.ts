@@ -172,7 +172,7 @@ describe('a challenge', () => {
   test('shows what is asked for, in a page that nobody frames, keeps or passes on', async () => {
     const { page, html } = await openForm(await challenge())
     expect(page.status).toBe(200)
-    expect(html).toContain('billing.updated')
+    expect(html).toContain('<dd>Update billing</dd>')
     expect(html).toContain('Harbour Coffee, sandbox')
     expect(html).toContain(`ends in ${key.secret.slice(-4)}`)
     expect(Object.fromEntries(page.headers)).toMatchObject({

@@ -21,6 +21,7 @@ export interface ForeignDocument {
   readonly event: string
   readonly header: string
   readonly errors: readonly string[]
+  readonly extensions: { readonly scope: string; readonly rateLimit: string }
 }
 
 const escapeToken = (text: string): string =>
@@ -47,7 +48,8 @@ export function makeForeignDocument(version: string, next: NextText): ForeignDoc
   const literalText = next('pattern')
   const pattern = `^${literalText.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}$`
   const errors = ['error type', 'error type'].map(next)
-  const scheme = next('scheme')
+  const extensions = { scope: next('scope'), rateLimit: next('bucket') }
+  const [scheme, oauth, scope, tag, shared] = ['scheme', 'scheme', 'scope', 'tag', 'response'].map(next)
   const json = (schema: Json) => ({ 'application/json': { schema } })
   const fails = { description: next('description'), content: json(ref('Failure')) }
   return {
@@ -56,12 +58,31 @@ export function makeForeignDocument(version: string, next: NextText): ForeignDoc
       info: {
         version,
         ...prose(),
+        termsOfService: next('address'),
+        contact: { name: next('name'), url: next('address'), email: next('address') },
+        license: { name: next('name'), identifier: next('name') },
         'x-status': next('extension'),
         [`x-${next('extension name')}`]: next('extension'),
       },
-      servers: [{ url: next('server'), description: next('description') }],
-      tags: [{ name: next('tag'), description: next('description') }],
-      security: [named([scheme!, []])],
+      servers: [
+        {
+          url: next('server'),
+          description: next('description'),
+          variables: named([
+            next('variable'),
+            { default: next('default'), enum: [next('enum')], description: next('description') },
+          ]),
+        },
+      ],
+      externalDocs: { url: next('address'), description: next('description') },
+      tags: [
+        {
+          name: tag,
+          description: next('description'),
+          externalDocs: { url: next('address'), description: next('description') },
+        },
+      ],
+      security: [named([scheme!, []]), named([oauth!, [scope]])],
       paths: named([
         path,
         {
@@ -69,7 +90,26 @@ export function makeForeignDocument(version: string, next: NextText): ForeignDoc
             operationId: operation,
             summary: next('summary'),
             description: next('description'),
-            tags: [next('tag')],
+            tags: [tag, next('tag')],
+            externalDocs: { url: next('address'), description: next('description') },
+            'x-scope': extensions.scope,
+            'x-rate-limit': extensions.rateLimit,
+            'x-plan': next('plan'),
+            'x-environment': next('environment'),
+            'x-pagination': next('extension'),
+            callbacks: named([
+              next('callback'),
+              named([
+                `{$request.body#/${next('expression').replaceAll(/[{}]/g, '')}}`,
+                {
+                  post: {
+                    summary: next('summary'),
+                    requestBody: { content: json(ref(component!)) },
+                    responses: { 200: { description: next('description') } },
+                  },
+                },
+              ]),
+            ]),
             [`x-${next('extension name')}`]: { deep: next('extension') },
             parameters: [
               {
@@ -84,6 +124,11 @@ export function makeForeignDocument(version: string, next: NextText): ForeignDoc
                 in: 'query',
                 description: next('description'),
                 schema: { type: 'string', enum: [next('enum')], default: next('default') },
+                examples: named([
+                  next('example name'),
+                  { summary: next('summary'), description: next('description'), value: next('example') },
+                ]),
+                'x-filter': next('extension'),
               },
               {
                 name: parameters[2],
@@ -108,7 +153,16 @@ export function makeForeignDocument(version: string, next: NextText): ForeignDoc
                   ],
                   [next('media type'), {}],
                 ),
+                links: named([
+                  next('link'),
+                  {
+                    operationId: operation,
+                    description: next('description'),
+                    parameters: named([next('parameter'), next('expression')]),
+                  },
+                ]),
               },
+              404: { $ref: `#/components/responses/${escapeToken(shared!)}` },
               default: fails,
             },
           },
@@ -148,7 +202,29 @@ export function makeForeignDocument(version: string, next: NextText): ForeignDoc
         },
       ]),
       components: {
-        securitySchemes: named([scheme!, { type: 'apiKey', in: 'header', name: next('scheme header') }]),
+        securitySchemes: named(
+          [
+            scheme!,
+            { type: 'apiKey', in: 'header', name: next('scheme header'), description: next('description') },
+          ],
+          [
+            oauth!,
+            {
+              type: 'oauth2',
+              flows: {
+                authorizationCode: {
+                  authorizationUrl: next('address'),
+                  tokenUrl: next('address'),
+                  scopes: named([scope!, next('description')]),
+                },
+              },
+            },
+          ],
+        ),
+        responses: named([
+          shared!,
+          { description: next('description'), content: { 'application/json': { schema: ref('Failure') } } },
+        ]),
         parameters: {
           'a-b': { name: next('query'), in: 'query', schema: { type: 'string' } },
           a_b: { name: next('query'), in: 'query', schema: { type: 'integer' } },
@@ -169,6 +245,22 @@ export function makeForeignDocument(version: string, next: NextText): ForeignDoc
                     enum: members,
                     default: members[0],
                     examples: [next('example')],
+                    $comment: next('comment'),
+                    externalDocs: { url: next('address'), description: next('description') },
+                    xml: { name: next('name'), namespace: next('address'), prefix: next('name') },
+                    'x-enum-descriptions': named([members[0]!, next('description')]),
+                  },
+                ],
+                [
+                  'encoded',
+                  { type: 'string', contentMediaType: next('media type'), contentEncoding: next('name') },
+                ],
+                [
+                  'dependent',
+                  {
+                    type: 'object',
+                    dependentRequired: named([closed[0]!, [closed[1]]]),
+                    required: [closed[0]],
                   },
                 ],
                 ['few', { enum: members.slice(0, 2) }],
@@ -276,5 +368,6 @@ export function makeForeignDocument(version: string, next: NextText): ForeignDoc
     event: event!,
     header: header!,
     errors,
+    extensions,
   }
 }

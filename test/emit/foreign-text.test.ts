@@ -225,7 +225,8 @@ describe.each(SEEDS)('texts %i', (seed) => {
       version: { operations: Record<string, { name: string; validate: (value: unknown) => boolean }[]>[] }
     }
     const [get] = version.operations
-    expect(get).toMatchObject({ id: given.operation, path: given.path, method: 'GET' })
+    const { operation: id, path, extensions } = given
+    expect(get).toMatchObject({ id, path, method: 'GET', extensions })
     const parameters = [get!.pathParameters, get!.query, get!.headers].map((each) => each![0]!.name)
     expect(parameters).toEqual(given.parameters)
     expect(get!.query!.slice(1).map((each) => each.validate(1))).toEqual([false, true])
