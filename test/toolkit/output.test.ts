@@ -63,12 +63,15 @@ describe('an output folder that holds what output is made of', () => {
     ['./repository/.git/hooks', 'a Git repository', {}],
     ['./link', 'the document', {}],
     ['./README', 'a file', {}],
+    // A name that begins like the way out.
+    ['./holder', 'the document', { documents: './holder/..documents' }],
   ])('%s is refused where it stands: it is or holds %s', async (out, why, members) => {
     write('src/handlers/mine.ts')
     write('changes/2030-01-01/mine.ts')
     write('repository/.git/HEAD')
     write('README')
     symlinkSync('openapi', at('link'))
+    cpSync(at('openapi'), at('holder/..documents'), { recursive: true })
     configure({ out, ...members })
     const before = all()
     const { code, said } = await run('generate')
