@@ -4,7 +4,7 @@ import type { Api, Place, Schema } from './ir/model.ts'
 import { walk } from './ir/walk.ts'
 
 /** A component, an operation or an event, and the named things inside it. */
-export interface Owner {
+interface Owner {
   readonly place: Place
   readonly inside: ReadonlyMap<string, Place>
 }

@@ -9,8 +9,9 @@ import type { Drift } from './write.ts'
 
 /** @returns one diagnostic per drifted file, at the spec line behind its first difference. */
 export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Diagnostic[] {
-  // What the manifest lists follows from the files: it is said of alone, or not at all.
-  const causes = drift.length > 1 ? drift.filter(({ path }) => path !== MANIFEST) : drift
+  // What the manifest lists follows from the files.
+  const follows = ({ path, kind }: Drift) => path === MANIFEST && kind === 'changed'
+  const causes = drift.length > 1 ? drift.filter((each) => !follows(each)) : drift
   return causes.map((each) => {
     const hint = 'run `npm run generate` and commit the result; generated files are never edited by hand'
     if (each.kind !== 'changed') {
@@ -52,7 +53,7 @@ function findSource({ path, wanted }: Drift, line: number, apis: readonly Api[])
   const at = Math.min(line, lines.length - 1)
   if (OF_NO_DOCUMENT.test(path)) return apis.find((api) => names(lines[at]!, api.version))?.place
   if (path === 'changes.json') return sourceOfChange(wanted, at, apis)
-  const api = apis.find((each) => path.includes(each.version)) ?? apis.at(-1)
+  const api = apis.find((each) => isOfVersion(path, each.version)) ?? apis.at(-1)
   if (!api) return undefined
   if (path.endsWith('openapi.json')) return placeIn(api, pointerAt(wanted, at)) ?? api.place
   const owners = ownersOf(api)
@@ -61,9 +62,15 @@ function findSource({ path, wanted }: Drift, line: number, apis: readonly Api[])
   return sourceOfCode(lines, at, owners) ?? api.place
 }
 
+/** In a folder of its own, or a file. */
+const isOfVersion = (path: string, version: string): boolean =>
+  path.split('/').some((part) => part === version || part.startsWith(`${version}.`))
+
 /** As it is written, or as names of code have it: `version_2030_01_01`. */
-const names = (line: string, version: string): boolean =>
-  line.includes(version) || line.includes(`_${version.replaceAll(/\W/g, '_')}`)
+function names(line: string, version: string): boolean {
+  const inCode = `_${version.replaceAll(/\W/g, '_')}`
+  return (line.match(/[\w.-]+/g) ?? []).some((word) => word === version || word.endsWith(inCode))
+}
 
 const placeIn = (api: Api, pointer: string): Place | undefined =>
   loadDocument(api.file, createReport(), false)?.place(pointer)

@@ -105,6 +105,24 @@ test('a document that does not parse leaves the output as it was', async () => {
   expect(readFileSync(out('versions.ts'), 'utf8')).toBe(before)
 })
 
+test('one version’s name may begin another’s', async () => {
+  const numbered = join(folder, 'numbered')
+  mkdirSync(join(numbered, 'openapi'), { recursive: true })
+  for (const version of ['v1', 'v10']) {
+    const text = `openapi: 3.1.0\ninfo: { title: T, version: ${version} }\npaths: {}\ncomponents: { schemas: { A: { type: string } } }\n`
+    writeFileSync(join(numbered, `openapi/${version}.yaml`), text)
+  }
+  const config = join(numbered, 'dateline.config.json')
+  writeFileSync(config, JSON.stringify({ documents: './openapi', out: './out', emit: ['types'] }))
+  const lines: string[] = []
+  const print = (line: string) => void lines.push(line)
+  await main(['--config', config, 'generate'], { out: print, error: print })
+  const types = join(numbered, 'out/v10/types.ts')
+  writeFileSync(types, readFileSync(types, 'utf8').replace('A: string', 'A: number'))
+  expect(await main(['--config', config, 'check'], { out: print, error: print })).toBe(1)
+  expect(lines.join('\n')).toMatch(/v10\.yaml:4:\d+ error drift: generated v10\/types\.ts/)
+})
+
 test.each(['[ <<<<<<< ours', '{}', '[null, 1]'])(
   'an index of changes that is none is drift, not a bug of dateline: %s',
   async (text) => {

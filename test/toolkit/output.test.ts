@@ -142,6 +142,16 @@ describe('files that dateline did not write', () => {
     expect(readdirSync(at('elsewhere')).sort()).toEqual(['openapi.json', 'types.ts'])
   })
 
+  test('a link in the place of a file is somebody’s, though it leads to the same text', async () => {
+    await run('generate')
+    renameSync(at('out/2030-01-01/types.ts'), at('elsewhere.ts'))
+    symlinkSync('../../elsewhere.ts', at('out/2030-01-01/types.ts'))
+    configure({ emit: ['types'] })
+    const { code, said } = await run('generate')
+    expect(code).toBe(1)
+    expect(said).toContain('out/2030-01-01/types.ts:1:1 error output-foreign')
+  })
+
   test('types ahead of a gate that fails are held to the same', async () => {
     cpSync('test/golden/gate-unclaimed/openapi', at('broken'), { recursive: true })
     mkdirSync(at('versions'))
@@ -152,6 +162,8 @@ describe('files that dateline did not write', () => {
     expect(said).toContain('output-foreign')
     expect(readdirSync(at('out'))).toEqual(['notes.md'])
     rmSync(at('out/notes.md'))
+    await run('generate', '--dry-run')
+    expect(existsSync(at('out/2030-06-01/types.ts'))).toBe(false)
     await run('generate')
     expect(existsSync(at('out/2030-06-01/types.ts'))).toBe(true)
   })
@@ -193,6 +205,13 @@ describe('a run that was killed', () => {
     writeFiles(at('out'), NEXT)
     expect(readdirSync(at('out')).sort()).toEqual(['manifest.json', 'v3'])
     expect(parseManifest(readFileSync(at('out/manifest.json'), 'utf8'))).toEqual(manifestOf(NEXT))
+  })
+
+  test('is not taken for one that is under way', () => {
+    const temporary = `out/.dateline.${process.ppid}.tmp`
+    write(temporary, 'half a fi')
+    writeFiles(at('out'), OLD)
+    expect(existsSync(at(temporary))).toBe(true)
   })
 
   test('leaves a manifest that lists what it had begun', () => {
