@@ -1,7 +1,7 @@
+import type { Connections } from './connections.ts'
 import type { Deadline } from './deadline.ts'
 import type { Destination } from './destination.ts'
-import { type Ending, exchange, type Message } from './exchange.ts'
-import type { Connections } from './pools.ts'
+import { type Ending, exchange } from './exchange.ts'
 
 /** Addresses of one name that are tried, and how long each but the last has to take a connection. */
 const MOST_ADDRESSES = 4
@@ -12,15 +12,17 @@ export async function dial(
   connections: Connections,
   destination: Destination,
   addresses: readonly string[],
-  message: Message,
+  message: string,
   deadline: Deadline,
 ): Promise<Ending> {
   const last = Math.min(addresses.length, MOST_ADDRESSES) - 1
   for (let at = 0; ; at += 1) {
     const connectMs = at < last ? CONNECT_MS : undefined
-    const work = { destination, address: addresses[at]!, message, deadline, connectMs }
-    let ending = await exchange({ ...work, pools: connections.kept })
-    if (again(ending) === 'fresh') ending = await exchange({ ...work, pools: connections.single })
+    const { secure, port, name } = destination
+    const place = { secure, port, name, address: addresses[at]! }
+    const work = { connections, place, message, deadline, connectMs }
+    let ending = await exchange({ ...work, fresh: false })
+    if (again(ending) === 'fresh') ending = await exchange({ ...work, fresh: true })
     if (again(ending) !== 'elsewhere' || at >= last || deadline.passed) return ending
   }
 }

@@ -1,12 +1,12 @@
 import type { Networks } from '../auth/allowlist.ts'
 import type { Environment } from '../contract.ts'
 import { judgeAddress } from './address-ranges.ts'
+import { createConnections } from './connections.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
-import { type Destination, judgeUrl, NOT_PUBLIC } from './destination.ts'
+import { type Destination, judgeUrl, NOT_PUBLIC, type Policy, type Verdict } from './destination.ts'
 import { dial } from './dial.ts'
-import type { Ending, Message } from './exchange.ts'
+import type { Ending } from './exchange.ts'
 import type { Failure } from './failures.ts'
-import { createConnections } from './pools.ts'
 import { createResolver, Unresolved } from './resolver.ts'
 
 /** What is sent to one endpoint at one time. */
@@ -79,12 +79,33 @@ const JUDGE_MS = 1500
 
 const USER_AGENT = 'svc-webhooks/1'
 
-/** Headers as they go on the wire, the caller's last. */
-function compose({ authority }: Destination, { headers, body }: PostRequest): Message {
-  const list = ['Host', authority, 'User-Agent', USER_AGENT, 'Accept-Encoding', 'identity']
-  list.push('Content-Length', String(Buffer.byteLength(body)))
-  for (const name in headers) list.push(name, headers[name]!)
-  return { headers: list, body }
+/** What a header may consist of (RFC 9110 §5.5), but for what is not ASCII. */
+const NOT_A_HEADER = /[^\t\x20-\x7e]/
+
+/** The request as it goes on the wire, the caller's headers last. */
+function compose({ authority, path }: Destination, { headers, body }: PostRequest): string {
+  let head = `POST ${path} HTTP/1.1\r\nHost: ${authority}\r\nUser-Agent: ${USER_AGENT}\r\nAccept-Encoding: identity\r\n`
+  for (const name in headers) {
+    const line = `${name}: ${headers[name]}`
+    if (NOT_A_HEADER.test(line)) throw new TypeError(`${name} cannot be sent as a header`)
+    head += `${line}\r\n`
+  }
+  return `${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: keep-alive\r\n\r\n${body}`
+}
+
+/** URLs whose verdict is remembered: what a URL says itself never changes. */
+const MAX_VERDICTS = 1000
+
+function rememberVerdicts(policy: Policy): (url: string) => Verdict {
+  const verdicts = new Map<string, Verdict>()
+  return (url) => {
+    const known = verdicts.get(url)
+    if (known) return known
+    const verdict = judgeUrl(url, policy)
+    if (verdicts.size >= MAX_VERDICTS) verdicts.clear()
+    verdicts.set(url, verdict)
+    return verdict
+  }
 }
 
 /** The promise's value; undefined when the deadline passes first. */
@@ -102,7 +123,7 @@ function beforeDeadline<T>(promise: Promise<T>, deadline: Deadline): Promise<T |
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { environment, allow = [], dnsServers, ca, deadlineMs = DEADLINE_MS } = options
-  const policy = { environment, allow }
+  const judgeOwn = rememberVerdicts({ environment, allow })
   const resolver = createResolver(dnsServers)
   const connections = createConnections(ca)
 
@@ -124,7 +145,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   const send = async (request: PostRequest, deadline: Deadline): Promise<Ending | Failure> => {
-    const destination = judgeUrl(request.url, policy)
+    const destination = judgeOwn(request.url)
     if ('fault' in destination) return { kind: 'blocked', error: destination.fault }
     const addresses = await locate(destination, deadline)
     if ('error' in addresses) return addresses
@@ -133,7 +154,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
   return {
     judge: async (url) => {
-      const destination = judgeUrl(url, policy)
+      const destination = judgeOwn(url)
       if ('fault' in destination) return destination.fault
       const deadline = startDeadline(JUDGE_MS, undefined)
       try {

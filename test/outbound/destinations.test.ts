@@ -1,7 +1,6 @@
 /** What may be reached and what not, each at both moments: when it is registered, and when it is dialled. */
-import http from 'node:http'
-import https from 'node:https'
-import { connect } from 'node:net'
+import net, { connect } from 'node:net'
+import tls from 'node:tls'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parseNetworks } from '../../runtime/auth/allowlist.ts'
 import { judgeUrl } from '../../runtime/outbound/destination.ts'
@@ -20,12 +19,12 @@ beforeAll(async () => {
   const sink = await openSink({
     answer: (_request, response) => response.writeHead(200, { Connection: 'close' }).end('ok'),
   })
-  for (const agent of [http.Agent.prototype, https.Agent.prototype]) {
-    vi.spyOn(agent, 'createConnection').mockImplementation((options) => {
-      dialled.push(options.host)
-      return connect(sink.port, '127.0.0.1')
-    })
+  const reroute = (options: unknown) => {
+    dialled.push((options as { host: string }).host)
+    return connect(sink.port, '127.0.0.1')
   }
+  vi.spyOn(net, 'connect').mockImplementation(reroute)
+  vi.spyOn(tls, 'connect').mockImplementation((options: unknown) => reroute(options) as tls.TLSSocket)
   names = await openNameServer()
   for (const name of ['example.com', 'xn--bcher-kva.example.com', 'my_hooks.example.com']) {
     names.tell(name, { a: ['93.184.215.14'], aaaa: ['2606:2800:21f::1'] })
