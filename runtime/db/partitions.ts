@@ -40,9 +40,6 @@ export async function listPartitions(db: Database, of: Partitioned): Promise<num
   return rows.map(({ name }) => Date.parse(name.slice(-8).replace(/(....)(..)/, '$1-$2-')))
 }
 
-/** Attempts are written twice: with room in the page for the second time, no index has to be told of it. LIKE copies none of this. */
-const STORAGE = { events: '', webhook_attempts: 'WITH (fillfactor = 50)' }
-
 /**
  * Adds the partition for identifiers of [from, to). Made apart and then attached, so that the table is hardly locked. Fails
  * with a check violation when the default partition has such rows already.
@@ -51,8 +48,7 @@ export async function addPartition(tx: Database, of: Partitioned, from: number, 
   const { environment, table, prefix } = of
   const name = `${environment}.${partitionName(of, from)}`
   await tx.query({
-    text: `CREATE TABLE ${name} (LIKE ${environment}.${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)
-           ${STORAGE[table]}`,
+    text: `CREATE TABLE ${name} (LIKE ${environment}.${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
   })
   await tx.query({
     text: `ALTER TABLE ${environment}.${table} ATTACH PARTITION ${name}

@@ -140,7 +140,7 @@ export async function retryAttempt(
   return rows[0]!
 }
 
-// Leased ones are being sent: they end as they end.
+// Leased ones are being sent: they end as they end. A first attempt whose sender was lost may not be written yet.
 const CANCEL: Statement = {
   name: 'webhook_attempts_cancel',
   text: `WITH unclaimed AS (
@@ -149,18 +149,21 @@ const CANCEL: Statement = {
            FOR UPDATE
          ), ready AS (
            DELETE FROM webhook_ready r USING unclaimed u
-           WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id RETURNING r.attempt_id, r.previous_id
+           WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id
+           RETURNING r.attempt_id, r.event_id, r.attempt, r.due_at, r.previous_id
          ), waiting AS (
-           DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2 RETURNING attempt_id, previous_id
+           DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2
+           RETURNING attempt_id, event_id, attempt, due_at, previous_id
          ), gone AS (
-           SELECT attempt_id, previous_id FROM ready UNION ALL SELECT attempt_id, previous_id FROM waiting
+           SELECT * FROM ready UNION ALL SELECT * FROM waiting
          ), ended AS (
            UPDATE webhook_attempts a SET next_attempt_at = NULL
            FROM gone WHERE a.tenant_id = $1 AND a.id = gone.previous_id
          )
-         UPDATE webhook_attempts a SET status = 'canceled', updated = $3
-         FROM gone
-         WHERE a.tenant_id = $1 AND a.id = gone.attempt_id`,
+         INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
+                                       created, updated)
+         SELECT $1, attempt_id, $2, event_id, attempt, 'canceled', 'schedule', due_at, due_at, $3 FROM gone
+         ON CONFLICT (tenant_id, id) DO UPDATE SET status = excluded.status, updated = excluded.updated`,
 }
 
 /**

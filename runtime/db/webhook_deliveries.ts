@@ -20,7 +20,8 @@ export interface Completion {
 }
 
 // Without a name: planned each time, for the size that the tables have then. Attempts and queue are found by their keys.
-// An attempt that was made by hand before the schedule did goes back to it when it fails (`resumes`).
+// An attempt that was made by hand before the schedule did goes back to it when it fails (`resumes`). A first attempt may
+// not be written yet; what is in the queue says of it all that was planned.
 const COMPLETE: ForTenants<Statement> = perTenants('$3', ({ of }) => ({
   text: `WITH outcome AS (
            SELECT * FROM json_to_recordset($1) AS o (
@@ -31,7 +32,7 @@ const COMPLETE: ForTenants<Statement> = perTenants('$3', ({ of }) => ({
            DELETE FROM webhook_ready r USING outcome o
             WHERE r.tenant_id = ${of('o')} AND r.attempt_id = o.attempt_id AND r.token = o.token
            RETURNING o.*, r.endpoint_id, r.event_id, r.attempt, r.trigger, r.previous_id, r.resume_at,
-                     r.generation AS series
+                     r.due_at, r.generation AS series
          ), judged AS MATERIALIZED (
            SELECT r.*, r.trigger = 'manual' AND r.status = 'succeeded' AS ends_series,
                   CASE WHEN e.id IS NOT NULL THEN coalesce(r.next_due, r.resume_at) END AS follows_at,
@@ -46,15 +47,21 @@ const COMPLETE: ForTenants<Statement> = perTenants('$3', ({ of }) => ({
               AND w.event_id = j.event_id
            RETURNING w.tenant_id, w.attempt_id, w.previous_id, j.attempt_id AS succeeded_id
          ), noted AS (
-           UPDATE webhook_attempts a
-              SET status = CASE WHEN j.resumes THEN 'pending' ELSE j.status END,
-                  trigger = CASE WHEN j.resumes THEN 'schedule' ELSE a.trigger END,
-                  scheduled_at = CASE WHEN j.resumes THEN j.follows_at ELSE a.scheduled_at END,
-                  response_status = j.response_status, response_body = j.response_body,
-                  error = j.error, duration_ms = j.duration_ms, attempted_at = j.attempted_at, updated = $2,
-                  next_attempt_at = CASE WHEN j.trigger = 'manual' AND NOT j.ends_series THEN a.next_attempt_at
-                                         ELSE j.follows_at END
-             FROM judged j WHERE a.tenant_id = ${of('j')} AND a.id = j.attempt_id
+           INSERT INTO webhook_attempts AS a (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, response_status,
+                                              response_body, error, duration_ms, scheduled_at, attempted_at,
+                                              next_attempt_at, created, updated)
+           SELECT ${of('j')}, attempt_id, endpoint_id, event_id, attempt, CASE WHEN resumes THEN 'pending' ELSE status END,
+                  CASE WHEN resumes THEN 'schedule' ELSE trigger END, response_status, response_body, error, duration_ms,
+                  CASE WHEN resumes THEN follows_at ELSE due_at END, attempted_at, follows_at, due_at, $2
+             FROM judged j
+           ON CONFLICT (tenant_id, id) DO UPDATE
+              SET status = excluded.status, trigger = excluded.trigger, scheduled_at = excluded.scheduled_at,
+                  response_status = excluded.response_status, response_body = excluded.response_body,
+                  error = excluded.error, duration_ms = excluded.duration_ms, attempted_at = excluded.attempted_at,
+                  updated = excluded.updated,
+                  next_attempt_at = CASE WHEN excluded.status = 'pending'
+                                           OR excluded.trigger = 'manual' AND excluded.status <> 'succeeded'
+                                         THEN a.next_attempt_at ELSE excluded.next_attempt_at END
          ), made AS (
            INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
                                          created, updated)

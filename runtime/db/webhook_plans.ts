@@ -51,38 +51,41 @@ const reach = (of: TenantOf) => `reach AS MATERIALIZED (
   )`
 
 /** Whom an event goes to: endpoints that were there before it, as they are now. */
-const RECIPIENT = `n.audience IS NOT NULL AND coalesce(n.sequence > w.since, n.created >= w.created)
-       AND CASE n.audience WHEN 'only' THEN w.id = n.audience_endpoint_id
-                           WHEN 'others' THEN w.id <> n.audience_endpoint_id AND w.status = 'enabled'
-                           ELSE w.enabled_events && ARRAY[n.type, '*'] END`
+const RECIPIENT = `n.audience IS NOT NULL AND coalesce(n.sequence > v.since, n.created >= v.created)
+       AND CASE n.audience WHEN 'only' THEN v.id = n.audience_endpoint_id
+                           WHEN 'others' THEN v.id <> n.audience_endpoint_id AND v.status = 'enabled'
+                           ELSE v.enabled_events && ARRAY[n.type, '*'] END`
 
-/**
- * All attempts that follow, each with its place in the lane of its endpoint, and the room that there is: none where
- * something is in the queue already, which goes first. An attempt's identifier begins with the event's own time and counter
- * and ends with a digest of event and endpoint, so that it is as unique as a random one and can be made here.
- */
-const attempts = (of: TenantOf) => {
+/** The tenant's endpoints, each with the room in its lane: none where something is in the queue already, which goes first. */
+const lanes = (of: TenantOf) => {
   const lane = `r.tenant_id = ${of('v')} AND r.endpoint_id = w.id`
-  return `attempt AS (
-    SELECT v.tenant_id, v.position, v.quota, v.endpoint_id AS served, w.id AS endpoint_id, w.status, w.generation,
-           w.timeouts, w.url, w.secret, w.retired_secrets, n.id AS event_id, n.type AS event_type,
-           n.version AS event_version, n.body, n.created,
-           'wdla_' || substr(n.id, 5, 14) || substr(md5(n.id || w.id), 1, 12) AS attempt_id,
-           w.status = 'enabled' AND room.attempts >=
-             row_number() OVER (PARTITION BY v.tenant_id, w.id ORDER BY n.sequence) AS fits,
-           row_number() OVER (PARTITION BY v.tenant_id, w.id ORDER BY n.sequence) AS rank
-      FROM reach v
-      JOIN webhook_endpoints w ON w.tenant_id = ${of('v')}
-     CROSS JOIN LATERAL (
-       SELECT CASE WHEN EXISTS (SELECT FROM webhook_ready r WHERE ${lane} AND r.lease_until < $1
-                                 ORDER BY r.lease_until LIMIT 1) THEN 0
-                   ELSE (${laneRoom(lane, 'w.timeouts')}) END AS attempts
-       OFFSET 0) AS room -- once for each endpoint, not for each event
-     CROSS JOIN LATERAL (SELECT v.events) AS size
-     CROSS JOIN LATERAL (${next(of, NEEDED)}) AS n
-     WHERE v.reached > v.planned AND ${RECIPIENT}
+  return `lane AS MATERIALIZED (
+    SELECT v.tenant_id, v.position, v.quota, v.planned, v.reached, v.events, v.endpoint_id AS served, w.id, w.status,
+           w.generation, w.timeouts, w.url, w.secret, w.retired_secrets, w.since, w.enabled_events, w.created,
+           CASE WHEN w.status <> 'enabled' OR EXISTS (SELECT FROM webhook_ready r WHERE ${lane} AND r.lease_until < $1
+                                                       ORDER BY r.lease_until LIMIT 1) THEN 0
+                ELSE (${laneRoom(lane, 'w.timeouts')}) END AS room
+      FROM reach v JOIN webhook_endpoints w ON w.tenant_id = ${of('v')}
+     WHERE v.reached > v.planned
   )`
 }
+
+/**
+ * All attempts that follow, each with its place in the lane of its endpoint. An attempt's identifier begins with the event's
+ * own time and counter and ends with a digest of event and endpoint, so that it is as unique as a random one and can be made
+ * here.
+ */
+const attempts = (of: TenantOf) => `attempt AS (
+    SELECT v.tenant_id, v.position, v.quota, v.served, v.id AS endpoint_id, v.status, v.generation, v.timeouts, v.url,
+           v.secret, v.retired_secrets, n.id AS event_id, n.type AS event_type, n.version AS event_version, n.body,
+           n.created, 'wdla_' || substr(n.id, 5, 14) || substr(md5(n.id || v.id), 1, 12) AS attempt_id,
+           v.room >= row_number() OVER (PARTITION BY v.tenant_id, v.id ORDER BY n.sequence) AS fits,
+           row_number() OVER (PARTITION BY v.tenant_id, v.id ORDER BY n.sequence) AS rank
+      FROM lane v
+     CROSS JOIN LATERAL (SELECT v.events) AS size
+     CROSS JOIN LATERAL (${next(of, NEEDED)}) AS n
+     WHERE ${RECIPIENT}
+  )`
 
 /** The first of every lane before the second of any, beginning after the lane that was served last. */
 const SHARED_OUT = `turn AS (
@@ -97,12 +100,12 @@ const SHARED_OUT = `turn AS (
 
 const PLAN: ForTenants<Statement> = perTenants('$4', ({ name, of, isIn }, tenants) => ({
   name: `webhook_events_plan${name}`,
-  text: `WITH ${visit(tenants, of)}, ${reach(of)}, ${attempts(of)}, ${SHARED_OUT}, kept AS (
+  text: `WITH ${visit(tenants, of)}, ${reach(of)}, ${lanes(of)}, ${attempts(of)}, ${SHARED_OUT}, kept AS (
     INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
                                   updated)
     SELECT ${of('p')}, p.attempt_id, p.endpoint_id, p.event_id, 1,
            CASE p.status WHEN 'enabled' THEN 'pending' ELSE 'canceled' END, 'schedule', p.created, p.created, p.created
-      FROM planned p
+      FROM planned p WHERE NOT p.leased
   ), ready AS (
     INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at, lease_until, token)
     SELECT ${of('p')}, p.attempt_id, p.endpoint_id, p.event_id, 1, 'schedule', p.created,
@@ -141,7 +144,8 @@ export function planStatement(request: VisitRequest): readonly [Statement, unkno
 /**
  * Plans the attempts that follow from events: one for each endpoint that is to be notified, cancelled where it is disabled.
  * A bounded number of them for each tenant; those that may be sent at once are taken under the lease, so that nobody has to
- * claim them. What an endpoint subscribes to, and whether it is enabled, counts as it is now, moments after the event.
+ * claim them, and stand in the queue only: the attempt itself is written when it is known how it ended (`succeedAttempts`,
+ * `completeAttempts`) or when that takes long (`showAttempts`). What an endpoint subscribes to, and whether it is enabled, counts as it is now, moments after the event.
  */
 export async function planAttempts(pool: Pool, request: VisitRequest): Promise<Plans> {
   type Row = Claimed & PlanVisit & { attempt_id: string | null }

@@ -8,9 +8,9 @@ export interface Agenda {
   claim(tenantId: string): void
   /** Claims in a while, once. */
   claimLater(tenantId: string): void
-  /** Tenants to plan for, of all of whom there are about `limit` events, but at least one tenant. */
-  takePlans(limit: number): readonly string[]
-  takeClaims(): readonly string[]
+  /** Tenants to plan for but the busy ones, of all of whom there are about `limit` events, but at least one tenant. */
+  takePlans(limit: number, busy: ReadonlySet<string>): readonly string[]
+  takeClaims(busy: ReadonlySet<string>): readonly string[]
   readonly isEmpty: boolean
   /** Forgets what was put off. */
   stop(): void
@@ -62,10 +62,11 @@ export function createAgenda({ atOnce, ring }: AgendaOptions): Agenda {
       }, LATER_MS)
       later.set(tenantId, timer)
     },
-    takePlans: (limit) => {
+    takePlans: (limit, busy) => {
       const taken: string[] = []
       let events = 0
       for (const [tenantId, count] of plans) {
+        if (busy.has(tenantId)) continue
         if (taken.length === atOnce || (taken.length > 0 && events + count > limit)) break
         events += count
         taken.push(tenantId)
@@ -73,8 +74,9 @@ export function createAgenda({ atOnce, ring }: AgendaOptions): Agenda {
       }
       return taken
     },
-    takeClaims: () => {
-      const taken = [...claims.values().take(atOnce)]
+    takeClaims: (busy) => {
+      const free = claims.values().filter((tenantId) => !busy.has(tenantId))
+      const taken = [...free.take(atOnce)]
       for (const tenantId of taken) claims.delete(tenantId)
       return taken
     },

@@ -21,6 +21,8 @@ export interface BatchesOptions<Item, Written> {
   readonly size: number
   /** Batches under way at once. */
   readonly lanes: number
+  /** Fewer items wait for the batch under way: a few large ones cost less than many. Default: 1. */
+  readonly worth?: number
   /** Items of different groups never go together. */
   readonly groupOf?: (item: Item) => string
   /** Before the same batch is tried again. */
@@ -38,7 +40,7 @@ function mayPass(error: unknown): boolean {
  * written item by item, so that a single bad one fails alone.
  */
 export function createBatches<Item, Written>(options: BatchesOptions<Item, Written>): Batches<Item, Written> {
-  const { write, size, lanes, groupOf = () => '', pauseMs } = options
+  const { write, size, lanes, worth = 1, groupOf = () => '', pauseMs } = options
   const abandoned = new AbortController()
   let waiting: Waiting<Item, Written>[] = []
   let underWay = 0
@@ -69,7 +71,7 @@ export function createBatches<Item, Written>(options: BatchesOptions<Item, Writt
     underWay += 1
     // What became known in this turn of the event loop goes together.
     await new Promise((resolve) => setImmediate(resolve))
-    while (waiting.length > 0) {
+    while (waiting.length >= (underWay === 1 ? 1 : worth)) {
       const group = groupOf(waiting[0]!.item)
       const batch = waiting.filter(({ item }) => groupOf(item) === group).slice(0, size)
       const taken = new Set(batch)
@@ -83,7 +85,7 @@ export function createBatches<Item, Written>(options: BatchesOptions<Item, Writt
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
-        if (underWay < lanes) void go()
+        if (underWay === 0 || (underWay < lanes && waiting.length >= worth)) void go()
       }),
     abandon: () => abandoned.abort(),
   }

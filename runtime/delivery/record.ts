@@ -10,6 +10,7 @@ import {
   type Reaction,
 } from '../db/webhook_deliveries.ts'
 import type { Claimed } from '../db/webhook_ready.ts'
+import { showAttempts, succeedAttempts } from '../db/webhook_successes.ts'
 import { newId } from '../ids.ts'
 import type { Outcome } from '../outbound/outbound.ts'
 import { createBatches } from './batches.ts'
@@ -28,8 +29,16 @@ export interface Recorder {
     outcome: Outcome | undefined,
     attemptedAt: number,
   ): Promise<Recorded>
+  /** Writes first attempts that are still under way, of which nothing was written yet. */
+  show(attempts: readonly UnderWay[]): void
   /** Stops trying again what cannot be written. */
   abandon(): void
+}
+
+/** An attempt that is being sent, and the token of its lease. */
+export interface UnderWay {
+  readonly claimed: Claimed
+  readonly token: string
 }
 
 export interface RecorderOptions extends ExhaustionOptions {
@@ -46,6 +55,9 @@ const ENDS_AT_ONCE = { together: 2, byTenant: 8 }
 
 const BATCH = 200
 
+/** So many make a batch beside another. */
+const WORTH_A_BATCH = 100
+
 /** Failures of last attempts that are written at once: each locks its endpoint. */
 const LAST_LANES = 4
 
@@ -58,7 +70,7 @@ export function complete(
   outcome: Outcome | undefined,
   attemptedAt: number,
 ): Completion {
-  const base = { tenantId: claimed.tenant_id, attemptId: claimed.attempt_id, token }
+  const base = idsOf({ claimed, token })
   if (!outcome) return { ...base, status: 'canceled' }
   const verdict = judgeOutcome(outcome)
   const ended = { ...base, attemptedAt, durationMs: outcome.durationMs, ...answerOf(outcome) }
@@ -70,6 +82,10 @@ export function complete(
   if (dueAt === undefined) return { ...ended, status: 'failed' }
   const next = { id: newId('wdla', attemptedAt), dueAt, generation: claimed.generation }
   return { ...ended, status: 'failed', next }
+}
+
+function idsOf({ claimed, token }: UnderWay) {
+  return { tenantId: claimed.tenant_id, attemptId: claimed.attempt_id, token }
 }
 
 function answerOf(outcome: Outcome): Pick<Completion, 'responseStatus' | 'responseBody' | 'error'> {
@@ -123,17 +139,28 @@ export function createRecorder(options: RecorderOptions): Recorder {
       ),
     )
   }
-  const ends = createBatches<Ended, ReadonlySet<string>>({
-    write: async (batch) => {
-      const completions = batch.map(({ completion }) => completion)
-      const now = clock.service(environment)
-      const written = await completeAttempts(db, completions, now)
-      note(batch.flatMap(({ reaction }) => reaction ?? []))
-      return written
-    },
+  const endsWith = (write: typeof completeAttempts) =>
+    createBatches<Ended, ReadonlySet<string>>({
+      write: async (batch) => {
+        const completions = batch.map(({ completion }) => completion)
+        const written = await write(db, completions, clock.service(environment))
+        note(batch.flatMap(({ reaction }) => reaction ?? []))
+        return written
+      },
+      size: BATCH,
+      lanes: distributed ? ENDS_AT_ONCE.byTenant : ENDS_AT_ONCE.together,
+      worth: distributed ? 1 : WORTH_A_BATCH,
+      ...(distributed && { groupOf: ({ completion }: Ended) => completion.tenantId }),
+      pauseMs,
+    })
+  const of = distributed ? 'one' : 'many'
+  const successes = endsWith((writer, completions, now) => succeedAttempts(writer, of, completions, now))
+  const ends = endsWith(completeAttempts)
+  const shows = createBatches<UnderWay, unknown>({
+    write: (batch) => showAttempts(db, of, batch.map(idsOf)),
     size: BATCH,
-    lanes: distributed ? ENDS_AT_ONCE.byTenant : ENDS_AT_ONCE.together,
-    ...(distributed && { groupOf: ({ completion }: Ended) => completion.tenantId }),
+    lanes: 1,
+    ...(distributed && { groupOf: ({ claimed }: UnderWay) => claimed.tenant_id }),
     pauseMs,
   })
   const lasts = createBatches<Parameters<typeof exhaust>[1], Exhausted>({
@@ -151,11 +178,26 @@ export function createRecorder(options: RecorderOptions): Recorder {
         const exhausted = await lasts.add({ completion, endpointId, generation })
         return exhausted === 'noted' ? 'failed' : exhausted
       }
-      const written = await ends.add({ completion, reaction: reactionOf(claimed, outcome) })
+      const isPlain = completion.status === 'succeeded' && claimed.trigger === 'schedule'
+      const written = await (isPlain ? successes : ends).add({
+        completion,
+        reaction: reactionOf(claimed, outcome),
+      })
       return written.has(claimed.attempt_id) ? completion.status : 'stale'
     },
+    show(attempts) {
+      for (const attempt of attempts) {
+        shows
+          .add(attempt)
+          .catch((err) =>
+            log.warn({ err, environment, ...idsOf(attempt) }, 'an attempt under way is not shown'),
+          )
+      }
+    },
     abandon() {
+      successes.abandon()
       ends.abandon()
+      shows.abandon()
       lasts.abandon()
     },
   }

@@ -25,8 +25,11 @@ export interface RoundsOptions {
 
 /** What a worker does with its agenda. */
 export interface Rounds {
-  /** Plans and claims for some tenants of the agenda, at most so many attempts. */
-  serve(limit: number): Promise<void>
+  /**
+   * Plans and claims for some tenants of the agenda, at most so many attempts; false where there was nothing to do but for
+   * tenants that are being served already.
+   */
+  serve(limit: number): Promise<boolean>
   /** Puts everything that is due on the agenda, whoever was to say so. */
   find(): Promise<void>
   /** Who may claim again when an attempt of the tenant has ended. */
@@ -43,12 +46,28 @@ export function createRounds(options: RoundsOptions): Rounds {
   const { environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, begin } = options
   /** Tenants whose lanes or slots are full: another attempt of theirs has to end first. */
   const blocked = new Set<string>()
+  /** Tenants for whom a statement is under way: another one would find them locked. */
+  const busy = new Set<string>()
   let looks = 0
+
+  const visit = async <T>(
+    tenants: readonly string[],
+    limit: number,
+    ask: (asked: VisitRequest) => Promise<T>,
+  ) => {
+    looks += 1
+    for (const tenantId of tenants) busy.add(tenantId)
+    try {
+      return await ask(request(tenants, limit))
+    } finally {
+      for (const tenantId of tenants) busy.delete(tenantId)
+    }
+  }
 
   const request = (tenants: readonly string[], limit: number): VisitRequest => {
     const now = leaseClock.now()
     const base = { of, tenants, now, leaseUntil: now + leaseMs, token: randomUUID() }
-    return { ...base, limit: Math.min(limit, CLAIMED_AT_ONCE), ...slots.allowances(LANE_WIDTH) }
+    return { ...base, limit: Math.min(limit, CLAIMED_AT_ONCE), ...slots.allowances(LANE_WIDTH, tenants) }
   }
   const beginAll = ({ rows, kept }: Pick<Claim, 'rows' | 'kept'>, { token, leaseUntil }: VisitRequest) => {
     if (rows.length === 0) return
@@ -56,36 +75,40 @@ export function createRounds(options: RoundsOptions): Rounds {
     for (const claimed of rows) begin(claimed, token, leaseUntil, keeping)
   }
 
-  const plan = async (limit: number) => {
-    const tenants = agenda.takePlans(Math.min(limit, CLAIMED_AT_ONCE))
-    if (tenants.length === 0) return
-    looks += 1
-    const asked = request(tenants, limit)
-    const plans = await planAttempts(pool, asked)
-    beginAll(plans, asked)
-    for (const tenantId of tenants) {
-      const visit = plans.visits.get(tenantId)
-      // Whoever was there instead saw what was committed then; what came later is to be planned still.
-      if (!visit) agenda.plan(tenantId, 1)
-      if (visit?.more) agenda.planLater(tenantId)
-      if (visit?.queued) agenda.claim(tenantId)
-    }
+  /** Gives how many attempts were begun; undefined where there was nothing to plan. */
+  const plan = async (limit: number): Promise<number | undefined> => {
+    const tenants = agenda.takePlans(Math.min(limit, CLAIMED_AT_ONCE), busy)
+    if (tenants.length === 0) return undefined
+    return visit(tenants, limit, async (asked) => {
+      const plans = await planAttempts(pool, asked)
+      const { rows, visits } = plans
+      beginAll(plans, asked)
+      for (const tenantId of tenants) {
+        const visited = visits.get(tenantId)
+        // Whoever was there instead saw what was committed then; what came later is to be planned still.
+        if (!visited) agenda.plan(tenantId, 1)
+        if (visited?.more) agenda.planLater(tenantId)
+        if (visited?.queued) agenda.claim(tenantId)
+      }
+      return rows.length
+    })
   }
 
-  const claim = async (limit: number) => {
-    const tenants = agenda.takeClaims()
-    if (tenants.length === 0) return
-    looks += 1
-    const asked = request(tenants, limit)
-    const claim = await claimAttempts(pool, asked)
-    const { rows, visits } = claim
-    beginAll(claim, asked)
-    for (const tenantId of tenants) {
-      const { claimed, tokens } = visits.get(tenantId) ?? { claimed: 0, tokens: 0 }
-      if (tokens - claimed < 1) agenda.claimLater(tenantId)
-      else if (claimed > 0 || rows.length >= asked.limit) agenda.claim(tenantId)
-      else blocked.add(tenantId)
-    }
+  const claim = async (limit: number): Promise<boolean> => {
+    const tenants = limit > 0 ? agenda.takeClaims(busy) : []
+    if (tenants.length === 0) return false
+    return visit(tenants, limit, async (asked) => {
+      const claims = await claimAttempts(pool, asked)
+      const { rows, visits } = claims
+      beginAll(claims, asked)
+      for (const tenantId of tenants) {
+        const { claimed, tokens } = visits.get(tenantId) ?? { claimed: 0, tokens: 0 }
+        if (tokens - claimed < 1) agenda.claimLater(tenantId)
+        else if (claimed > 0 || rows.length >= asked.limit) agenda.claim(tenantId)
+        else blocked.add(tenantId)
+      }
+      return true
+    })
   }
 
   const promote = async (tenantId?: string) => {
@@ -99,8 +122,9 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   return {
     serve: async (limit) => {
-      await plan(limit)
-      await claim(Math.min(limit, slots.free))
+      const begun = await plan(limit)
+      const claimed = await claim(Math.min(limit - (begun ?? 0), slots.free))
+      return begun !== undefined || claimed
     },
     find: async () => {
       looks += 1

@@ -20,17 +20,37 @@ export type Send = (claimed: Claimed, signal: AbortSignal) => Promise<Outcome>
 /** The headers of an attempt, under the names that the event's version has for them. */
 function headersOf(claimed: Claimed, signature: string): Record<string, string> {
   const names = views[claimed.event_version]?.[claimed.event_type]?.headers ?? {}
-  const headers = {
-    'Service-Signature': signature,
-    'Service-Event-Id': claimed.event_id,
-    'Service-Delivery-Attempt': String(claimed.attempt),
+  const named = (name: string) => names[name] ?? name
+  return {
+    'Content-Type': 'application/json',
+    [named('Service-Signature')]: signature,
+    [named('Service-Event-Id')]: claimed.event_id,
+    [named('Service-Delivery-Attempt')]: String(claimed.attempt),
   }
-  const named = Object.entries(headers).map(([name, value]) => [names[name] ?? name, value])
-  return { 'Content-Type': 'application/json', ...Object.fromEntries(named) }
+}
+
+/** Secrets that stay open between attempts. */
+const MAX_OPEN_SECRETS = 1000
+
+/** Opens each value once while it is in use: what sealed it and where it stands are the key. */
+function keepOpen(seals: Seals): Pick<Seals, 'unseal'> {
+  const open = new Map<string, string>()
+  return {
+    unseal(sealed, context) {
+      const key = `${context} ${sealed.toString('latin1')}`
+      const known = open.get(key)
+      if (known !== undefined) return known
+      const secret = seals.unseal(sealed, context)
+      if (open.size >= MAX_OPEN_SECRETS) open.clear()
+      open.set(key, secret)
+      return secret
+    },
+  }
 }
 
 /** Sends events as they were rendered, signed with all secrets that sign at the time. */
-export function createSender({ environment, outbound, seals, clock }: SenderOptions): Send {
+export function createSender({ environment, outbound, clock, ...options }: SenderOptions): Send {
+  const seals = keepOpen(options.seals)
   return async (claimed, signal) => {
     const { tenant_id, endpoint_id, url, body } = claimed
     const context = secretContext(environment, tenant_id, endpoint_id)

@@ -8,7 +8,7 @@ import { createHmac } from 'node:crypto'
  */
 export function signBody(secrets: readonly string[], body: string, seconds: number): string {
   const signatures = secrets.map((secret) => {
-    const digest = createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex')
+    const digest = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
     return `,v1=${digest}`
   })
   return `t=${seconds}${signatures.join('')}`

@@ -4,8 +4,11 @@ export interface Slots {
   give(tenantId: string): void
   readonly free: number
   readonly taken: number
-  /** How many more a tenant may take, at most `most`, when it has none; and those tenants that may take fewer. */
-  allowances(most: number): {
+  /** How many more a tenant may take, at most `most`, when it has none; and those of the tenants that may take fewer. */
+  allowances(
+    most: number,
+    tenants: readonly string[],
+  ): {
     readonly allowance: number
     readonly allowances: Readonly<Record<string, number>>
   }
@@ -36,13 +39,14 @@ export function createSlots(capacity: number): Slots {
     get taken() {
       return taken
     },
-    allowances(most) {
+    allowances(most, tenants) {
       const share = (holding: number) => Math.min(most, Math.max(0, Math.floor((free() - 3 * holding) / 4)))
-      const fewer = [...held].map(([id, holding]) => [id, share(holding)] as const)
-      return {
-        allowance: Math.max(1, share(0)),
-        allowances: Object.fromEntries(fewer.filter(([, allowance]) => allowance < most)),
+      const allowances: Record<string, number> = {}
+      for (const tenantId of tenants) {
+        const allowance = share(held.get(tenantId) ?? 0)
+        if (held.has(tenantId) && allowance < most) allowances[tenantId] = allowance
       }
+      return { allowance: Math.max(1, share(0)), allowances }
     },
   }
 }

@@ -9,9 +9,10 @@ import type { Outbound, Outcome } from '../outbound/outbound.ts'
 import { createAgenda } from './agenda.ts'
 import { createAlarm } from './alarm.ts'
 import { createLeaseClock, type LeaseClock } from './lease-clock.ts'
-import { createRecorder, type Recorded } from './record.ts'
+import { createRecorder, type Recorded, type UnderWay } from './record.ts'
 import { createRounds } from './rounds.ts'
 import { createSender } from './sender.ts'
+import { createShowing } from './showing.ts'
 import { createSlots } from './slots.ts'
 
 export interface WorkerOptions {
@@ -65,6 +66,9 @@ export interface Worker {
 /** What an attempt takes at most, and a little for writing it down: with less left of its lease it is not begun. */
 const ATTEMPT_MS = 11_000
 
+/** A first attempt under way for longer is to be seen by those who ask for attempts. */
+const SHOWN_AFTER_MS = 200
+
 /** After a look comes a rest as long as it took, at most so long: wakes that come meanwhile are answered together. */
 const LONGEST_REST_MS = 10
 
@@ -74,6 +78,13 @@ const TENANTS_AT_ONCE = 64
 /** With little room, and more than that under way, a claim waits so long for more: a few large ones cost less than many. */
 const ROOM_WORTH_A_CLAIM = 64
 const GATHER_MS = 5
+
+/**
+ * Statements that plan and claim under way at once, and the share of all attempts that each may begin: while one is
+ * answered, what others have begun is sent.
+ */
+const SERVED_AT_ONCE = 2
+const SERVED_SHARE = 1 / 2
 
 /** Looking for what wake-ups have lost takes at most this share of the time, however many tenants there are. */
 const FIND_SHARE = 0.2
@@ -98,6 +109,7 @@ export function createWorker(options: WorkerOptions): Worker {
   } = options
   const leaseClock = options.leaseClock ?? createLeaseClock(pool, clock.machine)
   const recorder = createRecorder({ ...options, leaseClock, distributed, pauseMs: pollMs })
+  const showing = createShowing<UnderWay>({ afterMs: SHOWN_AFTER_MS, show: recorder.show })
   const sender = createSender(options)
   const slots = createSlots(concurrency)
   const alarm = createAlarm()
@@ -130,9 +142,11 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   const begin = (claimed: Claimed, token: string, leaseUntil: number, kept: Promise<void>) => {
-    const { tenant_id, endpoint_id, attempt_id } = claimed
+    const { tenant_id, endpoint_id, attempt_id, attempt: number } = claimed
     latenessMs = Math.max(0, clock.service(environment) - claimed.due_at)
     slots.take(tenant_id)
+    const sent = { claimed, token }
+    if (number === 1) showing.began(sent)
     const ending = attempt(claimed, token, leaseUntil, kept)
       .catch((err) => {
         attempts.lost += 1
@@ -141,6 +155,7 @@ export function createWorker(options: WorkerOptions): Worker {
       })
       .finally(() => {
         underWay.delete(ending)
+        showing.ended(sent)
         rounds.ended(tenant_id) // its lane has room again
         if (!agenda.isEmpty) alarm.ring()
       })
@@ -150,7 +165,27 @@ export function createWorker(options: WorkerOptions): Worker {
   const of = distributed ? 'one' : 'many'
   const rounds = createRounds({ environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, begin })
   /** What may be begun: answers that are not written down yet count too, or a slow database would let them pile up. */
-  const room = () => Math.min(slots.free, 2 * concurrency - underWay.size)
+  const room = () => Math.min(slots.free, 2 * concurrency - underWay.size) - promised
+  /** Attempts that statements under way may still begin. */
+  let promised = 0
+
+  const serve = async (): Promise<boolean> => {
+    const share = Math.max(ROOM_WORTH_A_CLAIM, Math.floor(concurrency * SERVED_SHARE))
+    const limit = Math.min(room(), share)
+    promised += limit
+    try {
+      return await rounds.serve(limit)
+    } finally {
+      promised -= limit
+    }
+  }
+
+  const serveAll = async () => {
+    while (!stopping && !agenda.isEmpty && room() > 0 && performance.now() < findAt) {
+      await gatherRoom()
+      if (room() <= 0 || !(await serve())) return
+    }
+  }
 
   const gatherRoom = async () => {
     if (room() < Math.min(ROOM_WORTH_A_CLAIM, slots.taken)) await wait(GATHER_MS)
@@ -176,10 +211,9 @@ export function createWorker(options: WorkerOptions): Worker {
     try {
       await compareClocks()
       await find()
-      while (!stopping && !agenda.isEmpty && room() > 0 && performance.now() < findAt) {
-        await gatherRoom()
-        await rounds.serve(room())
-      }
+      const served = await Promise.allSettled(Array.from({ length: SERVED_AT_ONCE }, serveAll))
+      const failed = served.find((each) => each.status === 'rejected')
+      if (failed) throw failed.reason
       if (failing) log.info({ environment }, 'deliveries go on')
       failing = false
     } catch (err) {
@@ -221,6 +255,7 @@ export function createWorker(options: WorkerOptions): Worker {
       const ended = () => running.then(() => Promise.all(underWay))
       await within(drainMs + LAST_LOOK_MS, ended())
       aborted.abort()
+      showing.stop()
       recorder.abandon()
       await within(LAST_WORDS_MS, ended())
     },

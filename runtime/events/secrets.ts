@@ -34,7 +34,7 @@ export function createEndpointSecrets(seals: Seals, environment: Environment): E
  * @param context of `secretContext`. @param now service time.
  */
 export function openSecrets(
-  seals: Seals,
+  seals: Pick<Seals, 'unseal'>,
   context: string,
   stored: { readonly secret: Buffer; readonly retired_secrets: readonly RetiredSecret[] },
   now: number,

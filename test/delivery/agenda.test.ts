@@ -10,9 +10,22 @@ test('a tenant with more to plan than fits into a visit comes again after a rest
   agenda.planLater('ten_a')
   agenda.plan('ten_a', 5)
   agenda.plan('ten_b', 5)
-  expect(agenda.takePlans(100)).toEqual(['ten_b'])
+  expect(agenda.takePlans(100, new Set())).toEqual(['ten_b'])
   expect(agenda.isEmpty).toBe(true)
   await rung
-  expect(agenda.takePlans(100)).toEqual(['ten_a'])
+  expect(agenda.takePlans(100, new Set())).toEqual(['ten_a'])
+  agenda.stop()
+})
+
+test('who is busy with a tenant goes on with it alone', () => {
+  const agenda = createAgenda({ atOnce: 10, ring: () => {} })
+  for (const tenantId of ['ten_a', 'ten_b']) {
+    agenda.plan(tenantId, 1)
+    agenda.claim(tenantId)
+  }
+  const busy = new Set(['ten_a'])
+  expect([agenda.takePlans(100, busy), agenda.takeClaims(busy)]).toEqual([['ten_b'], ['ten_b']])
+  expect([agenda.takePlans(100, busy), agenda.takeClaims(busy), agenda.isEmpty]).toEqual([[], [], false])
+  expect([agenda.takePlans(100, new Set()), agenda.takeClaims(new Set())]).toEqual([['ten_a'], ['ten_a']])
   agenda.stop()
 })

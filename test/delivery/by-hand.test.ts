@@ -155,7 +155,7 @@ test('an endpoint that is deleted while something is under way, and while someth
     })
   const endpoint = await stage.addEndpoint(tenantId, receiver.url)
   await stage.emit(tenantId)
-  await until('the delivery', () => receiver.got.length === 1)
+  await until('the attempt to be shown', async () => (await stage.attempts(endpoint)).length === 1)
   const stale = stage.workers[0]!.stats().attempts.stale
   await stage.rows('DELETE FROM webhook_ready WHERE tenant_id = $1', [tenantId])
   await stage.rows('DELETE FROM webhook_endpoints WHERE tenant_id = $1', [tenantId])

@@ -210,7 +210,7 @@ test('slots: one tenant gets a quarter, several get less each, something stays f
   const greedy = (tenant: string) => {
     let held = 0
     for (;;) {
-      const { allowance, allowances } = slots.allowances(64)
+      const { allowance, allowances } = slots.allowances(64, [tenant])
       const more = allowances[tenant] ?? allowance
       if (more === 0) return held
       for (let each = 0; each < more; each += 1) slots.take(tenant)

@@ -1,8 +1,11 @@
 /** Attempts are planned by workers, from the events alone, whoever died when. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { cancelAttempts } from '../../runtime/db/webhook_attempts.ts'
 import { lockEndpointCount } from '../../runtime/db/webhook_endpoints.ts'
 import { planAttempts } from '../../runtime/db/webhook_plans.ts'
+import type { VisitRequest } from '../../runtime/db/webhook_senders.ts'
+import { showAttempts, succeedAttempts } from '../../runtime/db/webhook_successes.ts'
 import { collectEvents } from '../../runtime/events/emission.ts'
 import { newId } from '../../runtime/ids.ts'
 import { until } from '../support/programs.ts'
@@ -30,7 +33,12 @@ afterEach(async () => {
 
 const NOWHERE = 'http://127.0.0.1:1'
 
-const plan = (tenants: readonly string[], of: 'many' | 'one' = 'many', limit = 0) =>
+const plan = (
+  tenants: readonly string[],
+  of: 'many' | 'one' = 'many',
+  limit = 0,
+  request: Partial<VisitRequest> = {},
+) =>
   planAttempts(stage.database.sandbox, {
     of,
     tenants,
@@ -40,6 +48,7 @@ const plan = (tenants: readonly string[], of: 'many' | 'one' = 'many', limit = 0
     limit,
     allowance: 1000,
     allowances: {},
+    ...request,
   })
 
 const statuses = async (endpoint: Parameters<Stage['attempts']>[0]) =>
@@ -101,9 +110,11 @@ test.each(['many', 'one'] as const)('visits at the same time plan each attempt o
   const ids = await stage.emit(tenantId, 50)
   const plans = await Promise.all(Array.from({ length: 20 }, () => plan([tenantId], of, 10)))
   await stage.plan()
-  expect((await stage.attempts(endpoint)).map(({ event_id }) => event_id).toSorted()).toEqual(ids.toSorted())
-  const leased = plans.flatMap(({ rows }) => rows.map(({ attempt_id }) => attempt_id))
-  expect([leased.length, new Set(leased).size]).toEqual([10, 10])
+  const leased = plans.flatMap(({ rows }) => rows)
+  const [sent, kept] = [leased, await stage.attempts(endpoint)].map((all) => all.map((each) => each.event_id))
+  expect([...sent!, ...kept!].toSorted()).toEqual(ids.toSorted())
+  expect([leased.length, new Set(leased.map(({ attempt_id }) => attempt_id)).size]).toEqual([10, 10])
+  expect(await stage.count('webhook_ready', tenantId)).toBe(50)
 })
 
 test('visits beside the making of endpoints plan each attempt once', async () => {
@@ -122,6 +133,68 @@ test('visits beside the making of endpoints plan each attempt once', async () =>
   await made
   await stage.plan()
   expect((await stage.attempts(endpoint)).map(({ event_id }) => event_id).toSorted()).toEqual(ids.toSorted())
+})
+
+test('what may be sent at once stands in the queue only, until it is shown or over', async () => {
+  const endpoint = await stage.addEndpoint(tenantId, NOWHERE)
+  await stage.emit(tenantId, 5)
+  const { rows } = await plan([tenantId], 'many', 3)
+  expect([rows.length, (await statuses(endpoint)).length]).toEqual([3, 2])
+  const [{ token }] = (await stage.rows<{ token: string }>(
+    'SELECT token FROM webhook_ready WHERE tenant_id = $1 AND token IS NOT NULL',
+    [tenantId],
+  )) as [{ token: string }]
+  const [first, second, third] = rows.map(({ attempt_id }) => ({ tenantId, attemptId: attempt_id, token }))
+  const pool = stage.database.sandbox
+  await showAttempts(pool, 'many', [first!, { ...second!, token: randomUUID() }])
+  expect(await statuses(endpoint)).toEqual(['pending', 'pending', 'pending'])
+  const end = { status: 'succeeded', responseStatus: 200, attemptedAt: START, durationMs: 1 } as const
+  const ends = [first!, second!, { ...third!, token: randomUUID() }].map((each) => ({ ...each, ...end }))
+  expect([...(await succeedAttempts(pool, 'many', ends, START))].toSorted()).toEqual(
+    [first!.attemptId, second!.attemptId].toSorted(),
+  )
+  expect((await statuses(endpoint)).toSorted()).toEqual(['pending', 'pending', 'succeeded', 'succeeded'])
+  expect(await stage.count('webhook_ready', tenantId)).toBe(3)
+  await showAttempts(pool, 'many', [first!, second!]) // too late: nothing changes
+  expect((await statuses(endpoint)).toSorted()).toEqual(['pending', 'pending', 'succeeded', 'succeeded'])
+})
+
+test('several tenants are written in one statement, each its own', async () => {
+  const tenants = [newId('ten'), newId('ten')]
+  const endpoints = await Promise.all(tenants.map((each) => stage.addEndpoint(each, NOWHERE)))
+  for (const each of tenants) await stage.emit(each, 2)
+  const request = { token: randomUUID(), leaseUntil: stage.leaseClock.now() + 20_000 }
+  const { rows } = await plan(tenants, 'many', 10, request)
+  const sent = rows.map((row) => ({
+    tenantId: row.tenant_id,
+    attemptId: row.attempt_id,
+    token: request.token,
+  }))
+  await showAttempts(stage.database.sandbox, 'many', sent)
+  expect(await Promise.all(endpoints.map(statuses))).toEqual(Array(2).fill(['pending', 'pending']))
+  const crossed = sent.map((each) => ({
+    ...each,
+    tenantId: tenants.find((other) => other !== each.tenantId)!,
+    status: 'succeeded' as const,
+  }))
+  expect((await succeedAttempts(stage.database.sandbox, 'many', crossed, START)).size).toBe(0)
+  const ends = sent.map((each) => ({ ...each, status: 'succeeded' as const, responseStatus: 204 }))
+  expect((await succeedAttempts(stage.database.sandbox, 'many', ends, START)).size).toBe(4)
+  expect(await Promise.all(endpoints.map(statuses))).toEqual(Array(2).fill(['succeeded', 'succeeded']))
+})
+
+test('an endpoint is disabled after the worker that was to send was lost: the attempt is seen as cancelled', async () => {
+  const endpoint = await stage.addEndpoint(tenantId, NOWHERE)
+  const [eventId] = await stage.emit(tenantId, 1)
+  await plan([tenantId], 'many', 1)
+  expect(await statuses(endpoint)).toEqual([])
+  await stage.changeEndpoint(endpoint, 'disable')
+  const later = stage.leaseClock.now() + 21_000
+  await cancelAttempts(stage.database.sandbox, tenantId, endpoint.id, stage.clock.now, later)
+  expect(await stage.attempts(endpoint)).toMatchObject([
+    { event_id: eventId, attempt: 1, status: 'canceled', trigger: 'schedule', created: START },
+  ])
+  expect(await stage.count('webhook_ready', tenantId)).toBe(0)
 })
 
 test('what is in the queue already goes first', async () => {

@@ -26,7 +26,7 @@ function halt(): Promise<never> {
 const isClaim = ({ name }: Statement) => name === 'webhook_events_plan' || name === 'webhook_ready_claim'
 const hasClaimed = (rows: readonly unknown[]) =>
   rows.some((row) => (row as { attempt_id: string | null }).attempt_id !== null)
-const isEnd = ({ text }: Statement) => text.includes('json_to_recordset') && text.includes('released')
+const isEnd = ({ name }: Statement) => name?.startsWith('webhook_attempts_succeed') ?? false
 
 /** The same pool, but for the point. A statement that is held back makes its COMMIT wait, which else follows at once. */
 function halting(pool: Pool): Pool {

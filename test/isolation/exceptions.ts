@@ -13,6 +13,14 @@ export const LOCATORS: Table = [
     'WITH visit AS MATERIALIZED ( SELECT t.position, s.* FROM unnest',
     'they plan and claim for several at once',
   ],
+  [
+    'WITH held AS MATERIALIZED ( SELECT g.*, q.* FROM unnest',
+    'successes are written in batches; each line names its tenant',
+  ],
+  [
+    'INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created, updated) SELECT g.tenant_id',
+    'so is what takes long',
+  ],
   ['WITH due AS MATERIALIZED ( SELECT w.ctid', 'attempts become due whoever they are of'],
   ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],

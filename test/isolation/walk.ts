@@ -1,5 +1,6 @@
 /** One walk through everything that sends statements: what the tests of statements look at. */
 
+import { setTimeout as wait } from 'node:timers/promises'
 import { TOTP } from 'otpauth'
 import { pino } from 'pino'
 import { expect } from 'vitest'
@@ -156,17 +157,26 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
 }
 
-/** An endpoint that never answers in time, until its last attempt disables it; the clock hurries on. */
+/** Longer than a first attempt stays unseen. */
+const SLOW_MS = 300
+
+/** An endpoint that answers once, slowly, and then never in time, until its last attempt disables it; the clock hurries on. */
 export async function runWorker({ service }: Walker, environment: Environment): Promise<void> {
   const { database, clock } = service
   const began = clock.now
+  let posts = 0
   const worker = createWorker({
     environment,
     pool: database[environment],
     clock,
     outbound: {
       judge: async () => undefined,
-      post: async () => ({ error: 'late', kind: 'timeout', durationMs: 10_000 }),
+      post: async () => {
+        posts += 1
+        if (posts > 1) return { error: 'late', kind: 'timeout', durationMs: 10_000 }
+        await wait(SLOW_MS)
+        return { status: 200, body: '', durationMs: SLOW_MS }
+      },
       close: () => {},
     },
     seals: createSeals(database.pepper),
