@@ -34,7 +34,9 @@ const connectionString = process.env.DATABASE_URL ?? ''
 const concurrency = Number(limit)
 const SECRET = `whsec_${'s'.repeat(43)}`
 const QUEUE = 'deliver'
-const AT_ONCE = 1000
+
+/** Deliveries that one transaction puts into the queue: as many as ours writes events in each. */
+const AT_ONCE = 10
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: concurrency })
 

@@ -4,12 +4,22 @@ import { type Bench, median, ms, print } from './webhooks-figures.ts'
 import type { Contestant } from './webhooks-peers.ts'
 import { type Helper, monotonicNow } from './webhooks-processes.ts'
 
-/** Deliveries per second, from the first that arrives to the last that is recorded. */
+/** Of one round. */
+interface Round {
+  /** Deliveries per second, from the first that arrives to the last that is recorded. */
+  readonly rate: number
+  /** The same with the time that it took to put them into the queue and to begin. */
+  readonly wholeRate: number
+  /** Milliseconds of the contestant's processor for each. */
+  readonly processor: number
+}
+
 async function measureRound({ admin, sink }: Bench, contestant: Helper<Contestant>, count: number) {
-  await contestant.ask('fill', count)
+  const filled = await timed(() => contestant.ask('fill', count))
   await admin.query('CHECKPOINT') // what was written before must not be written out during the next one's time
   await sink.ask('takePlain')
   const usedBefore = await contestant.used()
+  const start = monotonicNow()
   await contestant.ask('start')
   while ((await sink.ask('plainCount')) < count || !(await contestant.ask('isDone'))) await wait(5)
   const end = monotonicNow()
@@ -17,7 +27,18 @@ async function measureRound({ admin, sink }: Bench, contestant: Helper<Contestan
   await contestant.ask('stop')
   const arrived = await sink.ask('takePlain')
   if (arrived.count !== count) throw new Error(`${arrived.count} deliveries arrived instead of ${count}`)
-  return { rate: (count / (end - arrived.firstAt)) * 1000, processor: used / count, arrived }
+  const rates = {
+    rate: (count / (end - arrived.firstAt)) * 1000,
+    wholeRate: (count / (filled + end - start)) * 1000,
+  }
+  return { ...rates, processor: used / count, arrived }
+}
+
+/** Milliseconds that the work takes. */
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = monotonicNow()
+  await work()
+  return monotonicNow() - began
 }
 
 export interface ThroughputOptions {
@@ -34,7 +55,7 @@ export async function compareThroughput(
   print(
     `throughput: ${rounds} rounds of ${deliveries} deliveries, ${bench.concurrency} at once; deliveries per second, median (lowest–highest)`,
   )
-  const results = new Map<string, { rate: number; processor: number }[]>()
+  const results = new Map<string, Round[]>()
   const seen = new Map<string, string>()
   for (const [name, contestant] of bench.contestants) {
     const { arrived } = await measureRound(bench, contestant, deliveries)
@@ -48,15 +69,25 @@ export async function compareThroughput(
       results.set(name, [...(results.get(name) ?? []), result])
     }
   }
-  const rated = [...results].map(([name, each]) => {
-    const rates = each.map(({ rate }) => rate)
-    return { name, rates, rate: median(rates), processor: median(each.map(({ processor }) => processor)) }
-  })
-  const best = Math.max(...rated.filter(({ name }) => name !== 'service').map(({ rate }) => rate))
-  for (const { name, rates, rate, processor } of rated) {
-    const range = `${Math.round(Math.min(...rates))}–${Math.round(Math.max(...rates))}`
+  const best = (figure: 'rate' | 'wholeRate') =>
+    Math.max(
+      ...[...results].filter(([name]) => name !== 'service').map(([, each]) => median(figures(each, figure))),
+    )
+  const bests = { rate: best('rate'), wholeRate: best('wholeRate') }
+  for (const [name, each] of results) {
+    const shown = (['rate', 'wholeRate'] as const).map((figure) =>
+      showRates(figures(each, figure), bests[figure]),
+    )
     print(
-      `  ${name.padEnd(16)} ${String(Math.round(rate)).padStart(6)}  (${range})  × ${(rate / best).toFixed(2)}   ${ms(processor)} of processor each`,
+      `  ${name.padEnd(16)} ${shown[0]}   ${ms(median(figures(each, 'processor')))} of processor each;   putting them into the queue included: ${shown[1]}`,
     )
   }
+}
+
+const figures = (rounds: readonly Round[], figure: keyof Round) => rounds.map((round) => round[figure])
+
+/** Median, range, and the median beside the best peer's. */
+function showRates(rates: readonly number[], best: number): string {
+  const range = `${Math.round(Math.min(...rates))}–${Math.round(Math.max(...rates))}`
+  return `${String(Math.round(median(rates))).padStart(6)}  (${range})  × ${(median(rates) / best).toFixed(2)}`
 }
