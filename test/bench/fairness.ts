@@ -3,6 +3,9 @@
  * large table does one thing as much as its limits let it, another goes about its business, and what that one waits for is
  * printed beside what it waits for while the neighbour does nothing. Aim: p95 at most 2 × idle, and no 503.
  *
+ * The neighbour's client and the receiver of its deliveries stand for other machines: here they get the processor only when
+ * the service, the database and the quiet client leave it, in the idle figures too.
+ *
  * Options: --rows N (200000, passes of the neighbour), --seconds S (6, of each measurement), --only NAME (one doing).
  */
 import { randomUUID } from 'node:crypto'
@@ -175,7 +178,7 @@ await withScratch(async ({ directory, atEnd }) => {
   const admin = new pg.Client(server.connection())
   atEnd(() => admin.end())
   await admin.connect()
-  const sink = startHelper<Sink>('webhooks-sink.ts')
+  const sink = startHelper<Sink>('webhooks-sink.ts', [], {}, { apart: true })
   atEnd(() => sink.end())
   const service: Program = startService(
     { DATABASE_URL: databaseUrl, SVC_PEPPER: PEPPER, SVC_WEBHOOK_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'error' },
@@ -186,8 +189,9 @@ await withScratch(async ({ directory, atEnd }) => {
   const origin = ready.sandbox_base_url
   const { keys, dashboard, tenant_id: tenantId } = ready
   const words = [origin, keys.sandbox_secret, dashboard.totp_secret, await sink.ask('origin')]
-  const neighbour = startHelper<Neighbour>('fairness-neighbour.ts', words)
+  const neighbour = startHelper<Neighbour>('fairness-neighbour.ts', words, {}, { apart: true })
   atEnd(() => neighbour.end())
+  await Promise.all([neighbour.giveWay(), sink.giveWay()])
   const quiet = await openQuiet(origin, await prepareTenants(databaseUrl, tenantId))
   await admin.query(LOAD, [tenantId, await neighbour.ask('prepare'), rows])
   await admin.query('VACUUM ANALYZE sandbox.passes')

@@ -1,6 +1,8 @@
 /** Processes of the bench of deliveries, each of which does what its parent asks over their channel. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 
 /** What a process can be asked for; values and answers travel as structured clones. */
 type Methods = Record<string, (...values: never[]) => unknown>
@@ -26,6 +28,8 @@ export interface Helper<Does extends Methods> {
   ): Promise<Awaited<ReturnType<Does[Name]>>>
   /** Milliseconds of processor that it has used. */
   used(): Promise<number>
+  /** From now on it, and its session, get the processor when nobody else wants it. For one that is started apart. */
+  giveWay(): Promise<void>
   end(): Promise<void>
 }
 
@@ -37,15 +41,21 @@ export function monotonicNow(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-/** Starts a program of this folder that calls `obey`. */
+/**
+ * Starts a program of this folder that calls `obey`.
+ *
+ * @param options `apart`: in a session of its own, among which Linux may share the processor first (sched(7), autogroup).
+ */
 export function startHelper<Does extends Methods>(
   file: string,
   words: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
+  options: { readonly apart?: boolean } = {},
 ): Helper<Does> {
   const child = fork(`${import.meta.dirname}/${file}`, words, {
     env: { ...process.env, ...env },
     serialization: 'advanced',
+    detached: options.apart ?? false,
   })
   const waiting = new Map<number, (answer: Answer) => void>()
   const name = [file, ...words].join(' ')
@@ -68,6 +78,7 @@ export function startHelper<Does extends Methods>(
   return {
     ask: (method, ...values) => ask(method, values),
     used: () => ask('used', []),
+    giveWay: () => ask('giveWay', []),
     end: async () => {
       if (child.connected) child.disconnect()
       const late = setTimeout(() => child.kill('SIGKILL'), END_MS)
@@ -75,6 +86,15 @@ export function startHelper<Does extends Methods>(
       clearTimeout(late)
     },
   }
+}
+
+/** The priority of a session, where there is such a thing. */
+const SESSION = '/proc/self/autogroup'
+
+function giveWay(): void {
+  const { PRIORITY_LOW } = constants.priority
+  setPriority(PRIORITY_LOW)
+  if (existsSync(SESSION)) writeFileSync(SESSION, String(PRIORITY_LOW))
 }
 
 /**
@@ -87,7 +107,7 @@ export function obey(methods: Methods, close: () => unknown): void {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1000
   }
-  const all: Methods = { ...methods, used }
+  const all: Methods = { ...methods, used, giveWay }
   process.on('message', async ({ id, method, values }: Question) => {
     try {
       const perform = all[method]
