@@ -22,6 +22,7 @@ import { passTemplatesHandlers } from './handlers/pass_templates.ts'
 import { passesHandlers } from './handlers/passes.ts'
 import { webhookEndpointsHandlers } from './handlers/webhook_endpoints.ts'
 import { readTrust } from './http/address.ts'
+import type { Admission } from './http/admission.ts'
 import { refuse } from './http/answer.ts'
 import { type ContractGuard, createContractGuard } from './http/contract-guard.ts'
 import { type ApiError, internalError, notFound } from './http/errors.ts'
@@ -43,6 +44,7 @@ export interface Deps {
   readonly clock: Clock
   readonly keyring: Keyring
   readonly limiter: RequestLimiter
+  readonly admission: Admission
   readonly wallet: Wallet
   readonly log: Logger
   readonly baseUrls: BaseUrls
@@ -125,7 +127,7 @@ function isVersioned(target: string): boolean {
 }
 
 function createService(deps: Deps, environment: Environment): Service {
-  const { settings, database, clock, keyring, limiter, wallet, log, baseUrls, usage } = deps
+  const { settings, database, clock, keyring, limiter, admission, wallet, log, baseUrls, usage } = deps
   const { control, pepper } = database
   const { hints, notices, isLeaving } = deps
   const seals = createSeals(pepper)
@@ -139,6 +141,7 @@ function createService(deps: Deps, environment: Environment): Service {
     clock,
     keyring,
     limiter,
+    admission,
     wallet,
     outside: { destinations: deps.outbound[environment] },
     endpointSecrets: createEndpointSecrets(seals, environment),

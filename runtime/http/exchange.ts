@@ -19,6 +19,7 @@ import type { RenderedEvent } from '../events/render.ts'
 import type { Traffic } from '../operations/traffic.ts'
 import type { UsageMeter } from '../usage.ts'
 import type { ProxyTrust } from './address.ts'
+import type { Admission } from './admission.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Allowance, RequestLimiter } from './limiter.ts'
 import type { Outside } from './prepared.ts'
@@ -37,6 +38,8 @@ export interface Service {
   readonly clock: Clock
   readonly keyring: Keyring
   readonly limiter: RequestLimiter
+  /** Of this process: everybody's requests share its event loop. */
+  readonly admission: Admission
   readonly wallet: Wallet
   readonly outside: Outside
   readonly endpointSecrets: EndpointSecrets
@@ -86,6 +89,8 @@ export interface Exchange {
   body: unknown
   /** Of a batch: judged, valid ones in the form of head. */
   items: Judged<unknown>[] | undefined
+  /** Ends its turn among the tenant's requests; undefined before that has come. */
+  leave: (() => void) | undefined
   /** Whether the handler was reached: what it refuses is worded in head's names. */
   reached: boolean
   reply: WrittenReply | undefined

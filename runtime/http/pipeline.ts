@@ -17,6 +17,7 @@ import { readParameters } from './read-parameters.ts'
 import { resolveVersion } from './resolve-version.ts'
 import { shedLoad, shedTenant } from './shed-load.ts'
 import { takeAllowance, takeToken } from './take-allowance.ts'
+import { takeTurn } from './take-turn.ts'
 import { limitTransport } from './transport.ts'
 
 /** What every request under /v1 goes through, top to bottom. The order is part of the contract. */
@@ -35,6 +36,7 @@ const STAGES: readonly Stage[] = [
   readParameters,
   readBody,
   requireFactor,
+  takeTurn,
   perform, // idempotency claim, translation to head, handler, audit, stored answer, commit
   answer, // translation to the caller's version
 ]
@@ -65,6 +67,7 @@ export async function runPipeline(
   } catch (thrown) {
     await refuse(exchange, service, thrown)
   } finally {
+    exchange.leave?.()
     service.traffic?.leave(exchange)
   }
 }
@@ -90,6 +93,7 @@ function beginExchange(request: IncomingMessage, response: ServerResponse, servi
     idempotencyKey: undefined,
     body: undefined,
     items: undefined,
+    leave: undefined,
     reached: false,
     reply: undefined,
     refusal: undefined,

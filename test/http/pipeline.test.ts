@@ -11,10 +11,12 @@ import type { Database } from '../../runtime/db/database.ts'
 import { DatabaseUnavailable } from '../../runtime/db/errors.ts'
 import type { Pool, Transactions } from '../../runtime/db/pool.ts'
 import { createEndpointSecrets } from '../../runtime/events/secrets.ts'
+import { createAdmission } from '../../runtime/http/admission.ts'
 import { ApiError, describeItemError, validationFailed } from '../../runtime/http/errors.ts'
 import { createLimiter } from '../../runtime/http/limiter.ts'
 import { runPipeline } from '../../runtime/http/pipeline.ts'
 import { createVersions, type Handlers } from '../../runtime/http/versions.ts'
+import { createPresence } from '../../runtime/presence.ts'
 
 const VERSION = { name: '2026-05-19', status: 'current' } as const
 
@@ -100,6 +102,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     factors: { ...NO_FACTORS, ...setting.factors },
     keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
     limiter: createLimiter(),
+    admission: createAdmission(createPresence()),
     wallet: { signGoogleLink: async () => '' },
     outside: { destinations: { judge: async () => undefined } },
     endpointSecrets: createEndpointSecrets(createSeals('pepper'), environment),

@@ -1,0 +1,67 @@
+import type { Presence } from '../presence.ts'
+
+/** Lets requests of a tenant be worked on, so much at once while others are there too. */
+export interface Admission {
+  /**
+   * The tenant wants something of the weight done. Resolves when its turn has come; undefined when that is now.
+   *
+   * @param kind what is of one kind waits for each other, in the order in which it came; for another kind it does not wait.
+   */
+  enter(tenantId: string, kind: string, weight: number): undefined | Promise<void>
+  /** It is done, with the same words. */
+  leave(tenantId: string, kind: string, weight: number): void
+}
+
+/**
+ * What a tenant has under way of one kind beside others: enough to keep the database at work while this process shows what
+ * it gave before. Everybody's answers come in turns of one event loop, and each thing more makes each turn longer.
+ */
+const AT_ONCE = 4
+
+interface Party {
+  underWay: number
+  readonly waiting: { readonly weight: number; readonly go: () => void }[]
+}
+
+/** A tenant that is alone has no bound; beside others it has one, but always at least one thing under way. */
+export function createAdmission(presence: Presence): Admission {
+  const parties = new Map<string, Party>()
+  const mayEnter = (tenantId: string, { underWay }: Party, weight: number) =>
+    underWay === 0 || underWay + weight <= AT_ONCE || presence.isAlone(tenantId)
+  const letIn = (tenantId: string, party: Party) => {
+    for (;;) {
+      const [next] = party.waiting
+      if (!next || !mayEnter(tenantId, party, next.weight)) return
+      party.waiting.shift()
+      party.underWay += next.weight
+      next.go()
+    }
+  }
+  const nameOf = (tenantId: string, kind: string) => `${kind} ${tenantId}`
+
+  return {
+    enter(tenantId, kind, weight) {
+      presence.note(tenantId)
+      const name = nameOf(tenantId, kind)
+      let party = parties.get(name)
+      if (!party) {
+        party = { underWay: 0, waiting: [] }
+        parties.set(name, party)
+      }
+      if (party.waiting.length === 0 && mayEnter(tenantId, party, weight)) {
+        party.underWay += weight
+        return undefined
+      }
+      const { waiting } = party
+      return new Promise((go) => void waiting.push({ weight, go }))
+    },
+    leave(tenantId, kind, weight) {
+      const name = nameOf(tenantId, kind)
+      const party = parties.get(name)
+      if (!party) throw new Error('something ends that has not begun')
+      party.underWay -= weight
+      letIn(tenantId, party)
+      if (party.underWay === 0) parties.delete(name)
+    },
+  }
+}

@@ -1,0 +1,63 @@
+/** Who is let in when: by order and counts, without a clock of the machine's. */
+import { describe, expect, test } from 'vitest'
+import { createAdmission } from '../../runtime/http/admission.ts'
+import { createPresence } from '../../runtime/presence.ts'
+
+interface Case {
+  readonly name: string
+  /**
+   * `a4` wants something of weight 4 for tenant a, `-a4` ends it, `A4` is of another kind; `+` lets ten seconds pass.
+   */
+  readonly steps: string
+  /** Who was let in, in order. */
+  readonly want: string
+}
+
+const cases: readonly Case[] = [
+  { name: 'a tenant that is alone has no bound', steps: 'a4 a4 a4 a4', want: 'a4 a4 a4 a4' },
+  { name: 'beside another it has so much at once', steps: 'b1 a2 a2 a2', want: 'b1 a2 a2' },
+  { name: 'small things are let in by the number', steps: 'b1 a1 a1 a1 a1 a1', want: 'b1 a1 a1 a1 a1' },
+  {
+    name: 'what ends lets the next in, in order',
+    steps: 'b1 a4 a1 a4 a1 -a4 -a1 -a4',
+    want: 'b1 a4 a1 a4 a1',
+  },
+  { name: 'what is too much goes alone', steps: 'b1 a3 a9 -a3', want: 'b1 a3 a9' },
+  { name: 'nobody small slips in before it', steps: 'b1 a3 a9 a1', want: 'b1 a3' },
+  { name: 'another tenant waits for none of it', steps: 'a4 b4 a4 c4 b1', want: 'a4 b4 c4' },
+  { name: 'another kind waits for none of it', steps: 'b1 a4 a1 A4', want: 'b1 a4 A4' },
+  { name: 'who has not come lately is not waited for', steps: 'b1 a4 + a4 a4', want: 'b1 a4 a4 a4' },
+  { name: 'who comes again counts again', steps: 'b1 a4 + a4 b1 a4', want: 'b1 a4 a4 b1' },
+  { name: 'once alone, all are let in that wait', steps: 'b1 a4 a4 a4 + -a4', want: 'b1 a4 a4 a4' },
+]
+
+test.each(cases)('$name', async ({ steps, want }) => {
+  let now = 0
+  const admission = createAdmission(createPresence(() => now))
+  const entered: string[] = []
+  for (const step of steps.split(' ')) {
+    if (step === '+') {
+      now += 10_001
+      continue
+    }
+    const word = step.replace('-', '')
+    const letter = word[0]!
+    const words = [letter.toLowerCase(), letter, Number(word.slice(1))] as const
+    if (step.startsWith('-')) {
+      admission.leave(...words)
+    } else {
+      const turn = admission.enter(...words)
+      if (turn) void turn.then(() => entered.push(word))
+      else entered.push(word)
+    }
+    await Promise.resolve()
+  }
+  expect(entered.join(' ')).toBe(want)
+})
+
+describe('an admission', () => {
+  test('keeps nothing for what has not begun', () => {
+    const admission = createAdmission(createPresence())
+    expect(() => admission.leave('a', 'read', 1)).toThrow(/not begun/)
+  })
+})
