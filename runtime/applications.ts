@@ -13,9 +13,11 @@ import { createHints } from './events/hints.ts'
 import { connectNotices } from './events/notices.ts'
 import { keepExpiring } from './expiry.ts'
 import { readTrust } from './http/address.ts'
+import { createAdmission } from './http/admission.ts'
 import { openLimiter } from './limits/open-limiter.ts'
 import { createOperations, type Operations } from './operations/operations.ts'
 import { openOutbound } from './outbound/open-outbound.ts'
+import { createPresence } from './presence.ts'
 import type { Handlers, Parts } from './service.ts'
 import { keepSweeping } from './sweeper.ts'
 import { createUsageMeter, keepUsage } from './usage.ts'
@@ -70,13 +72,15 @@ export async function createApplications(parts: Parts): Promise<Handlers> {
   const operations = createOperations({ ...parts, limiter: state, deliveries: () => work?.workers ?? {} })
   const keyring = createKeyring(database.control, database.pepper)
   const usage = createUsageMeter(database, clock)
+  const presence = createPresence()
   const deps: Deps = {
     settings,
     database,
     clock,
     keyring,
     limiter,
-    wallet: createWallet(openGoogleSigner(settings), clock),
+    admission: createAdmission(presence),
+    wallet: createWallet(openGoogleSigner(settings), clock, presence),
     log,
     baseUrls,
     outbound,

@@ -228,12 +228,11 @@ export interface EventStreams {
 
 /** Signs what the holder's wallet app takes. */
 export interface Wallet {
-  /** What is to be kept of the link that saves a pass to Google Wallet: `googleSaveUrl` makes the link of it. */
-  signGoogleLink(pass: {
-    readonly id: string
-    readonly templateId: string
-    readonly kind: string
-  }): Promise<string>
+  /** What is to be kept of the link that saves a tenant's pass to Google Wallet: `googleSaveUrl` makes the link of it. */
+  signGoogleLink(
+    tenantId: string,
+    pass: { readonly id: string; readonly templateId: string; readonly kind: string },
+  ): Promise<string>
 }
 
 /** A position between two records of a list ordered by (created, id). */

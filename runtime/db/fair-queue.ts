@@ -20,7 +20,7 @@ export interface FairQueue {
 export interface FairQueueOptions {
   readonly places: number
   /** Places that one tenant has at most. The service itself is not bound by it. */
-  readonly share: number
+  readonly share: number | ((tenant: Tenant) => number)
 }
 
 interface Party {
@@ -34,6 +34,7 @@ interface Party {
  * all they can get leave a place for a third. A place that is given back goes to the tenant that holds the fewest, in turn.
  */
 export function createFairQueue({ places, share }: FairQueueOptions): FairQueue {
+  const shareOf = typeof share === 'function' ? share : () => share
   /** Those that hold a place or wait for one, in the order of their turns. */
   const parties = new Map<Tenant, Party>()
   const load = { busy: 0, waiting: 0 }
@@ -41,7 +42,7 @@ export function createFairQueue({ places, share }: FairQueueOptions): FairQueue 
   const mayTake = (tenant: Tenant, { held }: Party) => {
     const free = places - load.busy
     if (held === 0) return free > 0
-    return free > 1 && (tenant === undefined || held < share)
+    return free > 1 && (tenant === undefined || held < shareOf(tenant))
   }
 
   const partyOf = (tenant: Tenant): Party => {

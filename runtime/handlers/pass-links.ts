@@ -45,12 +45,12 @@ async function findKinds(
 }
 
 export async function signId(
-  { wallet, now }: Pick<Context, 'wallet' | 'now'>,
+  { caller, wallet, now }: Pick<Context, 'caller' | 'wallet' | 'now'>,
   templateId: string,
   kind: TemplateKind,
 ): Promise<SignedId> {
   const id = newId('pass', now)
-  return { id, kind, link: await wallet.signGoogleLink({ id, templateId, kind }) }
+  return { id, kind, link: await wallet.signGoogleLink(caller.tenant.id, { id, templateId, kind }) }
 }
 
 /** Makes an identifier for each order, in their order; undefined where the template is not known yet. */

@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 import type { Clock } from '../clock.ts'
 import type { Wallet } from '../contract.ts'
 import { codeOf } from '../db/errors.ts'
+import { createFairQueue } from '../db/fair-queue.ts'
+import type { Presence } from '../presence.ts'
 import { textToSign, writeLink } from './google-link.ts'
 
 /** Who signs: a service account of Google Wallet, or a key of our own for development. */
@@ -17,15 +19,36 @@ export interface GoogleSigner {
 
 const signAsync = promisify(sign)
 
+/** Threads that sign (UV_THREADPOOL_SIZE unless it is set). */
+const THREADS = 4
+
 /**
  * Signs links that save a pass to Google Wallet. They name the pass and its class only, so they stay well below the 1,800
- * characters that browsers are sure to take. Signing runs beside the event loop (0.8 ms of a core for RSA with 2048 bits).
+ * characters that browsers are sure to take. Signing runs beside the event loop (0.8 ms of a core for RSA with 2048 bits):
+ * a batch of one tenant takes all threads only while it is alone, and nobody's signature waits behind those of a batch.
  */
-export function createWallet({ issuerId, email, key }: GoogleSigner, clock: Pick<Clock, 'machine'>): Wallet {
+export function createWallet(
+  { issuerId, email, key }: GoogleSigner,
+  clock: Pick<Clock, 'machine'>,
+  presence: Pick<Presence, 'isAlone'>,
+): Wallet {
+  const queue = createFairQueue({
+    places: 2 * THREADS,
+    share: (tenantId) => (tenantId === undefined || presence.isAlone(tenantId) ? THREADS : 1),
+  })
+  const inTurn = async <T>(tenantId: string, work: () => Promise<T>): Promise<T> => {
+    await new Promise<void>((start) => queue.acquire(tenantId, start))
+    try {
+      return await work()
+    } finally {
+      queue.release(tenantId)
+    }
+  }
   return {
-    async signGoogleLink(pass) {
+    async signGoogleLink(tenantId, pass) {
       const signing = { issuerId, email, at: Math.floor(clock.machine() / 1000) }
-      return writeLink(signing, await signAsync('RSA-SHA256', Buffer.from(textToSign(pass, signing)), key))
+      const text = Buffer.from(textToSign(pass, signing))
+      return writeLink(signing, await inTurn(tenantId, () => signAsync('RSA-SHA256', text, key)))
     },
   }
 }

@@ -7,13 +7,14 @@ import { createWallet, openGoogleSigner } from '../../runtime/wallet/google.ts'
 import { googleSaveUrl } from '../../runtime/wallet/google-link.ts'
 
 const AT = Date.parse('2026-06-01T12:00:00.900Z')
+const ALONE = { isAlone: () => true }
 const PASS = { id: `pass_${'z'.repeat(26)}`, templateId: `tpl_${'z'.repeat(26)}`, kind: 'coupon' }
 
 test('a save link is a JWT that Google can verify, and stays short', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
   try {
     const signer = openGoogleSigner({ dataDir })
-    const kept = await createWallet(signer, { machine: () => AT }).signGoogleLink(PASS)
+    const kept = await createWallet(signer, { machine: () => AT }, ALONE).signGoogleLink('ten_1', PASS)
     expect(kept.length).toBeLessThan(420)
     const link = googleSaveUrl(PASS, kept)
     expect(link.length).toBeLessThanOrEqual(1800)
@@ -79,5 +80,23 @@ test('nor is one whose address would not come back out of what is kept of a link
     expect(open).toThrow('client_email has a space in it')
   } finally {
     rmSync(folder, { recursive: true })
+  }
+})
+
+test('the signatures of a batch let another tenant’s through', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
+  try {
+    const beside = { isAlone: () => false }
+    const wallet = createWallet(openGoogleSigner({ dataDir }), { machine: () => AT }, beside)
+    let signed = 0
+    const batch = Array.from({ length: 100 }, () =>
+      wallet.signGoogleLink('ten_1', PASS).then(() => (signed += 1)),
+    )
+    await wallet.signGoogleLink('ten_2', PASS)
+    expect(signed).toBeLessThan(25)
+    await Promise.all(batch)
+    expect(signed).toBe(100)
+  } finally {
+    rmSync(dataDir, { recursive: true })
   }
 })

@@ -14,11 +14,13 @@ import { createKey, type KeyInput } from '../../runtime/control/keys.ts'
 import { setPin } from '../../runtime/control/pins.ts'
 import { createTenant, type Plan } from '../../runtime/control/tenants.ts'
 import { createHints, type Hints } from '../../runtime/events/hints.ts'
+import { createAdmission } from '../../runtime/http/admission.ts'
 import { createLimiter } from '../../runtime/http/limiter.ts'
 import { type Listener, listenOn } from '../../runtime/listeners.ts'
 import { createOperations, type Operations } from '../../runtime/operations/operations.ts'
 import { openOutbound } from '../../runtime/outbound/open-outbound.ts'
 import type { Outbound } from '../../runtime/outbound/outbound.ts'
+import { createPresence } from '../../runtime/presence.ts'
 import { readSettings } from '../../runtime/settings.ts'
 import { createWallet, openGoogleSigner } from '../../runtime/wallet/google.ts'
 import { judgeAnswer } from './contract.ts'
@@ -92,6 +94,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
   const operations = options.watched ? createOperations(watching) : undefined
   const hints = createHints()
   const outbound = openOutbound(settings)
+  const presence = createPresence()
   let leaving = false
   const listeners = {
     sandbox: await listenOn(settings, { variable: 'SANDBOX_PORT', port: 0 }),
@@ -104,7 +107,8 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     clock,
     keyring,
     limiter: options.limiter ?? createLimiter(() => clock.monotonic),
-    wallet: createWallet(openGoogleSigner({ dataDir: directory }), clock),
+    admission: createAdmission(presence),
+    wallet: createWallet(openGoogleSigner({ dataDir: directory }), clock, presence),
     log,
     baseUrls: { ...urls, console: 'http://127.0.0.1:4000' },
     outbound,
