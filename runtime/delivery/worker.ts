@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Seals } from '../auth/secrets.ts'
 import type { Clock } from '../clock.ts'
 import type { Environment } from '../contract.ts'
+import { createEventLoopTurns } from '../db/event-loop-turns.ts'
 import type { Pool } from '../db/pool.ts'
 import type { Claimed } from '../db/webhook_ready.ts'
 import type { Outbound, Outcome } from '../outbound/outbound.ts'
@@ -89,6 +90,9 @@ const SERVED_SHARE = 1 / 2
 /** Looking for what wake-ups have lost takes at most this share of the time, however many tenants there are. */
 const FIND_SHARE = 0.2
 
+/** Rows whose showing takes as long as sending one attempt: of a claim a few are sent in each turn of the event loop. */
+const ROWS_OF_AN_ATTEMPT = 12
+
 const CLOCK_EVERY_MS = 60_000
 
 /** The last look at the queue may take so long. */
@@ -114,6 +118,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const slots = createSlots(concurrency)
   const alarm = createAlarm()
   const agenda = createAgenda({ atOnce: distributed ? 1 : TENANTS_AT_ONCE, ring: alarm.ring })
+  const turns = createEventLoopTurns()
   const aborted = new AbortController()
   const underWay = new Set<Promise<void>>()
   const attempts = { succeeded: 0, failed: 0, canceled: 0, stale: 0, disabled: 0, lost: 0 }
@@ -126,6 +131,7 @@ export function createWorker(options: WorkerOptions): Worker {
   ): Promise<Outcome | undefined> => {
     try {
       await kept
+      await new Promise<void>((go) => turns.hand(environment, ROWS_OF_AN_ATTEMPT, go))
       // A process that was stopped meanwhile must not send what another may be sending already.
       if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs / 2))
         throw new Error('the lease is too short')

@@ -9,6 +9,7 @@ import { emit } from '../events/emit.ts'
 import { ApiError, invalidState, notFound, validationFailed } from '../http/errors.ts'
 import { readExpiry } from './pass-expiry.ts'
 import { showPass } from './pass-view.ts'
+import { letOthersIn, PAUSE_AFTER } from './pauses.ts'
 
 /** What to do with one pass. `change` gives it as it shall be, and throws an `ApiError` when it may not be so. */
 export interface PassRequest {
@@ -31,15 +32,17 @@ export async function changePasses(
   const ids = new Set(requests.flatMap((request) => (request instanceof ApiError ? [] : [request.id])))
   const passes = await lockPasses(db, caller.space, [...ids])
   const changed = new Map<string, PassRow>()
-  const outcomes = requests.map((request) => {
+  const outcomes: (PassRow | ApiError)[] = []
+  for (const request of requests) {
     const outcome = request instanceof ApiError ? request : attempt(request, passes.get(request.id))
     if (!(outcome instanceof ApiError)) {
       tell(context, request as PassRequest, passes.get(outcome.id)!, outcome)
       passes.set(outcome.id, outcome)
       changed.set(outcome.id, outcome)
     }
-    return outcome
-  })
+    outcomes.push(outcome)
+    if (outcomes.length % PAUSE_AFTER === 0) await letOthersIn()
+  }
   if (changed.size > 0) updatePasses(db, caller.space, [...changed.values()])
   return outcomes
 }

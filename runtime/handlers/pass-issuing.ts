@@ -11,6 +11,7 @@ import { ApiError, invalidState, validationFailed } from '../http/errors.ts'
 import { readExpiry } from './pass-expiry.ts'
 import { type SignedId, signId } from './pass-links.ts'
 import { showPass } from './pass-view.ts'
+import { letOthersIn, PAUSE_AFTER } from './pauses.ts'
 
 export type PassOrder = components['schemas']['PassCreate']
 
@@ -71,8 +72,9 @@ export async function issuePasses(
   )
   const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
   if (rows.length > 0) insertPasses(db, caller.space, rows)
-  for (const row of rows) {
+  for (const [index, row] of rows.entries()) {
     emit(context, { type: 'pass.created', data: { pass: showPass(row, context.baseUrl, now) } })
+    if ((index + 1) % PAUSE_AFTER === 0) await letOthersIn()
   }
   if (trial && rows.length > 0) addTrialUsage(db, caller.space, rows.length)
   return outcomes
