@@ -6,6 +6,8 @@ import { createFairQueue, type Tenant } from './fair-queue.ts'
 /** A connection that one piece of work has to itself. */
 export interface Held {
   readonly client: pg.PoolClient
+  /** Whether few were left when it was given out. */
+  readonly isScarce: boolean
   /** @param broken whether nobody can use it any more. */
   release(broken: boolean): void
 }
@@ -30,6 +32,9 @@ export interface ConnectionsOptions {
   /** How long the tenant's turn is waited for, in milliseconds. */
   readonly patienceMs: number
 }
+
+/** Of all connections, so many are scarce. */
+const SCARCE = 1 / 3
 
 const IDLE_TIMEOUT_MS = 30_000
 
@@ -58,6 +63,7 @@ export function createConnections({ config, max, share, patienceMs }: Connection
         const start = () => {
           started = true
           clearTimeout(patience)
+          const isScarce = max - queue.load.busy < max * SCARCE
           pool.connect((refused, client, giveBack) => {
             if (refused || !client) {
               queue.release(tenant)
@@ -68,7 +74,7 @@ export function createConnections({ config, max, share, patienceMs }: Connection
               giveBack(broken)
               queue.release(tenant)
             }
-            resolve({ client, release })
+            resolve({ client, isScarce, release })
           })
         }
         queue.acquire(tenant, start)

@@ -7,6 +7,7 @@ import { createEventLoopTurns } from './event-loop-turns.ts'
 import type { Tenant } from './fair-queue.ts'
 import { createFlusher, waitForSeen } from './flusher.ts'
 import { createLanes } from './lanes.ts'
+import { runInPlaces } from './last-places.ts'
 import { runTransaction } from './transaction.ts'
 
 /** Statements and transactions. */
@@ -14,7 +15,7 @@ export interface Transactions extends Database {
   /**
    * Runs the work in one transaction: commits what it returns, rolls back when it throws. BEGIN travels with the first
    * statement, COMMIT with those that the work did not wait for. After a failed statement the error of that statement
-   * is thrown, not those that follow from it, also when the work ignored it.
+   * is thrown, not those that follow from it, also when the work ignored it. A tenant's work may be run more than once.
    *
    * When it resolves, what it has written survives a crash of the server, and with that what it has seen; one that only
    * reads has to say so (`waitForSeen`). Others may see what it has written a little earlier.
@@ -147,7 +148,9 @@ export function createPool(options: PoolOptions): MeasuredPool {
       // Asked for before anything is sent: should the server start anew meanwhile, this session is lost.
       const session = flusher?.session()
       const begin = BEGIN[tenant === undefined ? 'service' : 'tenant'][session ? 'soon' : 'durable']
-      const value = await runTransaction(await own.acquire(tenant), { prepared, begin, tenant, turns }, steps)
+      const value = await runInPlaces(own, tenant, steps, (held, all) =>
+        runTransaction(held, { prepared, begin, tenant, turns }, all),
+      )
       return { value, kept: async () => session?.flush() }
     }
     const transaction: Transactions['transaction'] = async (steps) => {

@@ -109,25 +109,27 @@ describe('while one tenant waits for its own locks, another is served: ', () => 
     for (const status of await statuses(answers)) expect([200, 201, 404, 503]).toContain(status)
   })
 
-  test('two tenants who do so leave room for a third', async () => {
-    const otherId = await makeTenant(service)
-    const other = await speakFor(service, otherId)
-    const otherTemplate = await makeTemplate(other)
-    const served = await whileHeld('audit_heads WHERE tenant_id = $1', () =>
-      service.database.control.transaction(async (db) => {
-        await db.query({ text: 'SELECT 1 FROM sandbox.audit_heads WHERE tenant_id = $1 FOR UPDATE' }, [
-          otherId,
-        ])
-        const answers = [
-          ...repeat(() => noisy('/v1/passes', { body: { template_id: templateId } })),
-          ...repeat(() => other('/v1/passes', { body: { template_id: otherTemplate } })),
-        ]
-        await until('both to wait', async () => (await blocked()) > 1)
-        return { answers, answered: await business() }
+  test('four tenants who do so leave room for a fifth', async () => {
+    const others = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const id = await makeTenant(service)
+        const send = await speakFor(service, id)
+        return { id, send, templateId: await makeTemplate(send) }
       }),
     )
-    expect(served.answered).toEqual(AS_USUAL)
-    await Promise.all(served.answers)
+    const all = [{ id: tenantId, send: noisy, templateId }, ...others]
+    const served = await service.database.control.transaction(async (db) => {
+      const text = 'SELECT 1 FROM sandbox.audit_heads WHERE tenant_id = ANY ($1) FOR UPDATE'
+      await db.query({ text }, [all.map(({ id }) => id)])
+      let ended = 0
+      const answers = all.flatMap(({ send, templateId: template_id }) =>
+        repeat(() => send('/v1/passes', { body: { template_id } }).finally(() => (ended += 1)), 16),
+      )
+      await until('all connections for transactions to wait', async () => (await blocked()) === 6)
+      return { answers, answered: await business(), before: ended }
+    })
+    expect([served.answered, served.before]).toEqual([AS_USUAL, 0])
+    expect(await statuses(served.answers)).toEqual(new Set([201]))
   })
 })
 
@@ -154,6 +156,19 @@ describe('while one tenant reads what takes long, another is served: ', () => {
       return { answers, served }
     })
     expect(served).toEqual([200, 201, 200])
+    expect(await statuses(answers)).toEqual(new Set([200]))
+  })
+
+  test('beside others, lists of 100 of a tenant come one at a time', async () => {
+    await quiet('/v1/me')
+    const { answers, waiting } = await whileStopped(async () => {
+      const answers = repeat(() => noisy('/v1/passes?limit=100'))
+      await until('the tenant to wait', async () => (await blocked()) > 0)
+      // A request of another tenant is answered: whatever else was to be sent has been.
+      await quiet('/v1/pass_templates')
+      return { answers, waiting: await blocked() }
+    })
+    expect(waiting).toBe(1)
     expect(await statuses(answers)).toEqual(new Set([200]))
   })
 
