@@ -16,6 +16,7 @@ import { createInterface } from 'node:readline'
 import { parseArgs, promisify } from 'node:util'
 import autocannon from 'autocannon'
 import { acquireServer } from '../../runtime/db/embedded/server.ts'
+import { START } from '../support/programs.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
@@ -164,7 +165,7 @@ async function main(scratch: Scratch): Promise<void> {
     CONSOLE_PORT: '0',
     NODE_ENV: 'bench',
   }
-  const line = await start(scratch, ['runtime/main.ts', '--json', '--demo'], env)
+  const line = await start(scratch, [...START, '--json', '--demo'], env)
   const ready = JSON.parse(line) as Ready
   for (const bucket of ['read', 'passes_write']) await liftLimit(bucket, ready.tenant_id, env)
   const { templateId, passId } = await prepareData(ready)

@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { acquireServer } from '../../runtime/db/embedded/server.ts'
+import { START } from '../support/programs.ts'
 import { withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({ options: { posts: { type: 'string', default: '400' } } })
@@ -29,7 +30,7 @@ interface Service {
 }
 
 function startService(env: NodeJS.ProcessEnv): Service {
-  const child = spawn(process.execPath, ['runtime/main.ts', '--json', '--demo'], {
+  const child = spawn(process.execPath, [...START, '--json', '--demo'], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

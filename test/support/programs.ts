@@ -1,5 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
@@ -129,13 +130,18 @@ export function startProgram(
   }
 }
 
+/** What `npm start` gives Node: the program, and what is to be known of the heap before it is there. */
+export const START: readonly string[] = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  .scripts.start.replace('exec node ', '')
+  .split(' ')
+
 /** The service itself, on ports of its own. */
 export function startService(
   env: Readonly<Record<string, string>>,
   words: readonly string[] = ['--json', '--role', 'worker'],
   options: Pick<SpawnOptions, 'uid' | 'gid' | 'cwd'> = {},
 ): Program {
-  return startProgram(process.execPath, ['runtime/main.ts', ...words], env, options)
+  return startProgram(process.execPath, [...START, ...words], env, options)
 }
 
 /** Runs the operator's tool to its end. */
