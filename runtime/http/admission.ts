@@ -8,8 +8,8 @@ export interface Admission {
    * @param kind what is of one kind waits for each other, in the order in which it came; for another kind it does not wait.
    */
   enter(tenantId: string, kind: string, weight: number): undefined | Promise<void>
-  /** It is done, with the same words. */
-  leave(tenantId: string, kind: string, weight: number): void
+  /** It is done, with the same words, after so many milliseconds. */
+  leave(tenantId: string, kind: string, weight: number, tookMs: number): void
 }
 
 /**
@@ -18,13 +18,23 @@ export interface Admission {
  */
 const AT_ONCE = 4
 
+/** Its work may have waited for something else most of the time. */
+const LONGEST_REST_MS = 100
+
 interface Party {
   underWay: number
   readonly waiting: { readonly weight: number; readonly go: () => void }[]
 }
 
-/** A tenant that is alone has no bound; beside others it has one, but always at least one thing under way. */
-export function createAdmission(presence: Presence): Admission {
+/**
+ * A tenant that is alone has no bound; beside others it has one, but always at least one thing under way. One that wants
+ * more than that leaves as much time to others as it takes: after each thing its place rests for as long as that took, in
+ * proportion to its weight.
+ */
+export function createAdmission(
+  presence: Presence,
+  later: (work: () => void, ms: number) => void = setTimeout,
+): Admission {
   const parties = new Map<string, Party>()
   const mayEnter = (tenantId: string, { underWay }: Party, weight: number) =>
     underWay === 0 || underWay + weight <= AT_ONCE || presence.isAlone(tenantId)
@@ -55,13 +65,17 @@ export function createAdmission(presence: Presence): Admission {
       const { waiting } = party
       return new Promise((go) => void waiting.push({ weight, go }))
     },
-    leave(tenantId, kind, weight) {
+    leave(tenantId, kind, weight, tookMs) {
       const name = nameOf(tenantId, kind)
       const party = parties.get(name)
       if (!party) throw new Error('something ends that has not begun')
-      party.underWay -= weight
-      letIn(tenantId, party)
-      if (party.underWay === 0) parties.delete(name)
+      const end = () => {
+        party.underWay -= weight
+        letIn(tenantId, party)
+        if (party.underWay === 0) parties.delete(name)
+      }
+      if (party.waiting.length === 0 || presence.isAlone(tenantId)) end()
+      else later(end, Math.min(LONGEST_REST_MS, (tookMs * weight) / AT_ONCE))
     },
   }
 }

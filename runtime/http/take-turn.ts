@@ -12,11 +12,12 @@ export function takeTurn(exchange: Exchange, { admission }: Service): void | Pro
   // A stream lasts, and does next to nothing.
   if (route!.operation.stream) return
   const words = [credential!.tenant.id, route!.bucket, weightOf(exchange)] as const
-  const leave = () => {
-    exchange.leave = () => admission.leave(...words)
+  const begin = () => {
+    const began = performance.now()
+    exchange.leave = () => admission.leave(...words, performance.now() - began)
   }
   const turn = admission.enter(...words)
-  return turn ? turn.then(leave) : leave()
+  return turn ? turn.then(begin) : begin()
 }
 
 /** By how much work it is: what it reads or writes at most. */

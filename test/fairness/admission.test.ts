@@ -33,7 +33,10 @@ const cases: readonly Case[] = [
 
 test.each(cases)('$name', async ({ steps, want }) => {
   let now = 0
-  const admission = createAdmission(createPresence(() => now))
+  const admission = createAdmission(
+    createPresence(() => now),
+    (work) => work(),
+  )
   const entered: string[] = []
   for (const step of steps.split(' ')) {
     if (step === '+') {
@@ -44,7 +47,7 @@ test.each(cases)('$name', async ({ steps, want }) => {
     const letter = word[0]!
     const words = [letter.toLowerCase(), letter, Number(word.slice(1))] as const
     if (step.startsWith('-')) {
-      admission.leave(...words)
+      admission.leave(...words, 1)
     } else {
       const turn = admission.enter(...words)
       if (turn) void turn.then(() => entered.push(word))
@@ -58,6 +61,29 @@ test.each(cases)('$name', async ({ steps, want }) => {
 describe('an admission', () => {
   test('keeps nothing for what has not begun', () => {
     const admission = createAdmission(createPresence())
-    expect(() => admission.leave('a', 'read', 1)).toThrow(/not begun/)
+    expect(() => admission.leave('a', 'read', 1, 1)).toThrow(/not begun/)
+  })
+
+  test('rests after what a tenant did that wants more than fits, and after nothing else', async () => {
+    const rests: { readonly work: () => void; readonly ms: number }[] = []
+    const admission = createAdmission(
+      createPresence(() => 0),
+      (work, ms) => void rests.push({ work, ms }),
+    )
+    admission.enter('b', 'read', 1)
+    admission.leave('b', 'read', 1, 40)
+    expect(rests).toEqual([])
+    admission.enter('a', 'read', 2)
+    admission.enter('a', 'read', 2)
+    let isIn = false
+    const third = admission.enter('a', 'read', 2)?.then(() => (isIn = true))
+    admission.leave('a', 'read', 2, 40)
+    admission.leave('a', 'read', 2, 4000)
+    expect(rests.map(({ ms }) => ms)).toEqual([20, 100])
+    await Promise.resolve()
+    expect(isIn).toBe(false)
+    rests[0]!.work()
+    await third
+    expect(isIn).toBe(true)
   })
 })
