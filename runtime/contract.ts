@@ -87,6 +87,11 @@ export interface Operation {
   readonly upBody?: Translate
   /** From head to the caller's version: the body of success. */
   readonly down?: Translate
+  /**
+   * The same of other answers, errors among them: by status, `4XX` or `default`, the narrowest that there is. Nothing
+   * changes an answer whose own entry is undefined; a success without one is as `down` has it.
+   */
+  readonly downs?: Readonly<Record<string, Translate | undefined>>
   /** A field of the body as handlers name it, `spending_controls.blocked_categories[0]`, under the caller's name. */
   readonly downField?: (field: string) => string
 }

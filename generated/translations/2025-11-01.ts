@@ -7,6 +7,18 @@ import { CardTransactionUpdatedEvent_down as CardTransactionUpdatedEvent_down_20
 /** Valid in its version; what shape it has is said by the functions’ own types. */
 type Value = any
 
+/** ErrorBody: 2026-02-01 → 2025-11-01. */
+export function ErrorBody_down(value: New['schemas']['ErrorBody']): Old['schemas']['ErrorBody']
+export function ErrorBody_down(value: Value): Value {
+  return { ...value, required_plan: undefined }
+}
+
+/** Error: 2026-02-01 → 2025-11-01. */
+export function Error_down(value: New['schemas']['Error']): Old['schemas']['Error']
+export function Error_down(value: Value): Value {
+  return { ...value, error: ErrorBody_down(value.error) }
+}
+
 const WebhookEndpoint_down_enabled_events_added = new Set<unknown>(['authorization_decision.timed_out', 'authorization_decision.errored'])
 
 /** WebhookEndpoint: 2026-02-01 → 2025-11-01. */

@@ -45,17 +45,20 @@ interface Table {
   readonly bindings: Bindings | undefined
   /** Rows of parameters that several operations share, by constant name. */
   readonly shared: Map<string, string>
+  /** Names of the constants for what is done with answers other than success's own, by their text. */
+  readonly answers: Map<string, string>
 }
 
 function printRoutes(api: Api, bindings: Bindings | undefined, report: Report): string {
-  const file = createFile(['version', 'operations'])
-  const table: Table = { api, file, report, bindings, shared: new Map() }
+  const file = createFile(['version', 'operations', 'answers'])
+  const table: Table = { api, file, report, bindings, shared: new Map(), answers: new Map() }
   const rows = api.operations.map((operation) => printOperation(table, operation))
   const parameter = file.use('Parameter', '../../runtime/contract.ts', { type: true })
   for (const [name, row] of [...table.shared].sort(([a], [b]) => (a < b ? -1 : 1))) {
     file.print(`const ${name}: ${parameter} = ${row}`)
   }
   const operation = file.use('Operation', '../../runtime/contract.ts', { type: true })
+  for (const [row, name] of table.answers) file.print(`const ${name}: ${operation}['downs'] = ${row}`)
   const version = file.use('Version', '../../runtime/contract.ts', { type: true })
   file.print('', `const operations: readonly ${operation}[] = [`, ...rows, ']', '')
   const life = Object.entries(api.info).map(
@@ -82,12 +85,25 @@ function printOperation(table: Table, operation: Operation): string {
     ['upQuery', useTranslation(table, table.bindings?.upQuery(operation))],
     ['upBody', useTranslation(table, table.bindings?.upBody(operation))],
     ['down', useTranslation(table, table.bindings?.down(operation))],
+    ['downs', printDowns(table, operation)],
     ['downField', useTranslation(table, table.bindings?.downField(operation))],
   ]
   const printed = members
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `    ${name}: ${value},\n`)
   return `  {\n${printed.join('')}  },`
+}
+
+function printDowns(table: Table, operation: Operation): string | undefined {
+  const downs = [...(table.bindings?.downs(operation) ?? [])]
+  if (downs.length === 0) return undefined
+  const members = downs.map(
+    ([status, bound]) => `${stringLiteral(status)}: ${useTranslation(table, bound) ?? 'undefined'}`,
+  )
+  const row = `{ ${members.join(', ')} }`
+  const name = table.answers.get(row) ?? `answers${table.answers.size === 0 ? '' : table.answers.size + 1}`
+  table.answers.set(row, name)
+  return name
 }
 
 function useTranslation(table: Table, bound: Bound | undefined): string | undefined {

@@ -98,6 +98,8 @@ function testOf(test: Test, at: string): string {
   switch (test.kind) {
     case 'tag':
       return test.values.map((value) => `${at}?.${bracket(test.property)} === ${literal(value)}`).join(' || ')
+    case 'some':
+      return test.tests.map((each) => `(${testOf(each, at)})`).join(' || ')
     case 'has':
       return `${at}?.${bracket(test.property)} !== undefined`
     case 'type':
@@ -129,7 +131,8 @@ function copiedMembers(each: Member, at: string, scope: Scope, hint: string): st
     }
     case 'move': {
       const value = `${at}${member(each.from)}`
-      return [`${propertyKey(each.from)}: undefined`, `${propertyKey(each.to)}: ${moved(each, value, scope)}`]
+      const code = moved(each, value, scope, hint)
+      return [`${propertyKey(each.from)}: undefined`, `${propertyKey(each.to)}: ${code}`]
     }
     case 'group':
       return [
@@ -160,8 +163,11 @@ function changed(
   return guarded(optional && rewrite.kind !== 'names' && rewrite.kind !== 'turn', at, code)
 }
 
-function moved({ by, optional }: Extract<Member, { kind: 'move' }>, at: string, scope: Scope): string {
-  if (!by) return at
+type Move = Extract<Member, { kind: 'move' }>
+
+function moved({ to, by, rewrite, optional }: Move, at: string, scope: Scope, hint: string): string {
+  if (!by)
+    return rewrite ? changed({ kind: 'change', name: to, optional: true, rewrite }, at, scope, hint) : at
   const code = `${lens(by, scope)}.${scope.direction}!(${at})`
   return optional ? `${at} === undefined ? undefined : ${code}` : code
 }
@@ -205,7 +211,7 @@ function statements(
     }
     case 'move': {
       const from = locals.get(each.from)!
-      const code = each.by ? `${lens(each.by, scope)}.up!(${from})` : from
+      const code = moved({ ...each, optional: false }, from, scope, hint)
       return [`${each.optional ? `if (${from} !== undefined) ` : ''}${target}${member(each.to)} = ${code}`]
     }
     case 'group': {

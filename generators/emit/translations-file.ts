@@ -184,6 +184,7 @@ function checkUnions(rewrite: Rewrite, report: Report): void {
       for (const each of rewrite.parts) checkUnions(each, report)
       break
     case 'object':
-      for (const each of rewrite.members) if (each.kind === 'change') checkUnions(each.rewrite, report)
+      for (const each of rewrite.members)
+        if ('rewrite' in each && each.rewrite) checkUnions(each.rewrite, report)
   }
 }

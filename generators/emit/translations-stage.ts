@@ -1,8 +1,11 @@
 /** Where values cross between two adjacent versions: answers, bodies, items of batches, queries and events. */
 import type { LoadedChange } from '../changes.ts'
+import { responseFor } from '../ir/diff-answers.ts'
+import { propertyStep } from '../ir/diff-sheet.ts'
 import { isJson } from '../ir/media-type.ts'
 import type { Api, Operation, Parameter, Place, Response, Schema } from '../ir/model.ts'
 import { createStep, missedPlaces, touchedFunctions } from '../ir/translation.ts'
+import { auditOccurrences } from '../ir/translation-audit.ts'
 import { type LensAt, namesTable, type PairFunction, type Step } from '../ir/translation-model.ts'
 import { jsonBody } from './json-schema.ts'
 import { judgedArray } from './judge-names.ts'
@@ -26,23 +29,32 @@ export interface Stage {
   readonly bodies: ReadonlyMap<string, string>
   readonly items: ReadonlyMap<string, string>
   readonly answers: ReadonlyMap<string, string>
+  /** By operation id and status: keys of the functions for its other answers, errors among them. */
+  readonly statuses: ReadonlyMap<string, string>
   /** By event type. */
   readonly payloads: ReadonlyMap<string, string>
   readonly queries: ReadonlyMap<string, ReadonlyMap<string, QueryRewrite>>
-  /** Answers that differ and that no function translates. */
-  readonly others: readonly Response[]
-  /** Parts of schemas that differ and that no function translates. */
+  /** Where values differ that no function translates. */
   readonly missed: readonly Place[]
 }
 
-/** @param changes those that the newer of both versions introduced. */
-export function createStage(old: Api, next: Api, changes: readonly LoadedChange[]): Stage {
+/**
+ * @param changes those that the newer of both versions introduced.
+ * @param statuses of an operation, in any version that handlers answer for.
+ */
+export function createStage(
+  old: Api,
+  next: Api,
+  changes: readonly LoadedChange[],
+  statuses: (id: string) => Iterable<string> = () => [],
+): Stage {
   const up = createStep('up', old, next, changes)
   const down = createStep('down', old, next, changes)
-  const roots: Record<'bodies' | 'items' | 'answers' | 'payloads', Map<string, string>> = {
+  const roots: Record<'bodies' | 'items' | 'answers' | 'statuses' | 'payloads', Map<string, string>> = {
     bodies: new Map(),
     items: new Map(),
     answers: new Map(),
+    statuses: new Map(),
     payloads: new Map(),
   }
   const queries = new Map<string, ReadonlyMap<string, QueryRewrite>>()
@@ -55,26 +67,56 @@ export function createStage(old: Api, next: Api, changes: readonly LoadedChange[
       step: Step,
       one: Schema | undefined,
       other: Schema | undefined,
+      at: string,
+      status?: string,
     ) => {
-      if (one && other) roots[where].set(operation.id, rootKey(step, one, other, `${operation.id}_${where}`))
+      if (!one || !other) return
+      const name = status === undefined ? `${operation.id}_${where}` : `${operation.id}_${status}`
+      const key = status === undefined ? operation.id : `${operation.id} ${status}`
+      roots[where].set(key, rootKey(step, one, other, name, at))
     }
     const [body, nextBody] = [jsonBody(operation), jsonBody(counterpart)]
     const [item, nextItem] = [
       body && judgedArray(old, body.schema),
       nextBody && judgedArray(next, nextBody.schema),
     ]
-    if (item && nextItem) root('items', up, item.items, nextItem.items)
-    else root('bodies', up, body?.schema, nextBody?.schema)
-    root('answers', down, answerOf(operation), answerOf(counterpart))
+    const at = `${counterpart.id} body`
+    if (item && nextItem)
+      root('items', up, item.items, nextItem.items, `${at}${propertyStep(nextItem.property)}[]`)
+    else root('bodies', up, body?.schema, nextBody?.schema, at)
+    const success = successOf(operation)
+    root('answers', down, answerOf(operation), answerOf(counterpart), `${counterpart.id} ${success?.status}`)
+    for (const status of new Set([
+      ...statusesOf(operation),
+      ...statusesOf(counterpart),
+      ...statuses(operation.id),
+    ])) {
+      if (status === success?.status) continue
+      const [one, other] = [responseFor(operation, status), responseFor(counterpart, status)]
+      root(
+        'statuses',
+        down,
+        one && jsonOf(one),
+        other && jsonOf(other),
+        `${counterpart.id} ${status}`,
+        status,
+      )
+    }
     const query = queryOf(operation, counterpart, up)
     if (query.size > 0) queries.set(operation.id, query)
+    for (const { in: where, name, schema } of operation.parameters)
+      if (where === 'query' && query.has(name)) up.byHand.add(schema.place.pointer)
   }
   const events = new Map(next.events.map((event) => [event.name, event]))
   for (const event of old.events) {
     const [one, other] = [event.payload?.schema, events.get(event.name)?.payload?.schema]
-    if (one && other) roots.payloads.set(event.name, rootKey(down, one, other, `${event.name}_payload`))
+    if (one && other)
+      roots.payloads.set(
+        event.name,
+        rootKey(down, one, other, `${event.name}_payload`, `event ${event.name}`),
+      )
   }
-  const others = otherAnswers(old, next, createStep('down', old, next, changes))
+  for (const step of [up, down]) auditOccurrences(step)
   const touched = { up: touchedFunctions(up), down: touchedFunctions(down) }
   return {
     old,
@@ -83,26 +125,11 @@ export function createStage(old: Api, next: Api, changes: readonly LoadedChange[
     bodies: only(roots.bodies, touched.up),
     items: only(roots.items, touched.up),
     answers: only(roots.answers, touched.down),
+    statuses: only(roots.statuses, touched.down),
     payloads: only(roots.payloads, touched.down),
     queries,
-    others,
     missed: [...missedPlaces(up), ...missedPlaces(down)],
   }
-}
-
-/** Further answers of success that a translation would change: nothing calls one for them. Errors are the service's own. */
-function otherAnswers(old: Api, next: Api, step: Step): Response[] {
-  const later = new Map(next.operations.map((operation) => [operation.id, operation]))
-  const keys = old.operations.flatMap((operation): [Response, string][] =>
-    operation.responses.filter(isSuccess).flatMap((response): [Response, string][] => {
-      const counterpart = later.get(operation.id)?.responses.find(({ status }) => status === response.status)
-      const [one, other] = [jsonOf(response), counterpart && jsonOf(counterpart)]
-      if (!one || !other || one === answerOf(operation)) return []
-      return [[response, rootKey(step, one, other, `${operation.id}_${response.status}`)]]
-    }),
-  )
-  const touched = touchedFunctions(step)
-  return keys.filter(([, key]) => touched.has(key)).map(([response]) => response)
 }
 
 const isSuccess = ({ status }: Response): boolean => status.startsWith('2')
@@ -113,15 +140,20 @@ const jsonOf = (response: Response): Schema | undefined =>
 const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string, unknown>) =>
   new Map([...roots].filter(([, key]) => functions.has(key)))
 
+const statusesOf = ({ responses }: Operation): string[] => responses.map(({ status }) => status)
+
+/** The first answer of success. */
+export const successOf = ({ responses }: Operation): Response | undefined => responses.find(isSuccess)
+
 /** The schema of the body of success. */
 export function answerOf(operation: Operation): Schema | undefined {
-  const success = operation.responses.find(isSuccess)
+  const success = successOf(operation)
   return success && jsonOf(success)
 }
 
 /** The key of the function of a pair; one is made where the schemas are not both components. */
-function rootKey(step: Step, old: Schema, next: Schema, name: string): string {
-  const rewrite = step.pair(old, next)
+function rootKey(step: Step, old: Schema, next: Schema, name: string, at: string): string {
+  const rewrite = step.pair(old, next, at)
   const bare = !old.nullable && !next.nullable
   if (rewrite.kind === 'call' && bare) return rewrite.key
   const { nullable } = step.direction === 'down' ? next : old
@@ -151,7 +183,9 @@ function queryOf(operation: Operation, next: Operation, step: Step): Map<string,
 
 /** A parameter that refers to an enumeration whose members have other names. */
 function namesOf(parameter: Parameter, next: Parameter, step: Step): QueryRewrite | undefined {
-  const { schema } = parameter
+  const { schema, serialization } = parameter
+  // What is written as JSON, say, is no plain value.
+  if (serialization.mediaType !== undefined) return undefined
   if (schema.kind !== 'ref' || next.schema.kind !== 'ref') return undefined
   const component = schema.name
   for (const { lens } of step.lenses) {

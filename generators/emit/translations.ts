@@ -7,10 +7,11 @@ import type { LoadedChange } from '../changes.ts'
 import type { Report } from '../diagnostics.ts'
 import type { Api, Operation, OutputFile } from '../ir/model.ts'
 import type { PairFunction } from '../ir/translation-model.ts'
+import { compare } from '../print/file.ts'
 import { printFields } from './translations-fields.ts'
 import { createFileOf, type StageFile } from './translations-file.ts'
 import { printQuery } from './translations-query.ts'
-import { createStage, type Stage } from './translations-stage.ts'
+import { createStage, type Stage, successOf } from './translations-stage.ts'
 
 /** A function by its name and the version in whose file it stands. */
 export interface Bound {
@@ -26,6 +27,8 @@ export interface Bindings {
   upQuery(operation: Operation): Bound | undefined
   downField(operation: Operation): Bound | undefined
   downEvent(event: string): Bound | undefined
+  /** Of answers other than success's own, by status, range or `default`: what the next wider one does not say. */
+  downs(operation: Operation): ReadonlyMap<string, Bound | undefined>
 }
 
 export interface Translations {
@@ -33,7 +36,7 @@ export interface Translations {
   readonly bindings: ReadonlyMap<string, Bindings>
 }
 
-type Kind = 'answers' | 'bodies' | 'items' | 'payloads' | 'queries' | 'fields'
+type Kind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'queries' | 'fields'
 
 /** A version's own functions, and those of the whole way to head. */
 interface Layer {
@@ -63,9 +66,16 @@ export function emitTranslations(
     const file = createFileOf(old.version, next.version, (change) =>
       relative(`${out}/translations`, change.file),
     )
-    const layer: Layer = { stage: createStage(old, next, own), file, report, later, bound: new Map() }
+    const statusesOf = statusesIn(apis.slice(index))
+    const layer: Layer = {
+      stage: createStage(old, next, own, statusesOf),
+      file,
+      report,
+      later,
+      bound: new Map(),
+    }
     noteMissed(layer)
-    bindings.set(old.version, bindAll(layer))
+    bindings.set(old.version, bindAll(layer, statusesOf))
     const text = file.text()
     if (text !== undefined) files.unshift({ path: `translations/${old.version}.ts`, text })
     later = layer
@@ -73,33 +83,44 @@ export function emitTranslations(
   return { files, bindings }
 }
 
-/** Prints everything that the version's operations and events need. */
-/** Says once for a pair of versions what changes without anybody translating it. */
+type StatusesOf = (id: string) => ReadonlySet<string>
+
+/** Statuses of an operation in any of the versions: what handlers answer, each of them tells its callers. */
+function statusesIn(apis: readonly Api[]): StatusesOf {
+  const byId = new Map<string, Set<string>>()
+  for (const { operations } of apis)
+    for (const { id, responses } of operations) {
+      const known = byId.get(id) ?? new Set()
+      byId.set(id, known)
+      for (const { status } of responses) known.add(status)
+    }
+  return (id) => byId.get(id) ?? new Set()
+}
+
+/** How many places are named before the rest is counted. */
+const NAMED = 50
+
+/** Says of each place whose values change without anybody translating them. */
 function noteMissed({ stage, report }: Layer): void {
-  const [place] = stage.missed
-  if (place) {
+  const { missed, next } = stage
+  const rest = missed.length > NAMED ? `, and ${missed.length - NAMED} more such places` : ''
+  for (const [index, place] of missed.slice(0, NAMED).entries())
     report.add({
       code: 'value-not-translated',
       severity: 'warning',
       place,
-      message: `values differ in ${stage.next.version} at positions of a list or at names by pattern, which no function translates (${stage.missed.length} such places)`,
-      hint: 'describe them as properties or as items of one kind, or make both versions the same',
+      message: `values here differ in ${next.version}, and no function translates them${index === 0 ? rest : ''}`,
+      hint: 'describe them as properties or items of JSON bodies and answers, make both versions the same, or translate them where they are read',
     })
-  }
-  const [first] = stage.others
-  if (!first) return
-  report.add({
-    code: 'answer-not-translated',
-    severity: 'warning',
-    place: first.place,
-    message: `answers with status ${first.status} differ in ${stage.next.version}, and only the first of success is translated (${stage.others.length} such answers)`,
-    hint: 'make them the same, or translate them where they are written',
-  })
 }
 
-function bindAll(layer: Layer): Bindings {
+/** Prints everything that the version's operations and events need. */
+function bindAll(layer: Layer, statusesOf: StatusesOf): Bindings {
   const { old } = layer.stage
-  for (const { id } of old.operations) {
+  for (const operation of old.operations) {
+    const { id } = operation
+    for (const status of statusesOf(id))
+      if (status !== successOf(operation)?.status) boundTo(layer, 'statuses', `${id} ${status}`)
     for (const kind of ['answers', 'bodies', 'items', 'queries', 'fields'] as const) boundTo(layer, kind, id)
   }
   for (const { name } of old.events) boundTo(layer, 'payloads', name)
@@ -111,7 +132,28 @@ function bindAll(layer: Layer): Bindings {
     upQuery: ({ id }) => found('queries', id),
     downField: ({ id }) => found('fields', id),
     downEvent: (event) => found('payloads', event),
+    downs: (operation) => {
+      const { id } = operation
+      const others = [...statusesOf(id)].filter((status) => status !== successOf(operation)?.status)
+      const all = others.map((status) => [status, found('statuses', `${id} ${status}`)] as const)
+      return narrowest(new Map(all), found('answers', id))
+    },
   }
+}
+
+/** Leaves out what the wider ones say as well. @param success what is done with a success of which nothing is said. */
+function narrowest(all: ReadonlyMap<string, Bound | undefined>, success: Bound | undefined) {
+  const kept = new Map([...all].sort(([a], [b]) => compare(a, b)))
+  const isSame = (a: Bound | undefined, b: Bound | undefined) =>
+    a?.name === b?.name && a?.version === b?.version
+  const wider = (status: string): Bound | undefined => {
+    const range = `${status.charAt(0)}XX`
+    if (status !== range && kept.has(range)) return kept.get(range)
+    if (/^[123]/.test(status)) return success
+    return status === 'default' ? undefined : kept.get('default')
+  }
+  for (const [status, bound] of kept) if (isSame(bound, wider(status))) kept.delete(status)
+  return kept
 }
 
 /** The function for the whole way between a version and head. */
@@ -131,10 +173,13 @@ const isUp = (kind: Kind): boolean => kind === 'bodies' || kind === 'items' || k
 
 /** Whether the next version has it too: what it dropped is in head as the last version had it. */
 function goesOn({ stage }: Layer, kind: Kind, id: string): boolean {
-  return kind === 'payloads'
-    ? stage.next.events.some((event) => event.name === id)
-    : stage.next.operations.some((operation) => operation.id === id)
+  if (kind === 'payloads') return stage.next.events.some((event) => event.name === id)
+  const of = kind === 'statuses' ? operationOf(id) : id
+  return stage.next.operations.some((operation) => operation.id === of)
 }
+
+/** The operation of `getBook 404`. */
+const operationOf = (key: string): string => key.slice(0, key.lastIndexOf(' '))
 
 function ownFunction({ stage, file, report }: Layer, kind: Kind, id: string): string | undefined {
   switch (kind) {
@@ -143,10 +188,17 @@ function ownFunction({ stage, file, report }: Layer, kind: Kind, id: string): st
     case 'fields':
       return printFields(stage.bodies.get(id) ?? stage.items.get(id), stage, file)
     default: {
-      const key = stage[kind].get(id)
+      const key = stage[kind].get(id) ?? (kind === 'statuses' ? successKey(stage, id) : undefined)
       const direction = isUp(kind) ? 'up' : 'down'
       const functions: ReadonlyMap<string, PairFunction> = stage[direction]
       return key === undefined ? undefined : file.pair(key, direction, functions, report)
     }
   }
+}
+
+/** Success's own answer is another's further one: `getBook 202`, where a version lists that first. */
+function successKey({ old, answers }: Stage, id: string): string | undefined {
+  const operation = old.operations.find((each) => each.id === operationOf(id))
+  const success = operation && successOf(operation)
+  return success && id === `${operation.id} ${success.status}` ? answers.get(operation.id) : undefined
 }

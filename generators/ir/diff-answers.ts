@@ -81,7 +81,7 @@ const isWithin = (status: string, range: string): boolean =>
 const isError = (status: string): boolean => /^[45]|^default$/.test(status)
 
 /** The response that speaks for a status: itself, its range, or the default where no success has its own words. */
-function responseFor({ responses }: Operation, status: string): Response | undefined {
+export function responseFor({ responses }: Operation, status: string): Response | undefined {
   const named = (name: string) => responses.find((each) => each.status.toUpperCase() === name.toUpperCase())
   const byDefault = isError(status) || responses.every((each) => isError(each.status))
   return named(status) ?? named(`${status.charAt(0)}XX`) ?? (byDefault ? named('default') : undefined)

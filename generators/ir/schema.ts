@@ -1,6 +1,6 @@
 /** Schema Objects of OpenAPI 3.0 and 3.1 → located, closed IR nodes. */
-import { unescapePointer } from '../escape-pointer.ts'
 import { lookUp as lookUpRaw } from '../explain/references.ts'
+import { componentAt, componentOf } from './component-references.ts'
 import { checkDynamic, noteForeign } from './foreign.ts'
 import { groupOf, isPrinted, neverPrinted, PROSE } from './keywords.ts'
 import type {
@@ -32,8 +32,6 @@ import {
   text,
 } from './source.ts'
 import { unheldOf } from './unheld.ts'
-
-const COMPONENT = /^#\/components\/schemas\/([^/]+)$/
 
 type Base = Pick<Schema, 'place' | 'deprecated' | 'extensions' | 'examples' | 'nullable'> & {
   readonly title?: string
@@ -135,20 +133,6 @@ function besideReference(source: Source): Schema | undefined {
     return undefined
   }
   return buildSchema({ ...source, value: Object.fromEntries(rest) })
-}
-
-/** Name of the component schema that a schema's reference leads to first, if it is a whole one. */
-function componentAt(source: Source, ref: string): string | undefined {
-  const pointer = source.reader.references.pointerOf(source.value as ObjectValue, ref)
-  const name = COMPONENT.exec(`#${pointer}`)?.[1]
-  // Percent signs stand for themselves here: the reference's fragment is decoded already.
-  return name?.replaceAll('~1', '/').replaceAll('~0', '~')
-}
-
-/** Name of the component schema that a reference is to, if it is to a whole one. */
-function componentOf(ref: string): string | undefined {
-  const name = COMPONENT.exec(ref)?.[1]
-  return name && unescapePointer(name)
 }
 
 function typesOf(source: Source): string[] {

@@ -67,6 +67,8 @@ function testHolds(test: Test, value: unknown): boolean {
   switch (test.kind) {
     case 'tag':
       return isObject(value) && test.values.includes(value[test.property])
+    case 'some':
+      return test.tests.some((each) => testHolds(each, value))
     case 'has':
       return isObject(value) && value[test.property] !== undefined
     case 'type':
@@ -103,7 +105,9 @@ function changedMembers(member: Member, values: Values, by: Applied): Values {
     case 'move': {
       const value = values[member.from]
       if (value === undefined) return {}
-      return { [member.to]: member.by ? turnOf(member.by, by)(value) : value }
+      if (member.by) return { [member.to]: turnOf(member.by, by)(value) }
+      const isMade = member.rewrite && value !== null
+      return { [member.to]: isMade ? applyRewrite(member.rewrite!, value, by) : value }
     }
     case 'group':
       return member.from.some((name) => values[name] !== undefined)

@@ -47,6 +47,8 @@ export type Member =
       readonly from: string
       readonly to: string
       readonly by?: LensAt
+      /** What happens to its value besides, where no function of a lens makes it. */
+      readonly rewrite?: Rewrite
       readonly optional: boolean
     }
   | { readonly kind: 'group'; readonly from: readonly string[]; readonly by: LensAt }
@@ -80,6 +82,7 @@ export type Test =
   | { readonly kind: 'tag'; readonly property: string; readonly values: readonly unknown[] }
   | { readonly kind: 'type'; readonly type: 'string' | 'number' | 'boolean' | 'array' | 'object' }
   | { readonly kind: 'has'; readonly property: string }
+  | { readonly kind: 'some'; readonly tests: readonly Test[] }
 
 /** The function that takes a component of one version to a component of the other. */
 export interface PairFunction {
@@ -91,9 +94,10 @@ export interface PairFunction {
   readonly rewrite: Rewrite
 }
 
-/** A part of a schema whose values are not translated: positions of a list, properties by pattern. */
+/** A place whose values nothing translates. */
 export interface Missed {
   readonly place: Place
+  /** What would have to happen there, by the functions of the step's `aside`. */
   readonly rewrite: Rewrite
 }
 
@@ -107,9 +111,24 @@ export interface Step {
   readonly functions: Map<string, PairFunction>
   /** What no rewrite reaches, with what would have to happen there. */
   readonly missed: Missed[]
-  /** @returns what takes a value of the one schema to the other. */
-  pair(old: Schema, next: Schema): Rewrite
+  /** What rewrites were made for: pointers of references, in the document that values come from. */
+  readonly reached: Set<string>
+  /** Pointers of schemas there whose values the functions of lenses make. */
+  readonly byHand: Set<string>
+  /** Objects that lenses can name, by where they stand: components, and `getBook 200.author`. */
+  readonly sites: Set<string>
+  /** The same step, for asking what would have to happen where nothing does. */
+  aside(): Step
+  /**
+   * @param at where both stand, as a difference there is located; absent for what no lens can name but by components.
+   * @returns what takes a value of the one schema to the other.
+   */
+  pair(old: Schema, next: Schema, at?: string): Rewrite
 }
+
+/** The document of a step that values come from, and the one that they go to. */
+export const sidesOf = <Side>({ direction }: Pick<Step, 'direction'>, old: Side, next: Side): [Side, Side] =>
+  direction === 'up' ? [old, next] : [next, old]
 
 export const SAME: Rewrite = { kind: 'same' }
 

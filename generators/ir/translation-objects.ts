@@ -1,6 +1,7 @@
 /** Objects of two versions: which properties are left out, renamed, converted or made. */
 import type { SchemaLens } from '../../versions/change.ts'
-import type { Api, Property } from './model.ts'
+import { propertyStep } from './diff-sheet.ts'
+import type { Api, Schema } from './model.ts'
 import {
   type LensAt,
   lensesOn,
@@ -9,45 +10,102 @@ import {
   type Rewrite,
   SAME,
   type Step,
+  sidesOf,
 } from './translation-model.ts'
 import type { Shape } from './translation-shape.ts'
 import { pairUnions } from './translation-unions.ts'
 
 /** @returns what takes an object of the one shape to the other. */
-export function pairObjects(step: Step, old: Shape, next: Shape): Rewrite {
+export function pairObjects(step: Step, old: Shape, next: Shape, at: string | undefined): Rewrite {
   const members: Member[] = []
   const settled = new Set<string>()
-  for (const at of lensesOn(step, new Set([...old.owners, ...next.owners]))) {
-    for (const member of membersFor(at, step, old, next)) members.push(member)
-    for (const name of namedBy(at.lens)) settled.add(name)
+  const [from, to] = sidesOf(step, old, next)
+  for (const pointer of from.refs) step.reached.add(pointer)
+  if (at !== undefined) step.sites.add(at)
+  const pair: Objects = { step, old, next, at }
+  for (const lens of lensesOn(step, new Set([...old.owners, ...next.owners, ...(at ? [at] : [])]))) {
+    for (const member of membersFor(lens, pair)) members.push(member)
+    for (const name of namedBy(lens.lens)) settled.add(name)
+    noteByHand(lens.lens, pair)
   }
-  const [from, to] = step.direction === 'down' ? [next, old] : [old, next]
-  for (const [name, property] of from.properties) {
+  const names = new Set([...from.properties.keys(), ...(from.rest ? to.properties.keys() : [])])
+  for (const name of names) {
     if (settled.has(name)) continue
-    const target = to.properties.get(name)
-    if (target) members.push(changeOf(step, property, old.properties.get(name)!, next.properties.get(name)!))
-    else if (step.direction === 'down' && isListed(to)) members.push({ kind: 'remove', name })
+    const property = from.properties.get(name)
+    const isKnown = to.properties.has(name) || to.rest !== undefined
+    if (isKnown) members.push(...changeOf(pair, name))
+    else if (property && step.direction === 'down' && isListed(to)) members.push({ kind: 'remove', name })
   }
   const parts: Rewrite[] = [{ kind: 'object', members }]
   if (old.patterns.size > 0 || next.patterns.size > 0) missPatterns(step, old, next)
   else if (old.rest && next.rest) {
     const { nullable } = step.direction === 'down' ? next.rest : old.rest
-    const except = [...from.properties.keys()]
-    parts.push({ kind: 'map', value: step.pair(old.rest, next.rest), nullable, except })
+    const value = step.pair(old.rest, next.rest, at && `${at}{}`)
+    parts.push({ kind: 'map', value, nullable, except: [...names] })
   }
   for (const [index, union] of from.unions.entries()) {
     const target = to.unions[index]
-    if (!target) continue
-    parts.push(step.direction === 'down' ? pairUnions(step, target, union) : pairUnions(step, union, target))
+    if (target) parts.push(pairUnions(step, ...sidesOf(step, union, target), at))
   }
   return { kind: 'all', parts }
+}
+
+/** Two objects that stand for each other, and where. */
+interface Objects {
+  readonly step: Step
+  readonly old: Shape
+  readonly next: Shape
+  readonly at: string | undefined
+}
+
+/** What lenses make themselves is translated, whatever is in it. */
+function noteByHand(lens: SchemaLens, { step, old, next }: Objects): void {
+  const isTurned =
+    lens.kind === 'rename' ? lens.up !== undefined : /^(convert|replace|values|drop)$/.test(lens.kind)
+  const [from] = sidesOf(step, old, next)
+  for (const name of isTurned ? namedBy(lens) : []) {
+    const property = from.properties.get(name)
+    if (property) step.byHand.add(property.schema.place.pointer)
+  }
+}
+
+/** What is said of a property in several parts at once. */
+const saidOf = (shape: Shape, name: string): readonly Schema[] => {
+  const property = shape.properties.get(name)
+  if (!property) return shape.rest ? [shape.rest] : []
+  return [property.schema, ...(shape.beside.get(name) ?? [])]
+}
+
+/**
+ * What everything that is said of one value makes of it, one after the other. Parts belong together by name, or else by
+ * kind; what says nothing of its own is left to the others.
+ */
+export function pairParts(
+  step: Step,
+  old: readonly Schema[],
+  next: readonly Schema[],
+  pair: (old: Schema, next: Schema) => Rewrite,
+): Rewrite[] {
+  const [sources, targets] = sidesOf(step, old, next)
+  const called = new Set<string>()
+  return sources.flatMap((source) => {
+    const target =
+      targets.find((each) => each.kind === 'ref' && source.kind === 'ref' && each.name === source.name) ??
+      targets.find((each) => each.kind === source.kind) ??
+      targets.find((each) => each.kind === 'ref' || source.kind === 'ref')
+    if (!target) return []
+    const rewrite = pair(...sidesOf(step, source, target))
+    if (rewrite.kind === 'call' && called.has(rewrite.key)) return []
+    if (rewrite.kind === 'call') called.add(rewrite.key)
+    return [rewrite]
+  })
 }
 
 /** Which rules hold for a property depends on its name, which functions do not look at. */
 function missPatterns(step: Step, old: Shape, next: Shape): void {
   for (const [pattern, one] of [...old.patterns, ...(old.rest ? [['', old.rest] as const] : [])]) {
     const other = next.patterns.get(pattern) ?? next.rest
-    if (other) step.missed.push({ place: one.place, rewrite: step.pair(one, other) })
+    if (other) step.missed.push({ place: one.place, rewrite: step.aside().pair(one, other) })
   }
 }
 
@@ -55,13 +113,25 @@ function missPatterns(step: Step, old: Shape, next: Shape): void {
 const isListed = (shape: Shape): boolean =>
   !shape.rest && (shape.properties.size > 0 || shape.closed) && shape.unions.length === 0
 
-function changeOf(step: Step, from: Property, old: Property, next: Property): Member {
-  return {
-    kind: 'change',
-    name: from.name,
-    optional: !from.required || from.schema.nullable,
-    rewrite: step.pair(old.schema, next.schema),
-  }
+/** What happens to a property that keeps its name; nothing where only one side says what it is. */
+function changeOf(pair: Objects, name: string): Extract<Member, { kind: 'change' }>[] {
+  const rewrite = rewriteOf(pair, name, name)
+  if (!rewrite) return []
+  const [from] = sidesOf(pair.step, pair.old, pair.next)
+  const property = from.properties.get(name)
+  return [{ kind: 'change', name, optional: !property?.required || property.schema.nullable, rewrite }]
+}
+
+/** What happens to the value of a property, whatever it is called in either version. */
+function rewriteOf({ step, old, next, at }: Objects, oldName: string, newName: string): Rewrite | undefined {
+  const [before, after] = [saidOf(old, oldName), saidOf(next, newName)]
+  const home = next.homes.get(newName)
+  const outside = home !== undefined && home === old.homes.get(oldName) ? home : at
+  const inside = outside === undefined ? undefined : outside + propertyStep(newName)
+  const [one, other] = [before[0], after[0]]
+  if (!one || !other) return undefined
+  if (before.length + after.length === 2) return step.pair(one, other, inside)
+  return { kind: 'all', parts: pairParts(step, before, after, (a, b) => step.pair(a, b, inside)) }
 }
 
 function namedBy(lens: SchemaLens): readonly string[] {
@@ -77,8 +147,9 @@ function namedBy(lens: SchemaLens): readonly string[] {
   }
 }
 
-function membersFor(at: LensAt<SchemaLens>, step: Step, old: Shape, next: Shape): Member[] {
+function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
   const { lens } = at
+  const { step, old, next } = pair
   const down = step.direction === 'down'
   const from = down ? next : old
   const optional = (name: string) => {
@@ -97,7 +168,9 @@ function membersFor(at: LensAt<SchemaLens>, step: Step, old: Shape, next: Shape)
       const [source, target] = down ? [lens.to, lens.from] : [lens.from, lens.to]
       if (!from.properties.has(source)) return []
       const required = from.properties.get(source)?.required === true
-      return [{ kind: 'move', from: source, to: target, optional: !required, ...(lens.up && { by: at }) }]
+      const rewrite = lens.up ? undefined : rewriteOf(pair, lens.from, lens.to)
+      const how = lens.up ? { by: at } : rewrite && { rewrite }
+      return [{ kind: 'move', from: source, to: target, optional: !required, ...how }]
     }
     case 'replace': {
       const names = down ? lens.new : lens.old
@@ -110,7 +183,7 @@ function membersFor(at: LensAt<SchemaLens>, step: Step, old: Shape, next: Shape)
         : []
     case 'default': {
       // What both have goes on as it is, but for requests that leave it out.
-      const kept = listChange(lens.property, step, old, next)
+      const kept = listChange(lens.property, pair)
       if (down)
         return kept.length > 0 || !from.properties.has(lens.property)
           ? kept
@@ -122,29 +195,24 @@ function membersFor(at: LensAt<SchemaLens>, step: Step, old: Shape, next: Shape)
     case 'optional':
     case 'nullable': {
       const of = lens.kind === 'optional' ? 'absent' : 'null'
-      return listChange(lens.property, step, old, next).map(
+      return listChange(lens.property, pair).map(
         (each): Member =>
           down && each.kind === 'change' ? { ...each, kind: 'fill', of, value: lens.value } : each,
       )
     }
     case 'leave-out':
-      return down
-        ? change(lens.property, leaveOut(at, step, old, next))
-        : listChange(lens.property, step, old, next)
+      return down ? change(lens.property, leaveOut(at, pair)) : listChange(lens.property, pair)
   }
 }
 
-function listChange(name: string, step: Step, old: Shape, next: Shape): Member[] {
-  const [before, after] = [old.properties.get(name), next.properties.get(name)]
-  if (!before || !after) return []
-  return [changeOf(step, step.direction === 'down' ? after : before, before, after)]
-}
+const listChange = (name: string, pair: Objects) =>
+  pair.old.properties.has(name) && pair.next.properties.has(name) ? changeOf(pair, name) : []
 
-function leaveOut(at: LensAt<SchemaLens>, step: Step, old: Shape, next: Shape): Rewrite {
+function leaveOut(at: LensAt<SchemaLens>, pair: Objects): Rewrite {
   const { lens } = at
+  const { step } = pair
   if (lens.kind !== 'leave-out') return SAME
-  const [before, after] = [old.properties.get(lens.property), next.properties.get(lens.property)]
-  const inner = before && after ? step.pair(before.schema, after.schema) : SAME
+  const inner = rewriteOf(pair, lens.property, lens.property) ?? SAME
   const known = new Set(enumValues(step.old, lens.unless))
   return {
     kind: 'list',

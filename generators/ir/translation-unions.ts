@@ -1,13 +1,15 @@
 /** Unions of two versions: which members belong together, and what tells a value of one from the others. */
+import { partsOf } from './members.ts'
 import type { Api, Schema, UnionSchema } from './model.ts'
 import { tagsOf } from './tags.ts'
-import type { Case, Rewrite, Step, Test } from './translation-model.ts'
+import { type Case, type Rewrite, type Step, sidesOf, type Test } from './translation-model.ts'
 import { type Shape, shapeOf } from './translation-shape.ts'
 
 /** @returns what takes a value of the one to the other; a schema that is no union counts as one of a single member. */
-export function pairUnions(step: Step, old: Schema, next: Schema): Rewrite {
-  const [from, to] = step.direction === 'down' ? [next, old] : [old, next]
-  const [fromApi, toApi] = step.direction === 'down' ? [step.next, step.old] : [step.old, step.next]
+export function pairUnions(step: Step, old: Schema, next: Schema, at: string | undefined): Rewrite {
+  const [from, to] = sidesOf(step, old, next)
+  const [fromApi, toApi] = sidesOf(step, step.old, step.next)
+  const inline = inlineMembers(old, next)
   const sources = membersOf(from)
   const tests = testsOf(sources, from, fromApi)
   const targets = membersOf(to)
@@ -15,12 +17,20 @@ export function pairUnions(step: Step, old: Schema, next: Schema): Rewrite {
     const target = counterpart(source, index, tests[index], { sources, targets, to, api: toApi })
     const test = tests[index]
     if (!target) return { rewrite: { kind: 'same' }, ...(test && { test }) }
-    const rewrite = step.direction === 'down' ? step.pair(target, source) : step.pair(source, target)
+    const [before, after] = sidesOf(step, source, target)
+    const inside = at && `${at}|${inline.indexOf(after)}`
+    const rewrite = step.pair(before, after, inside)
     return { rewrite, ...(test && { test }) }
   })
   const only = cases.length === 1 ? cases[0] : undefined
   return only ? only.rewrite : { kind: 'choice', cases, union: from }
 }
+
+/** The members of the newer union that differences are located by. */
+const inlineMembers = (old: Schema, next: Schema): readonly Schema[] =>
+  old.kind === 'union' && next.kind === 'union' && old.discriminator && next.discriminator
+    ? next.members.filter((each) => each.kind !== 'ref')
+    : membersOf(next)
 
 const membersOf = (schema: Schema): readonly Schema[] => (schema.kind === 'union' ? schema.members : [schema])
 
@@ -49,18 +59,44 @@ function counterpart(
   return sources.length === targets.length ? targets[index] : undefined
 }
 
-/** For each member a test that holds for its values and for no other member's. */
+/** For each member a test that holds for its values and for no other member's: for a union, that one of its own does. */
 function testsOf(members: readonly Schema[], union: Schema, api: Api): (Test | undefined)[] {
   const declared = union.kind === 'union' ? declaredTags(members, union, api) : undefined
-  if (declared) return declared
-  const types = members.map((member) => jsonType(member, api))
-  const shapes = members.map((member) => shapeOf(member, api, new Set())?.properties)
+  if (declared?.every((each) => each)) return declared
+  const leaves = members.map((member) => leavesOf(member, api, new Set()))
+  const tests = testsApart(leaves.flat(), api)
   return members.map((_, index) => {
-    const type = types[index]
-    if (type && types.filter((each) => each === type || each === undefined).length === 1)
-      return { kind: 'type', type }
-    return tagOf(index, members, api) ?? ownProperty(index, shapes)
+    if (declared?.[index]) return declared[index]
+    const own = leaves[index]!.map((leaf) => tests.get(leaf))
+    if (own.length === 1) return own[0]
+    return own.every((each) => each !== undefined) ? { kind: 'some', tests: own } : undefined
   })
+}
+
+/** A member that is a union, directly or by name, is its members. */
+function leavesOf(member: Schema, api: Api, seen: ReadonlySet<string>): readonly Schema[] {
+  if (member.kind === 'union') return member.members.flatMap((each) => leavesOf(each, api, seen))
+  const target = member.kind === 'ref' && !seen.has(member.name) ? api.schemas.get(member.name) : undefined
+  if (member.kind !== 'ref' || (target?.kind !== 'union' && target?.kind !== 'ref')) return [member]
+  return leavesOf(target, api, new Set([...seen, member.name]))
+}
+
+/** What has no properties is told apart from what has them. */
+const isNoObject = (type: ReturnType<typeof jsonType>): boolean => type === 'boolean' || type === 'number'
+
+function testsApart(members: readonly Schema[], api: Api): Map<Schema, Test | undefined> {
+  const types = members.map((member) => jsonType(member, api))
+  const shapes = members.map((member) => shapeOf(member, api, new Set()))
+  return new Map(
+    members.map((member, index) => {
+      const type = types[index]
+      if (type && types.filter((each) => each === type || each === undefined).length === 1)
+        return [member, { kind: 'type', type }]
+      const objects = shapes.filter((shape, other) => other === index || shape || !isNoObject(types[other]))
+      const at = objects.indexOf(shapes[index])
+      return [member, at < 0 ? undefined : (tagOf(at, objects, api) ?? ownProperty(at, objects))]
+    }),
+  )
 }
 
 /** By what validators decide; where no tag tells all members apart, by the mapping for those that it names. */
@@ -91,8 +127,10 @@ function jsonType(schema: Schema, api: Api): Extract<Test, { kind: 'type' }>['ty
     case 'array':
     case 'object':
       return target.kind
-    case 'intersection':
-      return 'object'
+    case 'intersection': {
+      const types = new Set(target.members.map((member) => jsonType(member, api) ?? 'object'))
+      return types.size === 1 ? [...types][0] : 'object'
+    }
     case 'enum':
       return target.values.every((value) => typeof value === 'string') ? 'string' : undefined
     default:
@@ -101,14 +139,13 @@ function jsonType(schema: Schema, api: Api): Extract<Test, { kind: 'type' }>['ty
 }
 
 /** A required property whose values are listed in every member, and shared by none. */
-function tagOf(index: number, members: readonly Schema[], api: Api): Test | undefined {
-  const shapes = members.map((member) => shapeOf(member, api, new Set())?.properties)
-  for (const property of shapes[index]?.values() ?? []) {
+function tagOf(index: number, shapes: readonly (Shape | undefined)[], api: Api): Test | undefined {
+  for (const property of shapes[index]?.properties.values() ?? []) {
     if (!property.required) continue
     const values = shapes.map((shape) => {
-      const schema = shape?.get(property.name)?.schema
-      const target = schema?.kind === 'ref' ? api.schemas.get(schema.name) : schema
-      return target?.kind === 'enum' ? target.values : undefined
+      const { schema } = shape?.properties.get(property.name) ?? {}
+      const said = schema ? [schema, ...(shape?.beside.get(property.name) ?? [])] : []
+      return said.flatMap((each) => partsOf(api, each)).find((part) => part.kind === 'enum')?.values
     })
     const own = values[index]
     if (!own || values.some((each) => !each)) continue
@@ -118,12 +155,10 @@ function tagOf(index: number, members: readonly Schema[], api: Api): Test | unde
   return undefined
 }
 
-type Properties = Shape['properties']
-
-function ownProperty(index: number, shapes: readonly (Properties | undefined)[]): Test | undefined {
-  for (const property of shapes[index]?.values() ?? []) {
+function ownProperty(index: number, shapes: readonly (Shape | undefined)[]): Test | undefined {
+  for (const property of shapes[index]?.properties.values() ?? []) {
     if (!property.required) continue
-    if (shapes.every((shape, other) => other === index || (shape && !shape.has(property.name))))
+    if (shapes.every((shape, other) => other === index || (shape && !shape.properties.has(property.name))))
       return { kind: 'has', property: property.name }
   }
   return undefined

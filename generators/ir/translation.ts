@@ -14,8 +14,9 @@ import {
   type Rewrite,
   SAME,
   type Step,
+  sidesOf,
 } from './translation-model.ts'
-import { pairObjects } from './translation-objects.ts'
+import { pairObjects, pairParts } from './translation-objects.ts'
 import { shapeOf } from './translation-shape.ts'
 import { pairUnions } from './translation-unions.ts'
 
@@ -27,6 +28,7 @@ export function createStep(
   changes: readonly LoadedChange[],
 ): Step {
   const lenses = changes.flatMap((change) => change.lenses.map((lens, index) => ({ change, index, lens })))
+  let aside: Step | undefined
   const step: Step = {
     direction,
     old,
@@ -34,14 +36,19 @@ export function createStep(
     lenses,
     functions: new Map(),
     missed: [],
-    pair: (one, other) => pair(step, one, other),
+    reached: new Set(),
+    byHand: new Set(),
+    sites: new Set(),
+    aside: () => (aside ??= { ...createStep(direction, old, next, changes), aside: () => aside! }),
+    pair: (one, other, at) => pair(step, one, other, at),
   }
   return step
 }
 
 /** Components of both versions meet in a function of their own. */
-function pair(step: Step, old: Schema, next: Schema): Rewrite {
-  if (old.kind !== 'ref' || next.kind !== 'ref') return pairInside(step, old, next, new Set())
+function pair(step: Step, old: Schema, next: Schema, at: string | undefined): Rewrite {
+  if (old.kind !== 'ref' || next.kind !== 'ref') return pairInside(step, old, next, { owners: new Set(), at })
+  step.reached.add(sidesOf(step, old, next)[0].place.pointer)
   const key = `${old.name} ${next.name}`
   if (!step.functions.has(key)) {
     const oldTarget = step.old.schemas.get(old.name)
@@ -51,7 +58,8 @@ function pair(step: Step, old: Schema, next: Schema): Rewrite {
     const base = { key, old: old.name, next: next.name, nullable }
     // Stands there while it is built, so that a schema that contains itself ends.
     step.functions.set(key, { ...base, rewrite: SAME })
-    const rewrite = pairInside(step, oldTarget, nextTarget, new Set([old.name, next.name]))
+    const owners = new Set([old.name, next.name])
+    const rewrite = pairInside(step, oldTarget, nextTarget, { owners, at: next.name })
     step.functions.set(key, { ...base, rewrite })
   }
   return { kind: 'call', key }
@@ -59,17 +67,27 @@ function pair(step: Step, old: Schema, next: Schema): Rewrite {
 
 const NESTED_REFERENCES = 20
 
+/** Where two schemas stand, by which lenses find them. */
+interface Site {
+  /** Components that they are, or stand directly in. */
+  readonly owners: ReadonlySet<string>
+  readonly at: string | undefined
+}
+
 /** Both schemas as they are, references followed where only one side has them. */
-function pairInside(step: Step, old: Schema, next: Schema, owners: ReadonlySet<string>): Rewrite {
+function pairInside(step: Step, old: Schema, next: Schema, site: Site): Rewrite {
+  const { owners, at } = site
   if (owners.size > NESTED_REFERENCES) return SAME
-  if (old.kind === 'ref' && next.kind === 'ref') return pair(step, old, next)
+  if (old.kind === 'ref' && next.kind === 'ref') return pair(step, old, next, at)
+  const [from] = sidesOf(step, old, next)
+  if (from.kind === 'ref') step.reached.add(from.place.pointer)
   if (old.kind === 'ref') {
     const target = step.old.schemas.get(old.name)
-    return target ? pairInside(step, target, next, new Set([...owners, old.name])) : SAME
+    return target ? pairInside(step, target, next, { owners: new Set([...owners, old.name]), at }) : SAME
   }
   if (next.kind === 'ref') {
     const target = step.next.schemas.get(next.name)
-    return target ? pairInside(step, old, target, new Set([...owners, next.name])) : SAME
+    return target ? pairInside(step, old, target, { owners: new Set([...owners, next.name]), at }) : SAME
   }
   const names = namesOf(step, owners)
   if (names) return names
@@ -77,19 +95,37 @@ function pairInside(step: Step, old: Schema, next: Schema, owners: ReadonlySet<s
     // Its positions hold different things, and a list is translated item by item.
     if (old.prefix.length > 0 || next.prefix.length > 0) return missPositions(step, old, next)
     const { nullable } = step.direction === 'down' ? next.items : old.items
-    return { kind: 'list', item: pair(step, old.items, next.items), nullable }
+    return { kind: 'list', item: pair(step, old.items, next.items, at && `${at}[]`), nullable }
   }
-  if (old.kind === 'union' || next.kind === 'union') return pairUnions(step, old, next)
+  if (old.kind === 'union' || next.kind === 'union') return pairUnions(step, old, next, at)
   const oldShape = shapeOf(old, step.old, owners)
   const nextShape = shapeOf(next, step.next, owners)
-  return oldShape && nextShape ? pairObjects(step, oldShape, nextShape) : SAME
+  if (oldShape && nextShape && !holdsMore(from, step)) return pairObjects(step, oldShape, nextShape, at)
+  if (old.kind !== 'intersection' && next.kind !== 'intersection') return SAME
+  const pairPart = (one: Schema, other: Schema) => pairInside(step, one, other, site)
+  return { kind: 'all', parts: pairParts(step, partsOf(old), partsOf(next), pairPart) }
 }
+
+/** Whether an intersection has a part beside its objects that may be translated: a list, or a component of another kind. */
+function holdsMore(from: Schema, step: Step): boolean {
+  const [api] = sidesOf(step, step.old, step.next)
+  return (
+    from.kind === 'intersection' &&
+    partsOf(from).some(
+      (part) => (part.kind === 'ref' || part.kind === 'array') && !shapeOf(part, api, new Set()),
+    )
+  )
+}
+
+/** Everything that an intersection says at once. */
+const partsOf = (schema: Schema): readonly Schema[] =>
+  schema.kind === 'intersection' ? schema.members.flatMap(partsOf) : [schema]
 
 function missPositions(step: Step, old: ArraySchema, next: ArraySchema): Rewrite {
   const length = Math.max(old.prefix.length, next.prefix.length)
   for (let at = 0; at <= length; at++) {
     const [one, other] = [old.prefix[at] ?? old.items, next.prefix[at] ?? next.items]
-    step.missed.push({ place: one.place, rewrite: step.pair(one, other) })
+    step.missed.push({ place: one.place, rewrite: step.aside().pair(one, other) })
   }
   return SAME
 }
@@ -119,12 +155,14 @@ export function touchedFunctions(step: Step): ReadonlyMap<string, PairFunction> 
   return new Map(kept.map((each) => [each.key, { ...each, rewrite: reduce(each.rewrite, touched) }]))
 }
 
-/** @returns where values would have to change, and no function changes them. */
+/** @returns where values would have to change, and no function changes them; each place once. */
 export function missedPlaces(step: Step): Place[] {
-  const touched = touchedFunctions(step)
-  return step.missed
+  if (step.missed.length === 0) return []
+  const touched = touchedFunctions(step.aside())
+  const places = step.missed
     .filter(({ rewrite }) => reduce(rewrite, touched).kind !== 'same')
     .map(({ place }) => place)
+  return [...new Map(places.map((place) => [place.pointer, place])).values()]
 }
 
 /** @returns the rewrite without the parts that do nothing. */
@@ -161,6 +199,11 @@ export function reduce(rewrite: Rewrite, touched: { has(key: string): boolean })
 
 function reduceMember(member: Member, touched: { has(key: string): boolean }): Member[] {
   if (member.kind === 'fill') return [{ ...member, rewrite: reduce(member.rewrite, touched) }]
+  if (member.kind === 'move' && member.rewrite) {
+    const { rewrite: inner, ...bare } = member
+    const rewrite = reduce(inner, touched)
+    return [rewrite.kind === 'same' ? bare : { ...bare, rewrite }]
+  }
   if (member.kind !== 'change') return [member]
   const rewrite = reduce(member.rewrite, touched)
   return rewrite.kind === 'same' ? [] : [{ ...member, rewrite }]

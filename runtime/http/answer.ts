@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises'
+import type { Operation, Translate } from '../contract.ts'
 import { codeOf, isUnavailable, TookTooLong } from '../db/errors.ts'
 import { corsHeaders } from './cors.ts'
 import {
@@ -29,8 +30,10 @@ export function answer(exchange: Exchange, service: Service): void | Promise<voi
   send(exchange, service, reply.status, text, headers)
 }
 
-function writeSuccess(exchange: Exchange, { body, text }: WrittenReply): string {
-  const { down, body: described } = exchange.route!.operation
+function writeSuccess(exchange: Exchange, { status, body, text }: WrittenReply): string {
+  const { operation } = exchange.route!
+  const { body: described } = operation
+  const down = translationFor(operation, status)
   if (!down && !described?.each) return text ?? JSON.stringify(body)
   const whole = body ?? JSON.parse(text!)
   const worded = described?.each ? wordResults(exchange, whole) : whole
@@ -39,15 +42,31 @@ function writeSuccess(exchange: Exchange, { body, text }: WrittenReply): string 
 }
 
 /** A refusal that was stored: the names of fields and the address of its page depend on who reads it. */
-function writeRefusal(exchange: Exchange, { text }: WrittenReply): string {
-  return showError(exchange, JSON.parse(text!) as ErrorBody)
+function writeRefusal(exchange: Exchange, { status, text }: WrittenReply): string {
+  return showError(exchange, status, JSON.parse(text!) as ErrorBody)
 }
 
-/** An error as the caller's version words it: what a handler refused names its fields as the newest version does. */
-function showError({ route, version, reached }: Exchange, error: ErrorBody): string {
+/**
+ * An error as the caller's version words it: what a handler refused names its fields as the newest version does. What
+ * is refused before its operation is known has the newest shape, which only adds to the older ones.
+ */
+function showError({ route, version, reached }: Exchange, status: number, error: ErrorBody): string {
   const rename = reached ? route?.operation.downField : undefined
   const worded = rename ? renameFields(error, rename) : error
-  return JSON.stringify({ error: { ...worded, doc_url: version.docUrl(error.code) } })
+  const whole = { error: { ...worded, doc_url: version.docUrl(error.code) } }
+  const down = route && translationFor(route.operation, status)
+  return JSON.stringify(down ? down(whole) : whole)
+}
+
+/** What takes an answer with this status from head to the caller's version. */
+function translationFor({ status: success, down, downs }: Operation, status: number): Translate | undefined {
+  if (status === success) return down
+  if (downs) {
+    const names = [String(status), `${Math.trunc(status / 100)}XX`, ...(status < 400 ? [] : ['default'])]
+    const name = names.find((each) => Object.hasOwn(downs, each))
+    if (name !== undefined) return downs[name]
+  }
+  return status < 400 ? down : undefined
 }
 
 /** An answer that goes on until either side ends it. */
@@ -88,7 +107,7 @@ export function refuse(exchange: Exchange, service: Service, thrown: unknown): v
 function sendError(exchange: Exchange, service: Service, error: ApiError): void {
   if (exchange.response.destroyed || exchange.response.headersSent) return
   exchange.refusal = error.code
-  const text = showError(exchange, describeError(error, exchange.requestId))
+  const text = showError(exchange, error.status, describeError(error, exchange.requestId))
   send(exchange, service, error.status, text, error.parts.headers ?? NONE)
 }
 

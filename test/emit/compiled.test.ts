@@ -166,7 +166,7 @@ test.each([
   expect(diagnostics).toMatchObject([{ code: 'body-not-validated', severity, place: { line: 1 } }])
 })
 
-test('a further answer of success that a translation would change is found', () => {
+test('a further answer of success has a translation of its own', () => {
   const answer = (name: string) => ({
     content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
   })
@@ -179,9 +179,10 @@ test('a further answer of success that a translation would change is found', () 
       { version, paths: operation({ 200: answer('First'), 202: answer('Second') }) },
     ).api
   const same = createStage(api('1', { a: {} }), api('2', { a: {} }), [])
-  expect(same.others).toEqual([])
+  expect(same.statuses.size).toBe(0)
   const grown = createStage(api('1', { a: {} }), api('2', { a: {}, b: {} }), [])
-  expect(grown.others).toMatchObject([{ status: '202' }])
+  expect([...grown.statuses]).toEqual([['a 202', 'Second Second']])
+  expect(grown.missed).toEqual([])
 })
 
 test.each([

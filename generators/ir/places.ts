@@ -1,0 +1,56 @@
+/** Lines of a document by pointer, as far as its IR knows them. */
+import type { Api, Body, Content, Parameter, Place, Schema } from './model.ts'
+import { walk } from './walk.ts'
+
+const known = new WeakMap<Api, ReadonlyMap<string, Place>>()
+
+/** @returns the place of what stands at the pointer, or of the nearest thing around it. */
+export function placeNear(api: Api, pointer: string): Place {
+  const places = known.get(api) ?? collect(api)
+  known.set(api, places)
+  for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
+    const place = places.get(at)
+    if (place) return place
+  }
+  return api.place
+}
+
+function collect(api: Api): Map<string, Place> {
+  const places = new Map<string, Place>()
+  const add = ({ place }: { readonly place: Place }) => void places.set(place.pointer, place)
+  const addSchema = (schema: Schema): void =>
+    walk(schema, (each) => {
+      add(each)
+      if (each.kind === 'object') each.properties.forEach(add)
+    })
+  const addContents = (contents: readonly Content[]): void => {
+    contents.forEach(add)
+    for (const { schema } of contents) addSchema(schema)
+  }
+  const addParameters = (all: readonly Parameter[]): void => {
+    all.forEach(add)
+    for (const { schema } of all) addSchema(schema)
+  }
+  const addBody = (body: Body | undefined): void => {
+    if (!body) return
+    add(body)
+    addContents(body.contents)
+  }
+  for (const schema of api.schemas.values()) addSchema(schema)
+  for (const operation of api.operations) {
+    add(operation)
+    addParameters(operation.parameters)
+    addBody(operation.body)
+    for (const response of operation.responses) {
+      add(response)
+      addParameters(response.headers)
+      addContents(response.contents)
+    }
+  }
+  for (const event of [...api.events, ...api.operations.flatMap(({ callbacks }) => callbacks)]) {
+    add(event)
+    addParameters(event.headers)
+    addBody(event.body)
+  }
+  return places
+}
