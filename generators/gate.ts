@@ -10,9 +10,11 @@ import { checkExamples, reach } from './examples.ts'
 import { claims, mayClaimNothing } from './ir/claims.ts'
 import { diffApis } from './ir/diff.ts'
 import { type Difference, formatLocation } from './ir/difference.ts'
+import { schemaAt } from './ir/inline-place.ts'
 import type { Api, Place } from './ir/model.ts'
-import { nameableIn, type ProposedChange, proposeChanges } from './ir/proposed-change.ts'
+import { type ProposedChange, proposeChanges } from './ir/proposed-change.ts'
 import { shapeOf } from './ir/translation-shape.ts'
+import { nameableIn } from './nameable.ts'
 
 /** A difference and the changes that claim it. */
 export interface Claimed {
@@ -66,6 +68,7 @@ function judgeStep({ old, next, changes, claimed }: Step, folders: Folders): Dia
     ...claimedTwice(breaking),
     ...changes.flatMap((change) => idle(change, claimed)),
     ...changes.flatMap((change) => aimless(change, next)),
+    ...changes.flatMap((change) => astray(change, old, next)),
     ...changes.flatMap(lossy),
     ...checkExamples(old, next, changes),
   ]
@@ -175,7 +178,7 @@ function aimless(change: LoadedChange, next: Api): Diagnostic[] {
   return change.lenses.flatMap((lens) => {
     if (lens.kind !== 'leave-out') return []
     const isMissing = (component: string): boolean => {
-      const schema = next.schemas.get(component)
+      const schema = schemaAt(next, component)
       const list = schema && shapeOf(schema, next, new Set([component]))?.properties.get(lens.property)
       const reached = new Set<string>()
       if (list) reach(list.schema, next, reached)
@@ -191,6 +194,24 @@ function aimless(change: LoadedChange, next: Api): Diagnostic[] {
       }),
     )
   })
+}
+
+/** Places of lenses that no translation gets to. */
+function astray(change: LoadedChange, old: Api, next: Api): Diagnostic[] {
+  const places = change.lenses
+    .flatMap((lens) => ('schemas' in lens ? lens.schemas : []))
+    .filter((name) => /[ .[{|]/.test(name) && !next.schemas.has(name))
+  if (places.length === 0) return []
+  const { isSite } = nameableIn(old, next)
+  return places
+    .filter((place) => !isSite(place))
+    .map((place) => ({
+      code: 'change-claims-nothing',
+      severity: 'error',
+      message: `${change.id} is about ${place}, where no object is translated`,
+      place: placeIn(change),
+      hint: 'name a component of both versions, or a place in the JSON of a body, an answer or an event',
+    }))
 }
 
 /** Lenses that cannot keep everything apart and do not say what becomes of it. */

@@ -6,6 +6,16 @@
  * component holds wherever the component occurs: nested, in lists, in maps, in unions, in events, in batches.
  */
 
+import {
+  type AnswerOf,
+  type BodyOf,
+  type Inline,
+  type Inside,
+  type Path,
+  placeIn,
+  type ResponsesOf,
+} from './inline.ts'
+
 /** What happens where a direction cannot keep everything apart. */
 export type Loss =
   /** Several values become one that the reader knows. */
@@ -18,7 +28,10 @@ export type Loss =
 export type Turn = (value: any) => any
 
 interface OnSchemas {
-  /** Components of one thing: what is written and what is answered, by their names in both versions. */
+  /**
+   * Components of one thing: what is written and what is answered, by their names in both versions. Objects that are
+   * written out where they stand, by their places: `getBook 200.author`.
+   */
   readonly schemas: readonly string[]
   readonly loss?: Loss
 }
@@ -237,16 +250,23 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
   type NewSchemas = New['schemas']
   type Shared = keyof OldSchemas & keyof NewSchemas & string
   type SharedOperation = keyof Old['operations'] & keyof New['operations'] & string
-  type OldProperty<Name extends Shared> = KeyOfEach<OldSchemas[Name]>
-  type NewProperty<Name extends Shared> = KeyOfEach<NewSchemas[Name]>
-  type OldValue<Name extends Shared, Property> = ValueOfEach<OldSchemas[Name], Property>
-  type NewValue<Name extends Shared, Property> = ValueOfEach<NewSchemas[Name], Property>
-  type Gone<Name extends Shared> = Exclude<OldProperty<Name>, NewProperty<Name>>
-  type Come<Name extends Shared> = Exclude<NewProperty<Name>, OldProperty<Name>>
-  type OldGroup<Name extends Shared, Properties extends string> = {
+  /** What lenses on objects name: components, and what is written out where it stands. */
+  type Site = Shared | Inline<unknown, unknown>
+  type OldOf<Name> = Name extends Inline<infer Own, unknown> ? Own : ValueOfEach<OldSchemas, Name>
+  type NewOf<Name> = Name extends Inline<unknown, infer Own> ? Own : ValueOfEach<NewSchemas, Name>
+  type OldProperty<Name extends Site> = KeyOfEach<OldOf<Name>>
+  type NewProperty<Name extends Site> = KeyOfEach<NewOf<Name>>
+  type OldValue<Name extends Site, Property> = ValueOfEach<OldOf<Name>, Property>
+  type NewValue<Name extends Site, Property> = ValueOfEach<NewOf<Name>, Property>
+  // Of what types do not know, any name may be gone and any may come.
+  type Gone<Name extends Site> =
+    string extends NewProperty<Name> ? OldProperty<Name> : Exclude<OldProperty<Name>, NewProperty<Name>>
+  type Come<Name extends Site> =
+    string extends OldProperty<Name> ? NewProperty<Name> : Exclude<NewProperty<Name>, OldProperty<Name>>
+  type OldGroup<Name extends Site, Properties extends string> = {
     [Property in Properties]?: OldValue<Name, Property>
   }
-  type NewGroup<Name extends Shared, Properties extends string> = {
+  type NewGroup<Name extends Site, Properties extends string> = {
     [Property in Properties]?: NewValue<Name, Property>
   }
   type OldQuery<Id extends SharedOperation> = QueryOf<Old['operations'][Id]>
@@ -268,6 +288,37 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       readonly values?: { readonly [Name in Shared]?: readonly NewSchemas[Name][] }
     }): Change & { readonly lenses: Lenses } => change,
 
+    /** The object at a path in an answer with a status. */
+    answer: <
+      Id extends SharedOperation,
+      Status extends keyof ResponsesOf<Old['operations'][Id]> & keyof ResponsesOf<New['operations'][Id]>,
+      const Names extends Path,
+    >(
+      operation: Id,
+      status: Status,
+      ...path: Names
+    ): Inline<
+      Inside<AnswerOf<Old['operations'][Id], Status>, Names>,
+      Inside<AnswerOf<New['operations'][Id], Status>, Names>
+    > => placeIn(`${operation} ${String(status)}`, path),
+
+    /** The object at a path in the body of a request. */
+    body: <Id extends SharedOperation, const Names extends Path>(
+      operation: Id,
+      ...path: Names
+    ): Inline<Inside<BodyOf<Old['operations'][Id]>, Names>, Inside<BodyOf<New['operations'][Id]>, Names>> =>
+      placeIn(`${operation} body`, path),
+
+    /** The object at a path in an event. Types do not know it: the gate says where there is none. */
+    // biome-ignore lint/suspicious/noExplicitAny: events are not among the types that changes are given
+    payload: (event: string, ...path: Path): Inline<any, any> => placeIn(`event ${event}`, path),
+
+    /** The object at a path inside a component. */
+    inside: <Name extends Shared, const Names extends Path>(
+      schema: Name,
+      ...path: Names
+    ): Inline<Inside<OldSchemas[Name], Names>, Inside<NewSchemas[Name], Names>> => placeIn(schema, path),
+
     /** @param schema a component that is an enumeration. */
     values: <Name extends Shared>(
       schema: Name,
@@ -275,19 +326,22 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
     ): Values => ({ kind: 'values', schemas: [schema], rename: {}, merge: {}, ...mapping }) as Values,
 
     /** @param property a property, written out as an enumeration, of each of the components. */
-    valuesOf: <Name extends Shared, Property extends OldProperty<Name> & NewProperty<Name>>(
+    valuesOf: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
-      mapping: Mapping<MembersOf<OldSchemas, Name, Property>, MembersOf<NewSchemas, Name, Property>>,
+      mapping: Mapping<
+        Extract<NonNullable<OldValue<Name, Property>>, string>,
+        Extract<NonNullable<NewValue<Name, Property>>, string>
+      >,
     ): Values => ({ kind: 'values', schemas, property, rename: {}, merge: {}, ...mapping }) as Values,
 
-    convert: <Name extends Shared, Property extends OldProperty<Name> & NewProperty<Name>>(
+    convert: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
       turns: Turns<NonNullable<OldValue<Name, Property>>, NonNullable<NewValue<Name, Property>>>,
     ): Convert => ({ kind: 'convert', schemas, property, ...turns }),
 
-    rename: <Name extends Shared, From extends Gone<Name>, To extends Come<Name>>(
+    rename: <Name extends Site, From extends Gone<Name>, To extends Come<Name>>(
       schemas: readonly Name[],
       from: From,
       to: To,
@@ -296,7 +350,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
         : [Turns<OldValue<Name, From>, NewValue<Name, To>>]
     ): Rename => ({ kind: 'rename', schemas, from, to, ...turns[0] }),
 
-    replace: <Name extends Shared, From extends Gone<Name>, To extends Come<Name>>(
+    replace: <Name extends Site, From extends Gone<Name>, To extends Come<Name>>(
       schemas: readonly Name[],
       lens: {
         readonly old: readonly From[]
@@ -307,36 +361,36 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       },
     ): Replace => ({ kind: 'replace', schemas, ...lens }),
 
-    drop: <Name extends Shared, Property extends Gone<Name>>(
+    drop: <Name extends Site, Property extends Gone<Name>>(
       schemas: readonly Name[],
       property: Property,
       lens: {
         readonly loss: 'drop'
-        readonly down?: (object: NewSchemas[Name]) => OldValue<Name, Property>
+        readonly down?: (object: NewOf<Name>) => OldValue<Name, Property>
       },
     ): Drop => ({ kind: 'drop', schemas, property, ...lens }),
 
-    default: <Name extends Shared, Property extends NewProperty<Name>>(
+    default: <Name extends Site, Property extends NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
       value: NewValue<Name, Property>,
     ): Default => ({ kind: 'default', schemas, property, value }),
 
     /** @param value what the old version shows where the new one shows nothing. */
-    optional: <Name extends Shared, Property extends OldProperty<Name> & NewProperty<Name>>(
+    optional: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
       value: OldValue<Name, Property>,
     ): Optional => ({ kind: 'optional', schemas, property, value }),
 
     /** @param value what the old version shows where the new one shows null. */
-    nullable: <Name extends Shared, Property extends OldProperty<Name> & NewProperty<Name>>(
+    nullable: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
       value: OldValue<Name, Property>,
     ): Nullable => ({ kind: 'nullable', schemas, property, value }),
 
-    leaveOut: <Name extends Shared, Property extends OldProperty<Name> & NewProperty<Name>>(
+    leaveOut: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
       lens: {

@@ -34,6 +34,8 @@ export interface Stage {
   /** By event type. */
   readonly payloads: ReadonlyMap<string, string>
   readonly queries: ReadonlyMap<string, ReadonlyMap<string, QueryRewrite>>
+  /** Objects that lenses reach, by where they stand. */
+  readonly sites: ReadonlySet<string>
   /** Where values differ that no function translates. */
   readonly missed: readonly Place[]
 }
@@ -128,13 +130,15 @@ export function createStage(
     statuses: only(roots.statuses, touched.down),
     payloads: only(roots.payloads, touched.down),
     queries,
+    sites: new Set([...up.sites, ...down.sites]),
     missed: [...missedPlaces(up), ...missedPlaces(down)],
   }
 }
 
 const isSuccess = ({ status }: Response): boolean => status.startsWith('2')
 
-const jsonOf = (response: Response): Schema | undefined =>
+/** What an answer says in JSON. */
+export const jsonOf = (response: Response): Schema | undefined =>
   response.contents.find((content) => isJson(content.mediaType))?.schema
 
 const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string, unknown>) =>

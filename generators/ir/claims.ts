@@ -1,6 +1,8 @@
 /** Which differences a lens accounts for: derived from what it declares, never said a second time. */
 import type { Lens } from '../../versions/change.ts'
+import { propertyStep } from '../../versions/inline.ts'
 import { type Difference, type DifferenceCode, formatLocation, type Location } from './difference.ts'
+import { isSite } from './inline-place.ts'
 import type { Scalar } from './model.ts'
 
 /** @returns whether the lens is the translation, or the explanation, of the difference. */
@@ -24,8 +26,7 @@ const RULES: Rules = {
       isNamed(lens, found.value)) ||
     // Tags of a union are values of its members' property: renamed there, they are renamed here.
     (found.code === 'union-member-retagged' && Object.hasOwn(lens.rename, String(found.value))),
-  convert: (lens, found) =>
-    onSchemas(lens.schemas, lens.property, found.at) && !isPresence(found, lens.property),
+  convert: (lens, found) => onSchemas(lens.schemas, lens.property, found.at) && !isPresence(found, lens),
   rename: (lens, found) =>
     (found.code === 'property-removed' && exactly(lens.schemas, lens.from, found.at)) ||
     (isAddition(found.code) && exactly(lens.schemas, lens.to, found.at)) ||
@@ -66,8 +67,8 @@ const isAddition = (code: DifferenceCode): boolean =>
   code === 'property-added' || code === 'property-added-required'
 
 /** Whether a value is there at all is not said by how it is written. */
-function isPresence({ at, code }: Difference, property: string): boolean {
-  return 'path' in at && at.path === property && /^(property|access|null)-/.test(code)
+function isPresence({ at, code }: Difference, lens: Extract<Lens, { kind: 'convert' }>): boolean {
+  return exactly(lens.schemas, lens.property, at) && /^(property|access|null)-/.test(code)
 }
 
 function isNamed(lens: Extract<Lens, { kind: 'values' }>, value: Scalar | undefined): boolean {
@@ -75,13 +76,20 @@ function isNamed(lens: Extract<Lens, { kind: 'values' }>, value: Scalar | undefi
   return names.includes(String(value))
 }
 
-const exactly = (schemas: readonly string[], path: string, at: Location): boolean =>
-  at.kind === 'schema' && schemas.includes(at.component) && at.path === path
+/** Where a property of one of the places stands; the place itself, without a property. */
+const placesOf = (schemas: readonly string[], property: string): readonly string[] =>
+  property === '' ? schemas : schemas.map((name) => name + propertyStep(property))
 
-/** At the path, or inside what stands there. */
-function onSchemas(schemas: readonly string[], path: string, at: Location): boolean {
-  if (at.kind !== 'schema' || !schemas.includes(at.component)) return false
-  return at.path === path || (at.path.startsWith(path) && /^[.[{|]/.test(at.path.slice(path.length)))
+const exactly = (schemas: readonly string[], property: string, at: Location): boolean =>
+  isSite(at) && placesOf(schemas, property).includes(formatLocation(at))
+
+/** At the property, or inside what stands there. */
+function onSchemas(schemas: readonly string[], property: string, at: Location): boolean {
+  if (!isSite(at)) return false
+  const found = formatLocation(at)
+  return placesOf(schemas, property).some(
+    (place) => found.startsWith(place) && /^$|^[.[{|]/.test(found.slice(place.length)),
+  )
 }
 
 const isQuery = (

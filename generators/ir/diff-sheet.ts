@@ -90,10 +90,7 @@ export function inside(spot: Spot, step: string, mask = spot.mask): Spot {
   return { ...spot, path, mask }
 }
 
-/** The step into a property; a name that a path could not hold is quoted. */
-export function propertyStep(name: string): string {
-  return /^[\p{L}\p{N}_$-]+$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
-}
+export { propertyStep } from '../../versions/inline.ts'
 
 type Detail = Partial<Pick<Finding, 'value' | 'components' | 'subject' | 'mask'>>
 

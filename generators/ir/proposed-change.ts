@@ -1,7 +1,8 @@
 /** The change that a difference asks for: the file to write, and a first draft of it. */
+import { placeIn } from '../../versions/inline.ts'
 import { propertyKey, stringLiteral } from '../print/literal.ts'
 import { type Difference, formatLocation } from './difference.ts'
-import type { Api } from './model.ts'
+import { isSite, type SiteLocation, stepsOf } from './inline-place.ts'
 import { snakeCase } from './naming.ts'
 import { type Lists, listsIn } from './proposed-lists.ts'
 
@@ -27,15 +28,8 @@ interface Draft {
 export interface Nameable {
   readonly schemas: ReadonlySet<string>
   readonly operations: ReadonlySet<string>
-}
-
-/** @returns what both documents have. */
-export function nameableIn(old: Api, next: Api): Nameable {
-  const ids = new Set(old.operations.map(({ id }) => id))
-  return {
-    schemas: new Set([...next.schemas.keys()].filter((name) => old.schemas.has(name))),
-    operations: new Set(next.operations.map(({ id }) => id).filter((id) => ids.has(id))),
-  }
+  /** Whether translations get to an object that is written out at a place. */
+  isSite(place: string): boolean
 }
 
 /** @returns one proposal for each lens that the differences ask for, in their order. */
@@ -75,36 +69,75 @@ function arrivalsOf(differences: readonly Difference[]): Map<string, Draft> {
 
 const quote = stringLiteral
 const list = (names: Iterable<string>): string => `[${[...new Set(names)].map(quote).join(', ')}]`
-const componentsOf = (all: readonly Difference[]): string =>
-  list(all.flatMap(({ at }) => (at.kind === 'schema' ? [at.component] : [])))
+const sitesOf = (all: readonly Difference[]): string =>
+  `[${[...new Set(all.flatMap(({ at }) => siteOf(at)?.code ?? []))].join(', ')}]`
 
 function isNameable(at: Difference['at'], nameable: Nameable | undefined): boolean {
+  const site = siteOf(at)
+  if (site && !site.isComponent && nameable?.isSite(site.place) !== true) return false
   if (at.kind === 'schema') return nameable?.schemas.has(at.component) ?? true
-  return at.kind !== 'parameter' || (nameable?.operations.has(at.operation) ?? true)
+  if (at.kind === 'event') return true
+  return 'operation' in at ? (nameable?.operations.has(at.operation) ?? true) : true
 }
 
-const SIMPLE = /^[^[\]{}|.]+$/
+/** A property that a lens can be put on. */
+interface Site {
+  readonly property: string
+  /** The object that has it, as a change names it, and as differences are located. */
+  readonly code: string
+  readonly place: string
+  readonly isComponent: boolean
+}
+
+/** @returns undefined where the difference is at no property, or where no lens gets to. */
+function siteOf(at: Difference['at']): Site | undefined {
+  const steps = isSite(at) ? stepsOf(at.path) : undefined
+  const property = steps?.at(-1)
+  if (!isSite(at) || !steps || property === undefined || /^(\[\]|\{\}|\|\d+)$/.test(property))
+    return undefined
+  const path = steps.slice(0, -1)
+  const isComponent = at.kind === 'schema' && path.length === 0
+  const place: string = placeIn(formatLocation({ ...at, path: '' }), path)
+  return { property, code: isComponent ? quote(at.component) : codeOf(at, path), place, isComponent }
+}
+
+function codeOf(at: SiteLocation, path: readonly string[]): string {
+  const call = (name: string, ...given: readonly string[]) =>
+    `v.${name}(${[...given, ...path.map(quote)].join(', ')})`
+  switch (at.kind) {
+    case 'schema':
+      return call('inside', quote(at.component))
+    case 'body':
+      return call('body', quote(at.operation))
+    case 'response':
+      return call('answer', quote(at.operation), /^\d+$/.test(at.status) ? at.status : quote(at.status))
+    case 'event':
+      return call('payload', quote(at.event))
+  }
+}
 
 function draftFor(difference: Difference, lists: Lists): Draft {
   const { at } = difference
   const list = lists.get(formatLocation(at))
-  const isProperty = at.kind === 'schema' && SIMPLE.test(at.path)
+  const site = siteOf(at)
   // Lenses name texts; a member that nothing came in the place of has no other name.
-  if (at.kind === 'schema' && list?.named && list.come.size >= list.gone && (at.path === '' || isProperty))
-    return valuesDraft(at.component, at.path)
-  if (at.kind === 'schema' && isProperty) return propertyDraft(difference, at.component, at.path)
+  if (list?.named && list.come.size >= list.gone && (site || (at.kind === 'schema' && at.path === '')))
+    return valuesDraft(at, site)
+  if (site) return propertyDraft(difference, site)
   if (at.kind === 'parameter') return parameterDraft(difference, at)
   if (at.kind === 'event-header') return headerDraft(difference, at.name)
   return acceptDraft(difference)
 }
 
-function valuesDraft(component: string, path: string): Draft {
-  const call =
-    path === '' ? `v.values(${quote(component)}, ` : `v.valuesOf([${quote(component)}], ${quote(path)}, `
+function valuesDraft(at: Difference['at'], site: Site | undefined): Draft {
+  const component = at.kind === 'schema' ? at.component : ''
+  const call = site
+    ? `v.valuesOf([${site.code}], ${quote(site.property)}, `
+    : `v.values(${quote(component)}, `
   return {
     verb: 'rename',
-    noun: `${component} ${path.split('.').at(-1) ?? ''} values`,
-    key: `values ${component} ${path}`,
+    noun: `${site && !site.isComponent ? site.place : component} ${site?.property ?? ''} values`,
+    key: `values ${formatLocation(at)}`,
     print(all) {
       const renames = all
         .filter((each) => each.code === 'enum-value-removed')
@@ -122,7 +155,7 @@ function valuesDraft(component: string, path: string): Draft {
   }
 }
 
-function propertyDraft(difference: Difference, component: string, property: string): Draft {
+function propertyDraft(difference: Difference, { property, place }: Site): Draft {
   const { code, proposal } = difference
   if (code === 'property-removed' && proposal?.kind === 'rename') {
     const to = proposal.to[0]!
@@ -132,7 +165,7 @@ function propertyDraft(difference: Difference, component: string, property: stri
       noun: property,
       key: `rename ${property} ${to}`,
       print: (all) =>
-        `v.rename(${componentsOf(all)}, ${quote(property)}, ${quote(to)}${sameType ? '' : `, { ${TURNS} }`})`,
+        `v.rename(${sitesOf(all)}, ${quote(property)}, ${quote(to)}${sameType ? '' : `, { ${TURNS} }`})`,
     }
   }
   if (code === 'property-removed' && (proposal?.kind === 'split' || proposal?.kind === 'merge')) {
@@ -142,39 +175,39 @@ function propertyDraft(difference: Difference, component: string, property: stri
       verb: proposal.kind,
       noun: from.join(' '),
       key: `replace ${from} ${to}`,
-      print: (all) => `v.replace(${componentsOf(all)}, { old: ${list(from)}, new: ${list(to)}, ${turns} })`,
+      print: (all) => `v.replace(${sitesOf(all)}, { old: ${list(from)}, new: ${list(to)}, ${turns} })`,
     }
   }
   if (code === 'property-removed')
     return {
       verb: 'drop',
       noun: property,
-      key: `drop ${property}${proposal ? ` ${component}` : ''}`,
+      key: `drop ${property}${proposal ? ` ${place}` : ''}`,
       // What stands elsewhere now is shown where it was; there is no such way up.
       print: (all) =>
-        `v.drop(${componentsOf(all)}, ${quote(property)}, { loss: 'drop'${proposal ? ', down: (object) => …' : ''} })`,
+        `v.drop(${sitesOf(all)}, ${quote(property)}, { loss: 'drop'${proposal ? ', down: (object) => …' : ''} })`,
     }
   if (code === 'property-added-required' || code === 'property-required')
     return {
       verb: 'require',
       noun: property,
-      key: `default ${component} ${property}`,
-      print: (all) => `v.default(${componentsOf(all)}, ${quote(property)}, …)`,
+      key: `default ${place} ${property}`,
+      print: (all) => `v.default(${sitesOf(all)}, ${quote(property)}, …)`,
     }
   if (code === 'property-optional' || code === 'null-added')
     return {
       verb: 'fill',
       noun: property,
-      key: `${code} ${component} ${property}`,
+      key: `${code} ${place} ${property}`,
       print: (all) =>
-        `v.${code === 'null-added' ? 'nullable' : 'optional'}(${componentsOf(all)}, ${quote(property)}, …)`,
+        `v.${code === 'null-added' ? 'nullable' : 'optional'}(${sitesOf(all)}, ${quote(property)}, …)`,
     }
   if (/^(property|access|default|object|map|null|items|keyword)-/.test(code)) return acceptDraft(difference)
   return {
     verb: 'convert',
     noun: property,
     key: `convert ${property}`,
-    print: (all) => `v.convert(${componentsOf(all)}, ${quote(property)}, { ${TURNS} })`,
+    print: (all) => `v.convert(${sitesOf(all)}, ${quote(property)}, { ${TURNS} })`,
   }
 }
 

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import type { Lens, Turn } from '../../versions/change.ts'
 import type { LoadedChange } from '../changes.ts'
 import { formatLocation } from '../ir/difference.ts'
+import { directionOf, schemaAt } from '../ir/inline-place.ts'
 import type { Api, Property, Schema } from '../ir/model.ts'
 import type { Direction } from '../ir/translation-model.ts'
 import { shapeOf } from '../ir/translation-shape.ts'
@@ -44,7 +45,8 @@ function claimsOf(sides: Sides, lens: Lens): Claim[] {
   return lens.schemas.flatMap((component) => {
     const name = (property: string) =>
       `${sides.next.version} ${lens.kind} ${formatLocation({ kind: 'schema', component, path: property })}`
-    const ways = sides.travels(component)
+    const way = directionOf(sides.next, component)
+    const ways = way ? [way] : sides.travels(component)
     const property = (api: Api, of: string) => propertyOf(api, component, of)
     switch (lens.kind) {
       case 'convert': {
@@ -89,7 +91,7 @@ function claimsOf(sides: Sides, lens: Lens): Claim[] {
 }
 
 function propertyOf(api: Api, component: string, name: string): Property | undefined {
-  const schema = api.schemas.get(component)
+  const schema = schemaAt(api, component)
   return schema && shapeOf(schema, api, new Set([component]))?.properties.get(name)
 }
 
@@ -248,7 +250,7 @@ function dropClaims(
   name: string,
 ): Claim[] {
   const before = propertyOf(sides.old, component, lens.property)
-  const after = sides.next.schemas.get(component)
+  const after = schemaAt(sides.next, component)
   if (!lens.down || !before || !after) return []
   const way = {
     turn: lens.down,

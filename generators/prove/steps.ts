@@ -1,9 +1,10 @@
 /** What the lenses of a step make together: every body fits the new document, every answer and event the old one. */
 import type fc from 'fast-check'
 import { jsonBody } from '../emit/json-schema.ts'
-import { answerOf } from '../emit/translations-stage.ts'
+import { answerOf, jsonOf, successOf } from '../emit/translations-stage.ts'
 import { directionsOf } from '../examples.ts'
 import type { Step } from '../gate.ts'
+import { responseFor } from '../ir/diff-answers.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { createStep } from '../ir/translation.ts'
 import { applyRewrite } from '../ir/translation-apply.ts'
@@ -57,10 +58,16 @@ function translationClaims(step: Step, { makers }: Sides): Claim[] {
   const untranslated = untranslatedUses(step)
   const steps = { up: createStep('up', old, next, changes), down: createStep('down', old, next, changes) }
   const claims = new Map<string, Claim>()
-  const add = (name: string, direction: Direction, before: Schema | undefined, after: Schema | undefined) => {
+  const add = (
+    name: string,
+    direction: Direction,
+    before: Schema | undefined,
+    after: Schema | undefined,
+    at: string,
+  ) => {
     if (!before || !after) return
     const [from, to, api] = direction === 'up' ? [before, after, next] : [after, before, old]
-    const rewrite = steps[direction].pair(before, after)
+    const rewrite = steps[direction].pair(before, after, at)
     const key = rewrite.kind === 'call' ? `${direction} ${rewrite.key}` : name
     if (claims.has(key)) return
     claims.set(key, {
@@ -75,12 +82,26 @@ function translationClaims(step: Step, { makers }: Sides): Claim[] {
   for (const operation of old.operations) {
     const now = next.operations.find(({ id }) => id === operation.id)
     if (!now || untranslated.has(operation.id)) continue
-    add(`${operation.id} body`, 'up', jsonBody(operation)?.schema, jsonBody(now)?.schema)
-    add(`${operation.id} answer`, 'down', answerOf(operation), answerOf(now))
+    const [body, nextBody] = [jsonBody(operation)?.schema, jsonBody(now)?.schema]
+    add(`${operation.id} body`, 'up', body, nextBody, `${now.id} body`)
+    const success = successOf(operation)?.status
+    add(`${operation.id} answer`, 'down', answerOf(operation), answerOf(now), `${now.id} ${success}`)
+    for (const { status } of operation.responses) {
+      const [one, other] = [responseFor(operation, status), responseFor(now, status)]
+      if (status !== success)
+        add(
+          `${operation.id} ${status}`,
+          'down',
+          one && jsonOf(one),
+          other && jsonOf(other),
+          `${now.id} ${status}`,
+        )
+    }
   }
   for (const event of old.events) {
     const now = next.events.find(({ name }) => name === event.name)
-    if (!untranslated.has(event.name)) add(event.name, 'down', event.payload?.schema, now?.payload?.schema)
+    if (!untranslated.has(event.name))
+      add(event.name, 'down', event.payload?.schema, now?.payload?.schema, `event ${event.name}`)
   }
   return [...claims.values()]
 }
