@@ -134,7 +134,7 @@ function noteBodies(operations: readonly Operation[], root: Source): void {
     code: 'body-not-validated',
     severity: root.reader.strict ? 'error' : 'warning',
     place: first.place,
-    message: `no validator is made for ${first.mediaType} (${contents.length} such bodies in this document)`,
+    message: `neither validator nor translation is made for ${first.mediaType} (${contents.length} such bodies in this document)`,
     hint: 'describe the body as JSON, or validate it where it is read',
   })
 }

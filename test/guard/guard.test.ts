@@ -87,6 +87,10 @@ test.each<readonly [string, Exchange]>([
     { path: '/v1/cards', status: 501, answer: refusal('api_error', 'not_implemented') },
   ],
   [
+    'a failure in the words of the document',
+    { path: '/v1/passes', status: 500, answer: refusal('api_error', 'internal_error') },
+  ],
+  [
     'a batch whose items are answered one by one',
     {
       method: 'POST',
@@ -144,6 +148,12 @@ test.each<readonly [string, Exchange, Disagreement['what'], RegExp]>([
     { path: '/v1/passes?limit=5', status: 400, answer: refusal('invalid_parameter', 'unknown_parameter') },
     'refused against the document',
     /^$/,
+  ],
+  [
+    'a failure that lacks something',
+    { path: '/v1/passes', status: 500, answer: { error: { type: 'api_error', code: 'internal_error' } } },
+    'answer',
+    /message/,
   ],
   [
     'an answer that lacks something',

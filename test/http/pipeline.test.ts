@@ -154,6 +154,37 @@ test.each([
   if (status === 403) expect(answer.body.error).toMatchObject({ code: 'plan_required', required_plan: plan })
 })
 
+/** Marks what it is given, so that answers show which function they went through. */
+const marked = (by: string) => (body: object) => ({ ...body, by })
+
+test.each([
+  [200, 'success'],
+  [202, 'accepted'],
+  [203, undefined],
+  [201, 'success'],
+] as const)('success with status %i is translated as such: %s', async (status, by) => {
+  const downs = { '202': marked('accepted'), '203': undefined, default: marked('default') }
+  const own = operation({ down: marked('success'), downs })
+  const handlers = { [own.id]: async () => ({ status, body: { done: true } }) }
+  const answer = await ask({ operation: own, handlers })
+  expect([answer.status, answer.body.by]).toEqual([status, by])
+})
+
+test.each([
+  [{ '403': marked('own'), '4XX': marked('range'), default: marked('default') }, 'own'],
+  [{ '4XX': marked('range'), default: marked('default') }, 'range'],
+  [{ '5XX': marked('range'), default: marked('default') }, 'default'],
+  [{ '403': undefined, default: marked('default') }, undefined],
+  [{ '404': marked('other') }, undefined],
+])('an error is translated by the narrowest that speaks for its status: %j, %s', async (downs, by) => {
+  const own = operation({ extensions: { plan: 'enterprise' }, down: marked('success'), downs })
+  const answer = await ask({
+    operation: own,
+    credential: { tenant: { ...CREDENTIAL.tenant, plan: 'trial' } },
+  })
+  expect([answer.status, answer.body.by, answer.code]).toEqual([403, by, 'plan_required'])
+})
+
 test.each([
   ['live', false, 403],
   ['live', true, 200],

@@ -50,6 +50,7 @@ export function generatedTables(): Tables {
       return kind === 'body' ? operation?.upBody : operation?.upQuery
     },
     down: (version, { id }) => find(version, id)?.down,
+    downs: (version, { id }) => new Map(Object.entries(find(version, id)?.downs ?? {})),
     downField: (version, { id }) => find(version, id)?.downField,
     downEvent: (version, { name }) => events[version]?.[name]?.down,
   }
@@ -64,6 +65,8 @@ export function emittedTables({ bindings }: Translations, emitted: Emitted): Tab
       return emitted.find(kind === 'body' ? of(version).upBody(operation) : of(version).upQuery(operation))
     },
     down: (version, operation) => emitted.find(of(version).down(operation)),
+    downs: (version, operation) =>
+      new Map([...of(version).downs(operation)].map(([status, bound]) => [status, emitted.find(bound)])),
     downField: (version, operation) => emitted.find(of(version).downField(operation)),
     downEvent: (version, { name }) => emitted.find(of(version).downEvent(name)),
   }

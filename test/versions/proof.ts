@@ -7,7 +7,8 @@ import fc from 'fast-check'
 import type { LoadedChange } from '../../generators/changes.ts'
 import { jsonBody } from '../../generators/emit/json-schema.ts'
 import { judgedArray } from '../../generators/emit/judge-names.ts'
-import { answerOf, isSet } from '../../generators/emit/translations-stage.ts'
+import { answerOf, isSet, jsonOf, successOf } from '../../generators/emit/translations-stage.ts'
+import { responseFor } from '../../generators/ir/diff-answers.ts'
 import { headOperations } from '../../generators/ir/head.ts'
 import type { Api, EventType, Operation, Schema } from '../../generators/ir/model.ts'
 import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts'
@@ -18,6 +19,8 @@ import type { Translate } from '../../runtime/contract.ts'
 export interface Tables {
   up(version: string, kind: 'body' | 'item' | 'query', operation: Operation): Translate | undefined
   down(version: string, operation: Operation): Translate | undefined
+  /** Of other answers, by status, range or `default`. */
+  downs(version: string, operation: Operation): ReadonlyMap<string, Translate | undefined>
   downField(version: string, operation: Operation): ((field: string) => string) | undefined
   downEvent(version: string, event: EventType): Translate | undefined
 }
@@ -80,6 +83,15 @@ function claimsOfVersion(api: Api, family: Family): Claim[] {
       const down = tables.down(api.version, operation)
       const name = `${api.version} ${operation.id} answer`
       add(downClaim(name, shown(headAnswer), down, api, answer), headAnswer, answer, down)
+    }
+    const downs = tables.downs(api.version, operation)
+    for (const { status } of operation.responses.filter((each) => each !== successOf(operation))) {
+      const [own, headOwn] = [responseFor(operation, status), responseFor(now, status)]
+      const [schema, headSchema] = [own && jsonOf(own), headOwn && jsonOf(headOwn)]
+      if (!schema || !headSchema) continue
+      const down = [status, `${status[0]}XX`, 'default'].map((each) => downs.get(each)).find((each) => each)
+      const name = `${api.version} ${operation.id} ${status}`
+      add(downClaim(name, shown(headSchema), down, api, schema), headSchema, schema, down)
     }
     const [body, headBody] = [jsonBody(operation), jsonBody(now)]
     const item = body && judgedArray(api, body.schema)
