@@ -4,7 +4,7 @@
  * thought of is found like any other.
  */
 import { escapePointer } from '../escape-pointer.ts'
-import { indexReferences, lookUp, type References, subschemas } from '../explain/references.ts'
+import { indexReferences, lookUp, type References, SUBSCHEMAS } from '../explain/references.ts'
 import type { Api, Place, RefSchema, Schema } from './model.ts'
 import { placeNear } from './places.ts'
 import { isObject } from './source.ts'
@@ -16,10 +16,22 @@ interface Occurrence {
   readonly component: string
 }
 
+/** A part of the document to look through. */
+interface Part {
+  readonly pointer: string
+  readonly isSchema: boolean
+}
+
+/** What stands in a part, and the parts elsewhere that it refers to. */
+interface Found {
+  readonly occurrences: readonly Occurrence[]
+  readonly leads: readonly Part[]
+}
+
 interface Index {
   readonly references: References
-  /** What stands below a pointer, found once. */
-  readonly known: Map<string, readonly Occurrence[]>
+  /** By pointer: each part is looked through once. */
+  readonly known: Map<string, Found>
 }
 
 const indexes = new WeakMap<Api, Index>()
@@ -29,26 +41,35 @@ export function auditOccurrences(step: Step): void {
   const [api] = sidesOf(step, step.old, step.next)
   const index = indexOf(api)
   const seen = new Set<string>()
-  const waiting = rootsOf(step, api)
-  for (let pointer = waiting.pop(); pointer !== undefined; pointer = waiting.pop()) {
-    if (seen.has(pointer)) continue
-    seen.add(pointer)
-    for (const each of below(api, index, pointer)) {
-      if (isByHand(step, each.pointer)) continue
-      if (step.reached.has(each.pointer)) waiting.push(`/components/schemas/${escapePointer(each.component)}`)
-      else
-        for (const component of closureOf(api, index, each.component))
-          miss(step, api, each.pointer, component)
+  const waiting = rootsOf(step, api).map((pointer): Part => ({ pointer, isSchema: false }))
+  for (let part = waiting.pop(); part; part = waiting.pop()) {
+    if (seen.has(part.pointer)) continue
+    seen.add(part.pointer)
+    const { occurrences, leads } = lookThrough(api, index, part)
+    waiting.push(...leads)
+    for (const { pointer, component } of occurrences) {
+      if (step.reached.has(pointer)) waiting.push(componentPart(component))
+      else if (!isByHand(step, pointer))
+        for (const each of closureOf(api, index, component)) miss(step, api, pointer, each)
     }
   }
 }
 
+const componentPart = (name: string): Part => ({
+  pointer: `/components/schemas/${escapePointer(name)}`,
+  isSchema: true,
+})
+
 /** A component, and every one that it leads to. */
-function closureOf(api: Api, index: Index, component: string): Set<string> {
+function closureOf(api: Api, index: Index, component: string): ReadonlySet<string> {
   const all = new Set([component])
-  for (const name of all)
-    for (const each of below(api, index, `/components/schemas/${escapePointer(name)}`))
-      all.add(each.component)
+  const parts = new Map([[componentPart(component).pointer, componentPart(component)]])
+  for (const part of parts.values()) {
+    const { occurrences, leads } = lookThrough(api, index, part)
+    for (const each of occurrences) all.add(each.component)
+    for (const each of [...occurrences.map((found) => componentPart(found.component)), ...leads])
+      if (!parts.has(each.pointer)) parts.set(each.pointer, each)
+  }
   return all
 }
 
@@ -122,14 +143,13 @@ function indexOf(api: Api): Index {
   return index
 }
 
-function below(api: Api, index: Index, root: string): readonly Occurrence[] {
+function lookThrough(api: Api, index: Index, { pointer: root, isSchema }: Part): Found {
   const known = index.known.get(root)
   if (known) return known
-  const found: Occurrence[] = []
-  const seen = new Set<string>()
+  const occurrences: Occurrence[] = []
+  const leads: Part[] = []
   const visit = (value: unknown, pointer: string, isSchema: boolean): void => {
-    if (typeof value !== 'object' || value === null || seen.has(pointer)) return
-    seen.add(pointer)
+    if (typeof value !== 'object' || value === null) return
     if (Array.isArray(value)) {
       for (const [at, each] of value.entries()) visit(each, `${pointer}/${at}`, isSchema)
       return
@@ -137,18 +157,21 @@ function below(api: Api, index: Index, root: string): readonly Occurrence[] {
     const object = value as Readonly<Record<string, unknown>>
     for (const target of targetsOf(object, index.references).map((each) => lastOf(api, index, each))) {
       const component = COMPONENT.exec(target)?.[1]
-      if (component === undefined) visit(lookUp(api.document, target), target, isSchema)
-      else found.push({ pointer, component: nameIn(component) })
+      if (component === undefined) leads.push({ pointer: target, isSchema })
+      else occurrences.push({ pointer, component: nameIn(component) })
     }
-    if (isSchema) {
-      found.push(...heirs(api, index, object, pointer))
-      for (const [tokens, each] of subschemas(object))
-        visit(each, [pointer, ...tokens.map(escapePointer)].join('/'), true)
-    } else
-      for (const [name, member] of Object.entries(object))
-        if (!SILENT.test(name)) visit(member, `${pointer}/${escapePointer(name)}`, name === 'schema')
+    if (isSchema) occurrences.push(...heirs(api, index, object, pointer))
+    for (const [name, member] of Object.entries(object)) {
+      const at = `${pointer}/${escapePointer(name)}`
+      const how = isSchema ? SUBSCHEMAS.get(name) : undefined
+      if (!isSchema && !SILENT.test(name)) visit(member, at, name === 'schema')
+      else if (how === 'named' && isObject(member))
+        for (const [key, each] of Object.entries(member)) visit(each, `${at}/${escapePointer(key)}`, true)
+      else if (how !== undefined) visit(member, at, true)
+    }
   }
-  visit(lookUp(api.document, root), root, root.startsWith('/components/schemas/'))
+  visit(lookUp(api.document, root), root, isSchema)
+  const found = { occurrences, leads }
   index.known.set(root, found)
   return found
 }
