@@ -128,7 +128,9 @@ function jsonType(schema: Schema, api: Api): Extract<Test, { kind: 'type' }>['ty
     case 'object':
       return target.kind
     case 'intersection': {
-      const types = new Set(target.members.map((member) => jsonType(member, api) ?? 'object'))
+      // A part that names no type leaves it to the others.
+      const typed = target.members.filter((member) => !member.untyped)
+      const types = new Set(typed.flatMap((member) => jsonType(member, api) ?? []))
       return types.size === 1 ? [...types][0] : 'object'
     }
     case 'enum':
