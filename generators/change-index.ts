@@ -4,6 +4,7 @@
  */
 import type { Diagnostic } from './diagnostics.ts'
 import type { Step } from './gate.ts'
+import { holdsIn, sameName } from './ir/align.ts'
 import type { Api, OutputFile, Place } from './ir/model.ts'
 
 export const CHANGE_INDEX = 'changes.json'
@@ -41,11 +42,12 @@ interface Places {
 /** A parameter whose meaning alone changed stands in both documents. */
 function behaviourOf({ old, next }: Step, change: Step['changes'][number]): Places | undefined {
   for (const lens of change.lenses) {
-    if (lens.kind !== 'ignored-query') continue
+    if (lens.kind !== 'ignored-parameter') continue
     const placeIn = (api: Api) =>
       api.operations
-        .find(({ id }) => id === lens.operation)
-        ?.parameters.find(({ name }) => name === lens.parameter)?.place
+        .filter(({ id }) => holdsIn(lens.operations, id))
+        .flatMap(({ parameters }) => parameters)
+        .find((each) => each.in === lens.in && sameName(lens.in, each.name, lens.name))?.place
     const [before, after] = [placeIn(old), placeIn(next)]
     return { ...(before && { old: before }), ...(after && { new: after }) }
   }

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Change } from '../versions/change.ts'
+import type { Change, Lens } from '../versions/change.ts'
 import type { Report } from './diagnostics.ts'
 import { compare } from './print/file.ts'
 
@@ -10,6 +10,30 @@ export interface LoadedChange extends Change {
   /** Version that introduced it. */
   readonly version: string
   readonly file: string
+}
+
+const KINDS: Readonly<Record<Lens['kind'], true>> = {
+  values: true,
+  convert: true,
+  rename: true,
+  replace: true,
+  drop: true,
+  default: true,
+  optional: true,
+  nullable: true,
+  'non-null': true,
+  'leave-out': true,
+  moved: true,
+  filter: true,
+  'renamed-parameter': true,
+  'default-parameter': true,
+  'converted-parameter': true,
+  'ignored-parameter': true,
+  served: true,
+  status: true,
+  'required-header': true,
+  'renamed-header': true,
+  accept: true,
 }
 
 /** @returns the changes of each version in order of their file names; a file without a change is reported. */
@@ -28,15 +52,14 @@ export async function loadChanges(
       const file = join(folder, name)
       const change = await loadChange(file, report)
       if (change === 'unloadable') continue
-      if (change?.id === name.slice(0, -'.ts'.length)) changes.push({ ...change, version, file })
-      else {
-        report.add({
-          code: 'change-invalid',
-          severity: 'error',
-          message: `${file} exports no change of its own name`,
-          hint: `export default v.change({ id: '${name.slice(0, -'.ts'.length)}', … })`,
-        })
-      }
+      const own = name.slice(0, -'.ts'.length)
+      const hint = `export default v.change({ id: '${own}', … })`
+      const refuse = (message: string) =>
+        report.add({ code: 'change-invalid', severity: 'error', message: `${file} ${message}`, hint })
+      if (change?.id !== own) refuse('exports no change of its own name')
+      else if (!Array.isArray(change.lenses)) refuse('exports a change without a list of lenses')
+      else if (!change.lenses.every(isLens)) refuse('exports a change with a lens of no kind that there is')
+      else changes.push({ ...change, version, file })
     }
   }
   return changes
@@ -57,3 +80,6 @@ async function loadChange(file: string, report: Report): Promise<Change | undefi
     return 'unloadable'
   }
 }
+
+const isLens = (lens: unknown): boolean =>
+  typeof lens === 'object' && lens !== null && 'kind' in lens && Object.hasOwn(KINDS, String(lens.kind))

@@ -8,8 +8,11 @@ export async function stub(run: Run, listing: boolean): Promise<Outcome> {
     throw new UsageError('name the folder of handlers as `handlers` in the configuration file')
   const apis = await loadFamily(run)
   // ts-morph brings a compiler along: only this command waits for it.
-  const { addStubs } = await import('./stub.ts')
-  const stubs = addStubs(apis, handlers, out, listing)
+  const [{ addStubs }, { loadChanges }] = await Promise.all([import('./stub.ts'), import('./changes.ts')])
+  const versions = apis.map((api) => api.version)
+  const changes = await loadChanges(run.config.versions, versions, run.report)
+  run.report.finish()
+  const stubs = addStubs(apis, handlers, out, listing, changes)
   const said = listing
     ? `${count(stubs.length, 'operation')} without a handler`
     : `${count(stubs.length, 'stub')} added`

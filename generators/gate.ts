@@ -4,15 +4,19 @@
  */
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
+import type { Lens } from '../versions/change.ts'
 import type { LoadedChange } from './changes.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { checkExamples, reach } from './examples.ts'
+import { alignApi, isNaming } from './ir/align.ts'
 import { claims, mayClaimNothing } from './ir/claims.ts'
 import { diffApis } from './ir/diff.ts'
 import { type Difference, formatLocation } from './ir/difference.ts'
 import { schemaAt } from './ir/inline-place.ts'
 import type { Api, Place } from './ir/model.ts'
 import { type ProposedChange, proposeChanges } from './ir/proposed-change.ts'
+import { faultsOfMove } from './ir/translation-moves.ts'
 import { shapeOf } from './ir/translation-shape.ts'
 import { nameableIn } from './nameable.ts'
 
@@ -24,11 +28,35 @@ export interface Claimed {
 
 /** @returns every difference between two documents, with the changes that account for it. */
 export function claimDifferences(old: Api, next: Api, changes: readonly LoadedChange[]): readonly Claimed[] {
-  return diffApis(old, next).map((difference) => ({
+  const claimedBy = (difference: Difference, mayClaim: (lens: Lens) => boolean): Claimed => ({
     difference,
-    by: changes.filter((change) => change.lenses.some((lens) => claims(lens, difference))),
-  }))
+    by: changes.filter(({ lenses }) => lenses.some((lens) => mayClaim(lens) && claims(lens, difference))),
+  })
+  const { explained, left } = differencesBetween(old, next, changes)
+  return [
+    ...explained.map((each) => claimedBy(each, isNaming)),
+    ...left.map((each) => claimedBy(each, () => true)),
+  ]
 }
+
+/** What other names explain, and what differs under those: operations first, then what is in them. */
+function differencesBetween(old: Api, next: Api, changes: readonly LoadedChange[]) {
+  const naming = changes.flatMap((change) => change.lenses).filter(isNaming)
+  const explained: Difference[] = []
+  let aligned = old
+  let left = diffApis(old, next)
+  for (const kinds of [['served'], ['renamed-parameter', 'status']]) {
+    const own = naming.filter((lens) => kinds.includes(lens.kind))
+    if (own.length === 0) continue
+    explained.push(...left.filter((each) => own.some((lens) => claims(lens, each))))
+    aligned = alignApi(aligned, own)
+    const told = new Set(explained.map(keyOf))
+    left = diffApis(aligned, next).filter((each) => !told.has(keyOf(each)))
+  }
+  return { explained, left }
+}
+
+const keyOf = ({ code, at }: Difference): string => `${code} ${formatLocation(at)}`
 
 /** Where changes are written, if the family has such a place, and where generated types are. */
 export interface Folders {
@@ -62,16 +90,45 @@ function judgeStep({ old, next, changes, claimed }: Step, folders: Folders): Dia
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)
   return [
-    ...proposeChanges(orphans, nameableIn(old, next)).map((proposed) =>
-      unclaimed(proposed, old, next, folders),
-    ),
+    ...proposalsFor(orphans, old, next, changes).map((proposed) => unclaimed(proposed, old, next, folders)),
     ...claimedTwice(breaking),
     ...changes.flatMap((change) => idle(change, claimed)),
     ...changes.flatMap((change) => aimless(change, next)),
     ...changes.flatMap((change) => astray(change, old, next)),
+    ...changes.flatMap((change) => misplaced(change, changes, old, next)),
     ...changes.flatMap(lossy),
     ...checkExamples(old, next, changes),
   ]
+}
+
+/**
+ * What is proposed for differences that no change accounts for. Where that is another name, what differs under it is
+ * proposed for as well, so that nothing comes up only once the change is written.
+ */
+export function proposalsFor(
+  orphans: readonly Difference[],
+  old: Api,
+  next: Api,
+  changes: readonly LoadedChange[],
+): ProposedChange[] {
+  const all = [...orphans]
+  const told = new Set(all.map(keyOf))
+  const lenses = changes.flatMap((change) => change.lenses)
+  for (;;) {
+    const proposed = proposeChanges(all, nameableIn(alignApi(old, lenses), next))
+    const naming = proposed.flatMap((each) => each.naming ?? [])
+    if (naming.every((lens) => lenses.some((each) => isDeepStrictEqual(each, lens)))) return proposed
+    lenses.push(...naming)
+    const assumed = { id: '', why: '', version: next.version, file: '', lenses: naming }
+    const more = claimDifferences(old, next, [...changes, assumed]).filter(
+      ({ difference, by }) =>
+        difference.class === 'breaking' && by.length === 0 && !told.has(keyOf(difference)),
+    )
+    for (const { difference } of more) {
+      told.add(keyOf(difference))
+      all.push(difference)
+    }
+  }
 }
 
 /** How many of the differences are named before the rest is counted. */
@@ -212,6 +269,45 @@ function astray(change: LoadedChange, old: Api, next: Api): Diagnostic[] {
       place: placeIn(change),
       hint: 'name a component of both versions, or a place in the JSON of a body, an answer or an event',
     }))
+}
+
+/** What moves from nowhere, or to nowhere, and what goes with the object that it leaves. */
+function misplaced(
+  change: LoadedChange,
+  changes: readonly LoadedChange[],
+  old: Api,
+  next: Api,
+): Diagnostic[] {
+  const moved = (each: LoadedChange) => each.lenses.filter((lens) => lens.kind === 'moved')
+  const complain = (code: string, message: string, hint: string): Diagnostic => ({
+    code,
+    severity: 'error',
+    message: `${change.id}: ${message}`,
+    place: placeIn(change),
+    hint,
+  })
+  const isKept = (path: string) =>
+    !change.lenses.some(
+      (lens) =>
+        lens.kind === 'drop' && lens.schemas.some((name) => path.startsWith(`${name}.${lens.property}.`)),
+    )
+  return moved(change).flatMap((lens) => {
+    const { astray, lost } = faultsOfMove(lens, changes.flatMap(moved), old, next)
+    return [
+      ...astray.map((path) =>
+        complain('change-claims-nothing', `there is no ${path}`, 'correct the names in its lenses'),
+      ),
+      ...lost
+        .filter(isKept)
+        .map((path) =>
+          complain(
+            'change-lossy',
+            `${path} goes with the object that it stands in`,
+            "move it too, or say that the object is dropped: `loss: 'drop'`",
+          ),
+        ),
+    ]
+  })
 }
 
 /** Lenses that cannot keep everything apart and do not say what becomes of it. */

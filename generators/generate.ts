@@ -61,11 +61,11 @@ export async function emitAll(apis: readonly Api[], config: Config, report: Repo
   const types = await printTypes(apis)
   const { client, wire } = config
   const emitters: Record<Emitter, () => readonly OutputFile[]> = {
-    types: () => emitTypes(apis, types, client !== undefined),
+    types: () => emitTypes(apis, types, client !== undefined, changes),
     validators: () => emitValidators(apis),
     routes: () => emitRoutes(apis, translations.bindings, report),
     translations: () => [...translations.files, ...emitEvents(apis, changes, translations.bindings)],
-    handlers: () => emitHandlers(apis),
+    handlers: () => emitHandlers(apis, changes),
     client: () => (client ? emitClient(apis, types, client, wire) : []),
     reference: () => emitReference(apis, wire, printCachedReference),
     documents: () => apis.map(printDocument),

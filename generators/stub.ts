@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { type ObjectLiteralExpression, Project, type SourceFile, SyntaxKind } from 'ts-morph'
+import type { LoadedChange } from './changes.ts'
 import { handlersInterface } from './emit/handlers.ts'
 import { headOperations } from './ir/head.ts'
 import type { Api } from './ir/model.ts'
@@ -17,14 +18,24 @@ export interface Stub {
   readonly operation: string
 }
 
-/** @param listing finds what is missing and writes nothing. @returns what was missing, in the order of the newest document. */
-export function addStubs(apis: readonly Api[], handlers: string, out: string, listing = false): Stub[] {
+/**
+ * @param listing finds what is missing and writes nothing.
+ * @param changes of all versions: what one serves under another id has no handler of its own.
+ * @returns what was missing, in the order of the newest document.
+ */
+export function addStubs(
+  apis: readonly Api[],
+  handlers: string,
+  out: string,
+  listing = false,
+  changes: readonly LoadedChange[] = [],
+): Stub[] {
   const project = new Project({
     useInMemoryFileSystem: false,
     compilerOptions: { allowImportingTsExtensions: true },
   })
   const added: Stub[] = []
-  for (const { operation } of headOperations(apis)) {
+  for (const { operation } of headOperations(apis, changes)) {
     const file = join(handlers, `${snakeCase(operation.tag)}.ts`)
     const source = project.getSourceFile(file) ?? openSource(project, file, operation.tag, handlers, out)
     const object = handlersObject(source, operation.tag)

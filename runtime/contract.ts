@@ -67,6 +67,7 @@ export interface OperationExtensions {
 
 /** One row of a version's table: everything the pipeline needs to know before and after the handler. */
 export interface Operation {
+  /** As head names it. */
   readonly id: string
   readonly method: Method
   /** With parameters in braces: `/v1/passes/{pass_id}`. */
@@ -82,8 +83,10 @@ export interface Operation {
   readonly query: readonly Parameter[]
   readonly headers: readonly Parameter[]
   readonly body?: Body
-  /** From the caller's version to head; absent where nothing on the way touches it. */
+  /** From the caller's version to head; absent where nothing on the way touches it. Headers by name in small letters. */
+  readonly upPath?: Translate
   readonly upQuery?: Translate
+  readonly upHeaders?: Translate
   readonly upBody?: Translate
   /** From head to the caller's version: the body of success. */
   readonly down?: Translate
@@ -94,6 +97,10 @@ export interface Operation {
   readonly downs?: Readonly<Record<string, Translate | undefined>>
   /** A field of the body as handlers name it, `spending_controls.blocked_categories[0]`, under the caller's name. */
   readonly downField?: (field: string) => string
+  /** Names of parameters as head has them → as the caller's version has them, where they differ. */
+  readonly parameterNames?: Readonly<Record<string, string>>
+  /** Statuses that head answers with → what the caller's version answers with, where they differ. */
+  readonly downStatus?: Readonly<Record<number, number>>
 }
 
 /** How a version shows events of one type. */

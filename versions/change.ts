@@ -3,7 +3,8 @@
  * directions, the differences it accounts for, and the changelog entry.
  *
  * Directions: *up* is old to new (requests), *down* new to old (answers and events). A lens that is declared on a
- * component holds wherever the component occurs: nested, in lists, in maps, in unions, in events, in batches.
+ * component holds wherever the component occurs: nested, in lists, in maps, in unions, in events, in batches. One that
+ * is declared on parameters or on statuses holds in the operations that it names, or in every one.
  */
 
 import {
@@ -15,144 +16,33 @@ import {
   placeIn,
   type ResponsesOf,
 } from './inline.ts'
+import type {
+  Accept,
+  Convert,
+  ConvertedParameter,
+  Default,
+  DefaultParameter,
+  Drop,
+  Filter,
+  IgnoredParameter,
+  LeaveOut,
+  Lens,
+  Loss,
+  Moved,
+  NonNull,
+  Nullable,
+  Optional,
+  Rename,
+  RenamedHeader,
+  RenamedParameter,
+  Replace,
+  RequiredHeader,
+  Served,
+  Status,
+  Values,
+} from './lens.ts'
 
-/** What happens where a direction cannot keep everything apart. */
-export type Loss =
-  /** Several values become one that the reader knows. */
-  | 'merge'
-  /** Something is left out. */
-  | 'drop'
-
-/** Turns a value of one version into another's. Plain functions of their argument: no clock, no state, never throwing. */
-// biome-ignore lint/suspicious/noExplicitAny: `between` gives the precise types where a change is written
-export type Turn = (value: any) => any
-
-interface OnSchemas {
-  /**
-   * Components of one thing: what is written and what is answered, by their names in both versions. Objects that are
-   * written out where they stand, by their places: `getBook 200.author`.
-   */
-  readonly schemas: readonly string[]
-  readonly loss?: Loss
-}
-
-/** Members of an enumeration that have other names: in the component itself, or in a property of it, and in filters of it. */
-export interface Values extends OnSchemas {
-  readonly kind: 'values'
-  /** Absent when the component is the enumeration. */
-  readonly property?: string
-  /** Old member → new member. */
-  readonly rename: Readonly<Record<string, string>>
-  /** New member that the old version lacks → the old member that stands for it. */
-  readonly merge: Readonly<Record<string, string>>
-}
-
-/** A property whose value is written another way. */
-export interface Convert extends OnSchemas {
-  readonly kind: 'convert'
-  readonly property: string
-  readonly up: Turn
-  readonly down: Turn
-}
-
-/** A property of another name, and perhaps of another value. Absent stays absent. */
-export interface Rename extends OnSchemas {
-  readonly kind: 'rename'
-  readonly from: string
-  readonly to: string
-  readonly up?: Turn
-  readonly down?: Turn
-}
-
-/** Properties that take the place of others. `up` is called when one of the old is there, `down` when one of the new is. */
-export interface Replace extends OnSchemas {
-  readonly kind: 'replace'
-  readonly old: readonly string[]
-  readonly new: readonly string[]
-  readonly up: Turn
-  readonly down: Turn
-}
-
-/** A property that only the old version has: ignored in requests, and shown as `down` makes it from the new object. */
-export interface Drop extends OnSchemas {
-  readonly kind: 'drop'
-  readonly property: string
-  readonly loss: 'drop'
-  readonly down?: Turn
-}
-
-/** A property that the new version requires: what an old request means that cannot name it. */
-export interface Default extends OnSchemas {
-  readonly kind: 'default'
-  readonly property: string
-  readonly value: unknown
-}
-
-/** A property that the new version may leave out of answers: what the old version shows instead. */
-export interface Optional extends OnSchemas {
-  readonly kind: 'optional'
-  readonly property: string
-  readonly value: unknown
-}
-
-/** A property that the new version may answer as null: what the old version shows instead. */
-export interface Nullable extends OnSchemas {
-  readonly kind: 'nullable'
-  readonly property: string
-  readonly value: unknown
-}
-
-/** A list whose members may be of kinds that the old version does not know: those are left out there. */
-export interface LeaveOut extends OnSchemas {
-  readonly kind: 'leave-out'
-  readonly property: string
-  /** The enumeration of kinds. */
-  readonly unless: string
-  /** The property of a member that holds its kind; absent when the members are the kinds. */
-  readonly by?: string
-  readonly loss: 'drop'
-}
-
-/** An equality filter whose old values mean other values, or several. */
-export interface Filter {
-  readonly kind: 'filter'
-  readonly operation: string
-  readonly parameter: string
-  /** Old value → every new value that it matches. */
-  readonly up: Turn
-}
-
-/** A query parameter that the old version accepts and ignores; head never sees it from there. */
-export interface IgnoredQuery {
-  readonly kind: 'ignored-query'
-  readonly operation: string
-  readonly parameter: string
-}
-
-/** A header that the new version requires of every operation listing it, and the old one left optional. */
-export interface RequiredHeader {
-  readonly kind: 'required-header'
-  readonly header: string
-}
-
-/** A header of events under another name. */
-export interface RenamedHeader {
-  readonly kind: 'renamed-header'
-  readonly from: string
-  readonly to: string
-}
-
-/** A difference that no translation can bridge, or that needs none: accounted for by saying so. Nothing is translated. */
-export interface Accept {
-  readonly kind: 'accept'
-  /** As `dateline diff` prints it: `security-tightened`. */
-  readonly code: string
-  /** Places as `dateline diff` prints them: `createPass security`. None: wherever the code occurs. */
-  readonly at: readonly string[]
-}
-
-export type SchemaLens = Values | Convert | Rename | Replace | Drop | Default | Optional | Nullable | LeaveOut
-export type Lens = SchemaLens | Filter | IgnoredQuery | RequiredHeader | RenamedHeader | Accept
+export type * from './lens.ts'
 
 /**
  * One value in both versions, checked against both documents and translated each way.
@@ -192,10 +82,23 @@ type ValueOfEach<T, Name> = T extends unknown
     : never
   : never
 
-/** Query parameters of an operation. */
-type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } }
-  ? NonNullable<Query>
+/** What stands at a path of property names; `never` where there is no such path. */
+type At<T, Path> = Path extends readonly [infer First, ...infer Rest]
+  ? First extends KeyOfEach<NonNullable<T>>
+    ? At<ValueOfEach<NonNullable<T>, First>, Rest>
+    : never
+  : T
+/** A path that leads somewhere. */
+type Leading<T, Path extends readonly string[]> = [At<T, Path>] extends [never] ? never : Path
+
+type Part = 'path' | 'query' | 'header'
+/** Parameters in one part of an operation's requests. */
+type In<Operation, Where> = Operation extends { parameters: infer Parameters }
+  ? Where extends keyof Parameters
+    ? NonNullable<Parameters[Where]>
+    : never
   : never
+type StatusOf<Operation> = Operation extends { responses: infer Responses } ? keyof Responses : never
 /** Names of the headers that any operation takes; openapi-typescript lists events as operations too. */
 type HeaderOf<Operations> = KeyOfEach<
   Operations[keyof Operations] extends infer Operation
@@ -269,8 +172,15 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
   type NewGroup<Name extends Site, Properties extends string> = {
     [Property in Properties]?: NewValue<Name, Property>
   }
-  type OldQuery<Id extends SharedOperation> = QueryOf<Old['operations'][Id]>
-  type NewQuery<Id extends SharedOperation> = QueryOf<New['operations'][Id]>
+  type NewOperation = keyof New['operations'] & string
+  /** What has an id in the new version alone was one of those that are gone. */
+  type OldOperation<Id extends NewOperation> = Id extends keyof Old['operations']
+    ? Old['operations'][Id]
+    : Old['operations'][Exclude<keyof Old['operations'], keyof New['operations']>]
+  type OldIn<Id extends NewOperation, Where> = In<OldOperation<Id>, Where>
+  type NewIn<Id extends NewOperation, Where> = In<New['operations'][Id], Where>
+  type OldParameter<Id extends NewOperation, Where, Name> =
+    Name extends KeyOfEach<OldIn<Id, Where>> ? ValueOfEach<OldIn<Id, Where>, Name> : unknown
 
   return {
     change: <const Lenses extends readonly Lens[]>(change: {
@@ -350,6 +260,19 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
         : [Turns<OldValue<Name, From>, NewValue<Name, To>>]
     ): Rename => ({ kind: 'rename', schemas, from, to, ...turns[0] }),
 
+    /** @param from names on the way to it, outermost first. */
+    moved: <Name extends Site, const From extends readonly string[], const To extends readonly string[]>(
+      schemas: readonly Name[],
+      from: From & Leading<OldOf<Name>, From>,
+      to: To & Leading<NewOf<Name>, To>,
+      ...turns: [At<OldOf<Name>, From>, At<NewOf<Name>, To>] extends [
+        At<NewOf<Name>, To>,
+        At<OldOf<Name>, From>,
+      ]
+        ? [] | [Turns<At<OldOf<Name>, From>, At<NewOf<Name>, To>>]
+        : [Turns<At<OldOf<Name>, From>, At<NewOf<Name>, To>>]
+    ): Moved => ({ kind: 'moved', schemas, from, to, ...turns[0] }),
+
     replace: <Name extends Site, From extends Gone<Name>, To extends Come<Name>>(
       schemas: readonly Name[],
       lens: {
@@ -390,6 +313,27 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       value: OldValue<Name, Property>,
     ): Nullable => ({ kind: 'nullable', schemas, property, value }),
 
+    /** @param value what the old version shows where the new one shows null for the whole component. */
+    nullableWhole: <Name extends Shared>(schema: Name, value: OldSchemas[Name]): Nullable => ({
+      kind: 'nullable',
+      schemas: [schema],
+      value,
+    }),
+
+    /** @param value what null means in an old request. */
+    nonNull: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
+      schemas: readonly Name[],
+      property: Property,
+      value: NewValue<Name, Property>,
+    ): NonNull => ({ kind: 'non-null', schemas, property, value }),
+
+    /** @param value what null means in an old request, in the place of the whole component. */
+    nonNullWhole: <Name extends Shared>(schema: Name, value: NewSchemas[Name]): NonNull => ({
+      kind: 'non-null',
+      schemas: [schema],
+      value,
+    }),
+
     leaveOut: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
@@ -402,18 +346,65 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
 
     filter: <
       Id extends SharedOperation,
-      Name extends keyof OldQuery<Id> & keyof NewQuery<Id> & string,
-      const Value extends ValueOfEach<NewQuery<Id>, Name>,
+      Name extends KeyOfEach<OldIn<Id, 'query'>> & KeyOfEach<NewIn<Id, 'query'>>,
+      const Value extends ValueOfEach<NewIn<Id, 'query'>, Name>,
     >(
       operation: Id,
       parameter: Name,
-      up: (value: ValueOfEach<OldQuery<Id>, Name>) => readonly Value[],
+      up: (value: ValueOfEach<OldIn<Id, 'query'>, Name>) => readonly Value[],
     ): Filter => ({ kind: 'filter', operation, parameter, up }),
 
-    ignoredQuery: <Id extends SharedOperation>(
-      operation: Id,
-      parameter: keyof OldQuery<Id> & string,
-    ): IgnoredQuery => ({ kind: 'ignored-query', operation, parameter }),
+    /** @param operations none: every one that has it. */
+    renamedParameter: <
+      Where extends Part,
+      Id extends NewOperation,
+      From extends KeyOfEach<OldIn<Id, Where>>,
+      To extends KeyOfEach<NewIn<Id, Where>>,
+    >(
+      where: Where,
+      from: From,
+      to: To,
+      ...operations: readonly Id[]
+    ): RenamedParameter => ({ kind: 'renamed-parameter', operations, in: where, from, to }),
+
+    /** @param value what an old request means that does not say it. */
+    defaultParameter: <Where extends Part, Id extends NewOperation, Name extends KeyOfEach<NewIn<Id, Where>>>(
+      where: Where,
+      name: Name,
+      value: ValueOfEach<NewIn<Id, Where>, Name>,
+      ...operations: readonly Id[]
+    ): DefaultParameter => ({ kind: 'default-parameter', operations, in: where, name, value }),
+
+    /** Headers come as texts, and are not converted. */
+    convertedParameter: <
+      Where extends Exclude<Part, 'header'>,
+      Id extends NewOperation,
+      Name extends KeyOfEach<NewIn<Id, Where>>,
+    >(
+      where: Where,
+      name: Name,
+      up: (value: OldParameter<Id, Where, Name>) => ValueOfEach<NewIn<Id, Where>, Name>,
+      ...operations: readonly Id[]
+    ): ConvertedParameter => ({ kind: 'converted-parameter', operations, in: where, name, up }),
+
+    ignoredParameter: <Where extends Part, Id extends NewOperation>(
+      where: Where,
+      name: KeyOfEach<OldIn<Id, Where>>,
+      ...operations: readonly Id[]
+    ): IgnoredParameter => ({ kind: 'ignored-parameter', operations, in: where, name }),
+
+    /** @param from the id that is gone. @param by the one that came in its place. */
+    served: (
+      from: Exclude<keyof Old['operations'], keyof New['operations']> & string,
+      by: Exclude<keyof New['operations'], keyof Old['operations']> & string,
+    ): Served => ({ kind: 'served', from, by }),
+
+    /** @param from what the old version answers. @param to what the new one answers in its place. */
+    status: <Id extends NewOperation>(
+      from: StatusOf<OldOperation<Id>> & (number | string),
+      to: StatusOf<New['operations'][Id]> & (number | string),
+      ...operations: readonly Id[]
+    ): Status => ({ kind: 'status', operations, from: String(from), to: String(to) }),
 
     requiredHeader: (header: HeaderOf<New['operations']>): RequiredHeader => ({
       kind: 'required-header',

@@ -1,4 +1,5 @@
 /** What the runtime has to implement: one interface per tag, in head's types. */
+import type { LoadedChange } from '../changes.ts'
 import { headOperations } from '../ir/head.ts'
 import { isJson } from '../ir/media-type.ts'
 import type { Api, Operation, OutputFile, Schema } from '../ir/model.ts'
@@ -12,9 +13,9 @@ import { judgedArray } from './judge-names.ts'
 export const handlersInterface = (tag: string): string => identifier(`${pascalCase(tag)}Handlers`)
 
 /** @param apis oldest first. */
-export function emitHandlers(apis: readonly Api[]): OutputFile[] {
+export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChange[] = []): OutputFile[] {
   const head = apis.at(-1)!
-  const operations = headOperations(apis)
+  const operations = headOperations(apis, changes)
   const tags = [
     ...new Set([...head.tags.map((tag) => tag.name), ...operations.map(({ operation }) => operation.tag)]),
   ]

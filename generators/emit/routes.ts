@@ -71,7 +71,7 @@ function printRoutes(api: Api, bindings: Bindings | undefined, report: Report): 
 
 function printOperation(table: Table, operation: Operation): string {
   const members: [string, string | undefined][] = [
-    ['id', stringLiteral(operation.id)],
+    ['id', stringLiteral(table.bindings?.headId(operation) ?? operation.id)],
     ['method', stringLiteral(operation.method)],
     ['path', stringLiteral(operation.path)],
     ['status', String(successOf(operation, table))],
@@ -82,11 +82,15 @@ function printOperation(table: Table, operation: Operation): string {
     ['query', printParameters(table, operation, 'query')],
     ['headers', printParameters(table, operation, 'header')],
     ['body', printBody(table, operation)],
+    ['upPath', useTranslation(table, table.bindings?.upPath(operation))],
     ['upQuery', useTranslation(table, table.bindings?.upQuery(operation))],
+    ['upHeaders', useTranslation(table, table.bindings?.upHeaders(operation))],
     ['upBody', useTranslation(table, table.bindings?.upBody(operation))],
     ['down', useTranslation(table, table.bindings?.down(operation))],
     ['downs', printDowns(table, operation)],
     ['downField', useTranslation(table, table.bindings?.downField(operation))],
+    ['parameterNames', printWords(table.bindings?.names(operation), stringLiteral)],
+    ['downStatus', printWords(table.bindings?.statusNames(operation), (status) => status)],
   ]
   const printed = members
     .filter(([, value]) => value !== undefined)
@@ -108,6 +112,15 @@ function printDowns(table: Table, operation: Operation): string | undefined {
 
 function useTranslation(table: Table, bound: Bound | undefined): string | undefined {
   return bound && table.file.use(bound.name, `../translations/${bound.version}.ts`)
+}
+
+/** By head's words; absent where they are the version's own. */
+function printWords(
+  words: ReadonlyMap<string, string> | undefined,
+  print: (word: string) => string,
+): string | undefined {
+  const members = [...(words ?? [])].map(([head, own]) => `${propertyKey(head)}: ${print(own)}`)
+  return members.length > 0 ? `{ ${members.join(', ')} }` : undefined
 }
 
 function successOf(operation: Operation, table: Table): number {

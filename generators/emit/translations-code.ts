@@ -13,6 +13,8 @@ export interface Scope {
   change(at: LensAt): string
   /** A table declared once in the file. */
   table(hint: string, code: string): string
+  /** One of the functions that go along a path, imported. */
+  path(name: 'take' | 'put' | 'without'): string
   /** A function for an inner part. @param body its statements, of `value`. */
   hoist(hint: string, body: readonly string[]): string
 }
@@ -27,6 +29,9 @@ export function bodyOf(rewrite: Rewrite, scope: Scope, hint: string): string[] {
     )
     return [`return ${names.reduce((inner, name) => `${name}(${inner})`, 'value')}`]
   }
+  if (rewrite.kind === 'instead')
+    return [`if (value === null) return ${literal(rewrite.value)}`, ...bodyOf(rewrite.rewrite, scope, hint)]
+  if (rewrite.kind === 'relocate') return relocated(rewrite, scope, hint)
   if (rewrite.kind === 'choice') {
     return [
       ...rewrite.cases.flatMap(({ test, rewrite: each }) =>
@@ -38,6 +43,35 @@ export function bodyOf(rewrite: Rewrite, scope: Scope, hint: string): string[] {
     ]
   }
   return [`return ${expression(rewrite, 'value', scope, hint)}`]
+}
+
+function relocated(
+  { inner, moves }: Extract<Rewrite, { kind: 'relocate' }>,
+  scope: Scope,
+  hint: string,
+): string[] {
+  const takes = moves.map(
+    ({ source }, index) => `const moved_${index} = ${scope.path('take')}(value, ${literal(source)})`,
+  )
+  const rest = expression(inner, 'value', scope, `${hint}_rest`)
+  const left = moves.reduce(
+    (code, { source }) => `${scope.path('without')}(${code}, ${literal(source)})`,
+    rest,
+  )
+  const puts = moves.flatMap(({ target, rewrite, nullable, made }, index) => {
+    const at = `moved_${index}`
+    const value = expression(rewrite, at, scope, identifier(`${hint}_${target.join('_')}`))
+    const code = guarded(nullable && rewrite.kind !== 'turn' && rewrite.kind !== 'names', at, value)
+    const put = scope.path('put')
+    return [
+      `if (${at} !== undefined) next = ${put}(next, ${literal(target)}, ${code})`,
+      ...made.map(
+        (path) =>
+          `if (${scope.path('take')}(next, ${literal(path)}) === undefined) next = ${put}(next, ${literal(path)}, {})`,
+      ),
+    ]
+  })
+  return [...takes, `let next = ${left}`, ...puts, 'return next']
 }
 
 /** An expression for the rewritten value of the expression `at`. */
@@ -153,12 +187,13 @@ function copiedMembers(each: Member, at: string, scope: Scope, hint: string): st
 }
 
 function changed(
-  { name, optional, rewrite }: Extract<Member, { kind: 'change' }>,
+  { name, optional, rewrite, takesNull }: Extract<Member, { kind: 'change' }>,
   at: string,
   scope: Scope,
   hint: string,
 ): string {
   const code = expression(rewrite, at, scope, identifier(`${hint}_${name}`))
+  if (takesNull) return optional ? `${at} === undefined ? undefined : ${code}` : code
   // Tables and turns see to null and absence themselves.
   return guarded(optional && rewrite.kind !== 'names' && rewrite.kind !== 'turn', at, code)
 }
@@ -207,7 +242,15 @@ function statements(
     case 'change': {
       const at = `${target}${member(each.name)}`
       const code = expression(each.rewrite, at, scope, identifier(`${hint}_${each.name}`))
-      return [`${each.optional ? `if (${at} != null) ` : ''}${at} = ${code}`]
+      const missing = each.takesNull ? '!== undefined' : '!= null'
+      return [`${each.optional ? `if (${at} ${missing}) ` : ''}${at} = ${code}`]
+    }
+    case 'fill': {
+      const at = `${target}${member(each.name)}`
+      const code = expression(each.rewrite, at, scope, identifier(`${hint}_${each.name}`))
+      const missing = each.of === 'null' ? 'null' : 'undefined'
+      const other = code === at ? '' : ` else if (${at} !== undefined) ${at} = ${code}`
+      return [`if (${at} === ${missing}) ${at} = ${literal(each.value)}${other}`]
     }
     case 'move': {
       const from = locals.get(each.from)!

@@ -2,7 +2,7 @@
  * Names of body fields in errors: handlers name them as head does, callers read their version's own. The longest part
  * that means the same in both is kept: what stands inside a value that is written another way has no name there.
  */
-import type { Member, PairFunction, Rewrite } from '../ir/translation-model.ts'
+import type { Member, Move, PairFunction, Rewrite } from '../ir/translation-model.ts'
 import { docComment, literal, regexText } from '../print/literal.ts'
 import type { StageFile } from './translations-file.ts'
 import type { Stage } from './translations-stage.ts'
@@ -45,6 +45,13 @@ function rulesOf(rewrite: Rewrite, path: string, functions: Functions, inside: R
       return rulesOf(rewrite.value, `${joined(path)}[^.[]+`, functions, inside)
     case 'choice':
       return rewrite.cases.flatMap((each) => rulesOf(each.rewrite, path, functions, inside))
+    case 'instead':
+      return rulesOf(rewrite.rewrite, path, functions, inside)
+    case 'relocate':
+      return [
+        ...rewrite.moves.map((move) => moveRule(move, path)),
+        ...rulesOf(rewrite.inner, path, functions, inside),
+      ]
     case 'all':
       return rewrite.parts.flatMap((each) => rulesOf(each, path, functions, inside))
     case 'object':
@@ -54,6 +61,13 @@ function rulesOf(rewrite: Rewrite, path: string, functions: Functions, inside: R
     default:
       return []
   }
+}
+
+/** What stands inside a value that is written another way has no name there. */
+function moveRule({ source, target, rewrite }: Move, path: string): Rule {
+  const pattern = `${joined(path)})${target.map(regexText).join('\\.')}(?![^.[])`
+  const name = replacementText(source.join('.'))
+  return rewrite.kind === 'turn' ? { pattern, name } : { pattern: `${pattern}(.*)`, name: `${name}$2` }
 }
 
 function memberRules(

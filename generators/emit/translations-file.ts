@@ -7,6 +7,9 @@ import { createFile, type TypeScriptFile } from '../print/file.ts'
 import { docComment, stringLiteral } from '../print/literal.ts'
 import { bodyOf, type Scope } from './translations-code.ts'
 
+/** Where the functions are that go along a path. */
+const PATHS = '../paths.ts'
+
 export interface StageFile {
   readonly version: string
   readonly next: string
@@ -25,6 +28,8 @@ export interface StageFile {
   table(hint: string, code: string): string
   /** Imports a change. @returns its local name. */
   change(change: LoadedChange): string
+  /** Imports a function that goes along a path. @returns its local name. */
+  path(name: string): string
   /** @returns undefined when nothing was printed. */
   text(): string | undefined
 }
@@ -63,6 +68,7 @@ export function createFileOf(
       once(`change ${change.id}`, camelCase(change.id), (name) => {
         file.use('default', pathOf(change), { as: name })
       }),
+    path: (name) => file.use(name, PATHS),
     pair(key, direction, functions, report) {
       const each = functions.get(key)!
       return once(`${direction} ${key}`, nameOf(each, direction), (name) => {
@@ -111,6 +117,7 @@ function scopeOf(
     call: (key) => stage.pair(key, direction, functions, report),
     change: ({ change }) => stage.change(change),
     table: stage.table,
+    path: stage.path,
     hoist: (hint, body) =>
       stage.declare(
         hint,
@@ -179,6 +186,13 @@ function checkUnions(rewrite: Rewrite, report: Report): void {
       break
     case 'map':
       checkUnions(rewrite.value, report)
+      break
+    case 'instead':
+      checkUnions(rewrite.rewrite, report)
+      break
+    case 'relocate':
+      checkUnions(rewrite.inner, report)
+      for (const each of rewrite.moves) checkUnions(each.rewrite, report)
       break
     case 'all':
       for (const each of rewrite.parts) checkUnions(each, report)

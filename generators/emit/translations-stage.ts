@@ -1,22 +1,16 @@
 /** Where values cross between two adjacent versions: answers, bodies, items of batches, queries and events. */
 import type { LoadedChange } from '../changes.ts'
+import { counterpartsOf, nextStatus, renamesOf, statusesOf } from '../ir/align.ts'
 import { responseFor } from '../ir/diff-answers.ts'
 import { propertyStep } from '../ir/diff-sheet.ts'
 import { isJson } from '../ir/media-type.ts'
-import type { Api, Operation, Parameter, Place, Response, Schema } from '../ir/model.ts'
+import type { Api, Operation, Place, Response, Schema } from '../ir/model.ts'
+import { keyIn, PARTS, type ParameterRewrite, type Part, rewritesOf } from '../ir/parameters.ts'
 import { createStep, missedPlaces, touchedFunctions } from '../ir/translation.ts'
 import { auditOccurrences } from '../ir/translation-audit.ts'
-import { type LensAt, namesTable, type PairFunction, type Step } from '../ir/translation-model.ts'
+import type { PairFunction, Step } from '../ir/translation-model.ts'
 import { jsonBody } from './json-schema.ts'
 import { judgedArray } from './judge-names.ts'
-
-/** What happens to one parameter of a query. */
-export type QueryRewrite =
-  | { readonly kind: 'ignore' }
-  | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string> }
-  /** For filters: each value becomes several. */
-  | { readonly kind: 'values'; readonly values: ReadonlyMap<string, readonly string[]> }
-  | { readonly kind: 'turn'; readonly by: LensAt }
 
 /** Everything that happens between a version and the next. */
 export interface Stage {
@@ -33,7 +27,13 @@ export interface Stage {
   readonly statuses: ReadonlyMap<string, string>
   /** By event type. */
   readonly payloads: ReadonlyMap<string, string>
-  readonly queries: ReadonlyMap<string, ReadonlyMap<string, QueryRewrite>>
+  /** By part of requests and operation id; absent where nothing changes. */
+  readonly parameters: Readonly<Record<Part, ReadonlyMap<string, readonly ParameterRewrite[]>>>
+  /** By operation id: the operation of the next version that it is there. */
+  readonly counterparts: ReadonlyMap<string, Operation>
+  /** By operation id, new → old: names of parameters, and statuses. */
+  readonly names: ReadonlyMap<string, ReadonlyMap<string, string>>
+  readonly statusNames: ReadonlyMap<string, ReadonlyMap<string, string>>
   /** Objects that lenses reach, by where they stand. */
   readonly sites: ReadonlySet<string>
   /** Where values differ that no function translates. */
@@ -50,6 +50,7 @@ export function createStage(
   changes: readonly LoadedChange[],
   statuses: (id: string) => Iterable<string> = () => [],
 ): Stage {
+  const lenses = changes.flatMap((change) => change.lenses)
   const up = createStep('up', old, next, changes)
   const down = createStep('down', old, next, changes)
   const roots: Record<'bodies' | 'items' | 'answers' | 'statuses' | 'payloads', Map<string, string>> = {
@@ -59,10 +60,12 @@ export function createStage(
     statuses: new Map(),
     payloads: new Map(),
   }
-  const queries = new Map<string, ReadonlyMap<string, QueryRewrite>>()
-  const later = new Map(next.operations.map((operation) => [operation.id, operation]))
+  const parameters = { path: new Map(), query: new Map(), header: new Map() } satisfies Stage['parameters']
+  const counterparts = counterpartsOf(old, next, lenses)
+  const names = new Map<string, ReadonlyMap<string, string>>()
+  const statusNames = statusesOf(old, counterparts, lenses)
   for (const operation of old.operations) {
-    const counterpart = later.get(operation.id)
+    const counterpart = counterparts.get(operation.id)
     if (!counterpart) continue
     const root = (
       where: keyof typeof roots,
@@ -87,27 +90,35 @@ export function createStage(
       root('items', up, item.items, nextItem.items, `${at}${propertyStep(nextItem.property)}[]`)
     else root('bodies', up, body?.schema, nextBody?.schema, at)
     const success = successOf(operation)
-    root('answers', down, answerOf(operation), answerOf(counterpart), `${counterpart.id} ${success?.status}`)
+    const nowOf = (status: string) => nextStatus(statusNames.get(operation.id), status)
+    root(
+      'answers',
+      down,
+      answerOf(operation),
+      answerOf(counterpart),
+      `${counterpart.id} ${success && nowOf(success.status)}`,
+    )
     for (const status of new Set([
-      ...statusesOf(operation),
-      ...statusesOf(counterpart),
+      ...statusesIn(operation),
+      ...statusesIn(counterpart),
       ...statuses(operation.id),
+      ...statuses(counterpart.id),
     ])) {
       if (status === success?.status) continue
-      const [one, other] = [responseFor(operation, status), responseFor(counterpart, status)]
-      root(
-        'statuses',
-        down,
-        one && jsonOf(one),
-        other && jsonOf(other),
-        `${counterpart.id} ${status}`,
-        status,
-      )
+      const now = nowOf(status)
+      const [one, other] = [responseFor(operation, status), responseFor(counterpart, now)]
+      root('statuses', down, one && jsonOf(one), other && jsonOf(other), `${counterpart.id} ${now}`, status)
     }
-    const query = queryOf(operation, counterpart, up)
-    if (query.size > 0) queries.set(operation.id, query)
-    for (const { in: where, name, schema } of operation.parameters)
-      if (where === 'query' && query.has(name)) up.byHand.add(schema.place.pointer)
+    for (const part of PARTS) {
+      const rewrites = rewritesOf(part, operation, counterpart, up)
+      if (rewrites.length === 0) continue
+      parameters[part].set(operation.id, rewrites)
+      for (const { in: where, name, schema } of operation.parameters)
+        if (where === part && rewrites.some(({ from }) => from === keyIn(part, name)))
+          up.byHand.add(schema.place.pointer)
+    }
+    const renamed = renamesOf(operation, counterpart, lenses)
+    if (renamed.size > 0) names.set(operation.id, renamed)
   }
   const events = new Map(next.events.map((event) => [event.name, event]))
   for (const event of old.events) {
@@ -129,7 +140,10 @@ export function createStage(
     answers: only(roots.answers, touched.down),
     statuses: only(roots.statuses, touched.down),
     payloads: only(roots.payloads, touched.down),
-    queries,
+    parameters,
+    counterparts,
+    names,
+    statusNames,
     sites: new Set([...up.sites, ...down.sites]),
     missed: [...missedPlaces(up), ...missedPlaces(down)],
   }
@@ -144,7 +158,7 @@ export const jsonOf = (response: Response): Schema | undefined =>
 const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string, unknown>) =>
   new Map([...roots].filter(([, key]) => functions.has(key)))
 
-const statusesOf = ({ responses }: Operation): string[] => responses.map(({ status }) => status)
+const statusesIn = ({ responses }: Operation): string[] => responses.map(({ status }) => status)
 
 /** The first answer of success. */
 export const successOf = ({ responses }: Operation): Response | undefined => responses.find(isSuccess)
@@ -164,46 +178,3 @@ function rootKey(step: Step, old: Schema, next: Schema, name: string, at: string
   step.functions.set(name, { key: name, old: name, next: name, nullable, rewrite })
   return name
 }
-
-function queryOf(operation: Operation, next: Operation, step: Step): Map<string, QueryRewrite> {
-  const rewrites = new Map<string, QueryRewrite>()
-  for (const at of step.lenses) {
-    const { lens } = at
-    if (lens.kind === 'ignored-query' && lens.operation === operation.id) {
-      rewrites.set(lens.parameter, { kind: 'ignore' })
-    }
-    if (lens.kind === 'filter' && lens.operation === operation.id) {
-      rewrites.set(lens.parameter, { kind: 'turn', by: at })
-    }
-  }
-  for (const parameter of operation.parameters) {
-    const counterpart = next.parameters.find((each) => each.in === 'query' && each.name === parameter.name)
-    if (parameter.in !== 'query' || !counterpart || rewrites.has(parameter.name)) continue
-    const rewrite = namesOf(parameter, counterpart, step)
-    if (rewrite) rewrites.set(parameter.name, rewrite)
-  }
-  return rewrites
-}
-
-/** A parameter that refers to an enumeration whose members have other names. */
-function namesOf(parameter: Parameter, next: Parameter, step: Step): QueryRewrite | undefined {
-  const { schema, serialization } = parameter
-  // What is written as JSON, say, is no plain value.
-  if (serialization.mediaType !== undefined) return undefined
-  if (schema.kind !== 'ref' || next.schema.kind !== 'ref') return undefined
-  const component = schema.name
-  for (const { lens } of step.lenses) {
-    if (lens.kind !== 'values' || lens.property !== undefined || !lens.schemas.includes(component)) continue
-    const names = namesTable(lens, 'up')
-    if (!isSet(parameter)) return names.size > 0 ? { kind: 'names', names } : undefined
-    const values = new Map([...names].map(([old, now]): [string, readonly string[]] => [old, [now]]))
-    for (const [now, old] of Object.entries(lens.merge)) {
-      values.set(old, [...(values.get(old) ?? [old]), now])
-    }
-    return { kind: 'values', values }
-  }
-  return undefined
-}
-
-/** Whether head receives a list of values for it. */
-export const isSet = (parameter: Parameter): boolean => parameter.extensions['x-filter'] === 'equality'

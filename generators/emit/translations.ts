@@ -3,14 +3,17 @@
  * adjacent versions, composed where several steps change a value. What nothing on the way changes has no function.
  */
 import { relative } from 'node:path'
+import { readAsset } from '../assets.ts'
 import type { LoadedChange } from '../changes.ts'
 import type { Report } from '../diagnostics.ts'
+import { nextStatus } from '../ir/align.ts'
 import type { Api, Operation, OutputFile } from '../ir/model.ts'
+import { PARTS, type Part } from '../ir/parameters.ts'
 import type { PairFunction } from '../ir/translation-model.ts'
 import { compare } from '../print/file.ts'
 import { printFields } from './translations-fields.ts'
 import { createFileOf, type StageFile } from './translations-file.ts'
-import { printQuery } from './translations-query.ts'
+import { printParameters } from './translations-parameters.ts'
 import { createStage, type Stage, successOf } from './translations-stage.ts'
 
 /** A function by its name and the version in whose file it stands. */
@@ -24,11 +27,18 @@ export interface Bindings {
   down(operation: Operation): Bound | undefined
   upBody(operation: Operation): Bound | undefined
   upItem(operation: Operation): Bound | undefined
+  upPath(operation: Operation): Bound | undefined
   upQuery(operation: Operation): Bound | undefined
+  upHeaders(operation: Operation): Bound | undefined
   downField(operation: Operation): Bound | undefined
   downEvent(event: string): Bound | undefined
   /** Of answers other than success's own, by status, range or `default`: what the next wider one does not say. */
   downs(operation: Operation): ReadonlyMap<string, Bound | undefined>
+  /** The id under which handlers know it. */
+  headId(operation: Operation): string
+  /** Names of parameters, and statuses, by head's, where they differ. */
+  names(operation: Operation): ReadonlyMap<string, string>
+  statusNames(operation: Operation): ReadonlyMap<string, string>
 }
 
 export interface Translations {
@@ -36,7 +46,7 @@ export interface Translations {
   readonly bindings: ReadonlyMap<string, Bindings>
 }
 
-type Kind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'queries' | 'fields'
+type Kind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'fields' | Part
 
 /** A version's own functions, and those of the whole way to head. */
 interface Layer {
@@ -80,6 +90,8 @@ export function emitTranslations(
     if (text !== undefined) files.unshift({ path: `translations/${old.version}.ts`, text })
     later = layer
   }
+  if (files.some(({ text }) => text.includes("'../paths.ts'")))
+    files.push({ path: 'paths.ts', text: readAsset('paths.ts') })
   return { files, bindings }
 }
 
@@ -117,11 +129,13 @@ function noteMissed({ stage, report }: Layer): void {
 /** Prints everything that the version's operations and events need. */
 function bindAll(layer: Layer, statusesOf: StatusesOf): Bindings {
   const { old } = layer.stage
+  const statusesFor = (id: string) => new Set([...statusesOf(id), ...statusesOf(headIdOf(layer, id))])
   for (const operation of old.operations) {
     const { id } = operation
-    for (const status of statusesOf(id))
+    for (const status of statusesFor(id))
       if (status !== successOf(operation)?.status) boundTo(layer, 'statuses', `${id} ${status}`)
-    for (const kind of ['answers', 'bodies', 'items', 'queries', 'fields'] as const) boundTo(layer, kind, id)
+    for (const kind of ['answers', 'bodies', 'items', 'path', 'query', 'header', 'fields'] as const)
+      boundTo(layer, kind, id)
   }
   for (const { name } of old.events) boundTo(layer, 'payloads', name)
   const found = (kind: Kind, id: string) => layer.bound.get(`${kind} ${id}`)
@@ -129,15 +143,20 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): Bindings {
     down: ({ id }) => found('answers', id),
     upBody: ({ id }) => found('bodies', id),
     upItem: ({ id }) => found('items', id),
-    upQuery: ({ id }) => found('queries', id),
+    upPath: ({ id }) => found('path', id),
+    upQuery: ({ id }) => found('query', id),
+    upHeaders: ({ id }) => found('header', id),
     downField: ({ id }) => found('fields', id),
     downEvent: (event) => found('payloads', event),
     downs: (operation) => {
       const { id } = operation
-      const others = [...statusesOf(id)].filter((status) => status !== successOf(operation)?.status)
+      const others = [...statusesFor(id)].filter((status) => status !== successOf(operation)?.status)
       const all = others.map((status) => [status, found('statuses', `${id} ${status}`)] as const)
       return narrowest(new Map(all), found('answers', id))
     },
+    headId: ({ id }) => headIdOf(layer, id),
+    names: ({ id }) => wordsFor(layer, 'names', id),
+    statusNames: ({ id }) => wordsFor(layer, 'statusNames', id),
   }
 }
 
@@ -161,7 +180,8 @@ function boundTo(layer: Layer, kind: Kind, id: string): Bound | undefined {
   const key = `${kind} ${id}`
   if (layer.bound.has(key)) return layer.bound.get(key)
   const own = ownFunction(layer, kind, id)
-  const further = goesOn(layer, kind, id) && layer.later ? boundTo(layer.later, kind, id) : undefined
+  const on = goesOn(layer, kind, id)
+  const further = on !== undefined && layer.later ? boundTo(layer.later, kind, on) : undefined
   const { version } = layer.stage.old
   const bound = own && further ? layer.file.compose(own, further, isUp(kind)) : own
   const result = bound === undefined ? further : { name: bound, version }
@@ -169,13 +189,34 @@ function boundTo(layer: Layer, kind: Kind, id: string): Bound | undefined {
   return result
 }
 
-const isUp = (kind: Kind): boolean => kind === 'bodies' || kind === 'items' || kind === 'queries'
+const isPart = (kind: Kind): kind is Part => (PARTS as readonly string[]).includes(kind)
+const isUp = (kind: Kind): boolean => kind === 'bodies' || kind === 'items' || isPart(kind)
 
-/** Whether the next version has it too: what it dropped is in head as the last version had it. */
-function goesOn({ stage }: Layer, kind: Kind, id: string): boolean {
-  if (kind === 'payloads') return stage.next.events.some((event) => event.name === id)
-  const of = kind === 'statuses' ? operationOf(id) : id
-  return stage.next.operations.some((operation) => operation.id === of)
+/** What it is called in the next version, if that has it too: what it dropped is in head as the last version had it. */
+function goesOn({ stage }: Layer, kind: Kind, id: string): string | undefined {
+  if (kind === 'payloads') return stage.next.events.some((event) => event.name === id) ? id : undefined
+  if (kind !== 'statuses') return stage.counterparts.get(id)?.id
+  const operation = operationOf(id)
+  const on = stage.counterparts.get(operation)?.id
+  const status = id.slice(operation.length + 1)
+  return on && `${on} ${nextStatus(stage.statusNames.get(operation), status)}`
+}
+
+function headIdOf({ stage, later }: Layer, id: string): string {
+  const on = stage.counterparts.get(id)?.id
+  if (on === undefined) return id
+  return later ? headIdOf(later, on) : on
+}
+
+/** What head calls something → what the version calls it. */
+function wordsFor({ stage, later }: Layer, kind: 'names' | 'statusNames', id: string): Map<string, string> {
+  const own = new Map(stage[kind].get(id))
+  const on = stage.counterparts.get(id)?.id
+  if (!later || on === undefined) return own
+  const further = wordsFor(later, kind, on)
+  const told = [...further].map(([head, word]) => [head, own.get(word) ?? word] as const)
+  const rest = [...own].filter(([word]) => ![...further.values()].includes(word))
+  return new Map([...told, ...rest].filter(([head, word]) => head !== word))
 }
 
 /** The operation of `getBook 404`. */
@@ -183,8 +224,10 @@ const operationOf = (key: string): string => key.slice(0, key.lastIndexOf(' '))
 
 function ownFunction({ stage, file, report }: Layer, kind: Kind, id: string): string | undefined {
   switch (kind) {
-    case 'queries':
-      return printQuery(id, stage, file, report)
+    case 'path':
+    case 'query':
+    case 'header':
+      return printParameters(kind, id, stage, file, report)
     case 'fields':
       return printFields(stage.bodies.get(id) ?? stage.items.get(id), stage, file)
     default: {

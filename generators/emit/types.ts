@@ -1,5 +1,6 @@
 /** Wire types of each version. The one file that knows openapi-typescript. */
 import type { OpenAPI3, transformSchema } from 'openapi-typescript'
+import type { LoadedChange } from '../changes.ts'
 import { DiagnosticsError } from '../diagnostics.ts'
 import { type HeadOperation, headOperations } from '../ir/head.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
@@ -184,13 +185,14 @@ export function emitTypes(
   apis: readonly Api[],
   types: ReadonlyMap<string, string>,
   client: boolean,
+  changes: readonly LoadedChange[] = [],
 ): OutputFile[] {
   const files = apis.map(({ version }) => ({
     path: `${version}/types.ts`,
     text: client ? printClosed(version) : (types.get(version) ?? ''),
   }))
   const closed = client ? [{ path: 'closed.ts', text: CLOSED }] : []
-  return [...files, ...closed, { path: 'head/types.ts', text: printHead(apis) }]
+  return [...files, ...closed, { path: 'head/types.ts', text: printHead(apis, changes) }]
 }
 
 const CLOSED = `${HEADER}type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -227,14 +229,14 @@ type Lists<Query, Filters extends string> = {
 `
 
 /** Head's types: the newest version's, but for its filters and for operations that only older versions have. */
-function printHead(apis: readonly Api[]): string {
+function printHead(apis: readonly Api[], changes: readonly LoadedChange[]): string {
   const newest = apis.at(-1)!
   const file = createFile(['operations', 'components', 'Filtered', 'Lists'])
   const operationsOf = (api: Api) => {
     const as = api === newest ? 'Newest' : identifier(`operations_${api.version}`)
     return file.use('operations', `../${api.version}/types.ts`, { type: true, as })
   }
-  const all = headOperations(apis)
+  const all = headOperations(apis, changes)
   const special = all.filter(({ operation, api }) => api !== newest || filtersOf(operation).length > 0)
   const omitted = special
     .filter(({ api }) => api === newest)

@@ -1,6 +1,7 @@
 /** Which differences a lens accounts for: derived from what it declares, never said a second time. */
-import type { Lens } from '../../versions/change.ts'
-import { propertyStep } from '../../versions/inline.ts'
+import type { Lens, ParameterLens } from '../../versions/change.ts'
+import { placeIn, propertyStep } from '../../versions/inline.ts'
+import { holdsIn, sameName } from './align.ts'
 import { type Difference, type DifferenceCode, formatLocation, type Location } from './difference.ts'
 import { isSite } from './inline-place.ts'
 import type { Scalar } from './model.ts'
@@ -12,7 +13,7 @@ export function claims(lens: Lens, difference: Difference): boolean {
 
 /** A lens that says how the service behaves may stand for what no document shows. */
 export function mayClaimNothing(lens: Lens): boolean {
-  return lens.kind === 'ignored-query'
+  return lens.kind === 'ignored-parameter'
 }
 
 type Rules = {
@@ -40,14 +41,37 @@ const RULES: Rules = {
     exactly(lens.schemas, lens.property, found.at),
   optional: (lens, found) =>
     found.code === 'property-optional' && exactly(lens.schemas, lens.property, found.at),
-  nullable: (lens, found) => found.code === 'null-added' && exactly(lens.schemas, lens.property, found.at),
+  moved: (lens, found) =>
+    (found.code === 'property-removed' && isOnWay(lens.schemas, lens.from, found.at)) ||
+    (isAddition(found.code) && isOnWay(lens.schemas, lens.to, found.at)),
+  nullable: (lens, found) =>
+    found.code === 'null-added' && exactly(lens.schemas, lens.property ?? '', found.at),
+  'non-null': (lens, found) =>
+    found.code === 'null-removed' && exactly(lens.schemas, lens.property ?? '', found.at),
   'leave-out': (lens, found) =>
     (found.code === 'enum-value-added' || found.code === 'union-member-added') &&
     (exactly([lens.unless], '', found.at) || onSchemas(lens.schemas, lens.property, found.at)),
   filter: ({ operation, parameter }, { at, code }) =>
-    isQuery(at, operation, parameter) && code !== 'parameter-removed' && code !== 'parameter-added',
-  'ignored-query': ({ operation, parameter }, { at, code }) =>
-    isQuery(at, operation, parameter) && code === 'parameter-removed',
+    isParameter({ operations: [operation], in: 'query' }, parameter, at) && !isPresenceOfParameter(code),
+  'renamed-parameter': (lens, { at, code }) =>
+    (code === 'parameter-removed' && isParameter(lens, lens.from, at)) ||
+    (/^parameter-added|^path-parameter-renamed$/.test(code) && isParameter(lens, lens.to, at)),
+  'default-parameter': (lens, { at, code }) =>
+    /^(parameter-(added-)?required|default-(removed|changed))$/.test(code) &&
+    isParameter(lens, lens.name, at) &&
+    at.path === '',
+  'converted-parameter': (lens, { at, code }) =>
+    isParameter(lens, lens.name, at) && !isPresenceOfParameter(code),
+  'ignored-parameter': (lens, { at, code }) =>
+    code === 'parameter-removed' && isParameter(lens, lens.name, at),
+  served: ({ from, by }, { at, code }) =>
+    at.kind === 'operation' &&
+    ((code === 'operation-removed' && at.operation === from) ||
+      (/^(operation-(added|renamed)|path-changed|method-changed)$/.test(code) && at.operation === by)),
+  status: ({ operations, from, to }, { at, code }) =>
+    at.kind === 'response' &&
+    holdsIn(operations, at.operation) &&
+    ((code === 'status-removed' && at.status === from) || (code === 'status-added' && at.status === to)),
   'required-header': ({ header }, { at, code }) =>
     (code === 'parameter-required' || code === 'parameter-added-required') &&
     at.kind === 'parameter' &&
@@ -92,11 +116,30 @@ function onSchemas(schemas: readonly string[], property: string, at: Location): 
   )
 }
 
-const isQuery = (
-  at: Location,
-  operation: string,
-  parameter: string,
-): at is Extract<Location, { kind: 'parameter' }> =>
-  at.kind === 'parameter' && at.in === 'query' && at.operation === operation && at.name === parameter
+/** The property itself, or an object on the way to it that went or came with it. */
+const isOnWay = (schemas: readonly string[], path: readonly string[], at: Location): boolean =>
+  path.some((name, index) =>
+    exactly(
+      schemas.map((each) => placeIn(each, path.slice(0, index))),
+      name,
+      at,
+    ),
+  )
 
-const sameHeader = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+type AtParameter = Extract<Location, { kind: 'parameter' }>
+
+const isParameter = (
+  lens: Pick<ParameterLens, 'operations' | 'in'>,
+  name: string,
+  at: Location,
+): at is AtParameter =>
+  at.kind === 'parameter' &&
+  at.in === lens.in &&
+  holdsIn(lens.operations, at.operation) &&
+  sameName(at.in, at.name, name)
+
+/** Whether a parameter may be left out, what that means, and how it is spelt is not said by what its values are. */
+const isPresenceOfParameter = (code: DifferenceCode): boolean =>
+  /^(parameter|default|serialization)-/.test(code)
+
+const sameHeader = (a: string, b: string): boolean => sameName('header', a, b)

@@ -1,5 +1,6 @@
 /** Operations beside operations: what a caller sends, what comes back, and who may call. */
 
+import { renamedPlaceholders, shapeOfPath } from './align.ts'
 import { compareContents, compareResponses } from './diff-answers.ts'
 import { compareCallbacks } from './diff-events.ts'
 import type { Root } from './diff-pairs.ts'
@@ -47,7 +48,7 @@ function pairOperations(old: Api, next: Api): Map<Operation, Operation> {
   return pairs
 }
 
-const routeOf = ({ method, path }: Operation): string => `${method} ${path.replace(/\{[^}]+\}/g, '{}')}`
+const routeOf = ({ method, path }: Operation): string => `${method} ${shapeOfPath(path)}`
 
 function lonely(desk: Desk, operation: Operation, side: 'old' | 'new'): void {
   const spot = operationSpot(desk, operation)
@@ -69,7 +70,7 @@ function compareOperation(desk: Desk, a: Operation, b: Operation): void {
   const spot = operationSpot(desk, b)
   if (a.id !== b.id) found(spot, 'operation-renamed', 0, `was ${a.id}`, places(a, b))
   // Every version has routes of its own: an old caller still finds the operation where it was.
-  if (routeOf({ ...a, method: b.method }) !== routeOf(b))
+  if (shapeOfPath(a.path) !== shapeOfPath(b.path))
     found(spot, 'path-changed', 0, `${b.path}, not ${a.path}`, places(a, b))
   if (a.method !== b.method) found(spot, 'method-changed', 0, `${b.method}, not ${a.method}`, places(a, b))
   if (!a.deprecated && b.deprecated) found(spot, 'deprecated', 0, 'is deprecated', places(a, b))
@@ -85,11 +86,9 @@ function compareOperation(desk: Desk, a: Operation, b: Operation): void {
 const keyOf = (parameter: Parameter): string =>
   `${parameter.in} ${parameter.in === 'header' ? parameter.name.toLowerCase() : parameter.name}`
 
-const placeholders = (path: string): string[] => [...path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]!)
-
 function compareParameters(desk: Desk, a: Operation, b: Operation): void {
   const left = new Map(b.parameters.map((each) => [keyOf(each), each]))
-  const renames = renamedPlaceholders(a, b)
+  const renames = renamedPlaceholders(a.path, b.path)
   for (const old of a.parameters) {
     const name = old.in === 'path' ? (renames.get(old.name) ?? old.name) : old.name
     const key = keyOf({ ...old, name })
@@ -105,13 +104,6 @@ function compareParameters(desk: Desk, a: Operation, b: Operation): void {
     const said = `${next.in} parameter ${next.name} is new${next.required ? ' and required' : ''}`
     found(spot, code, next.required ? REQUEST : 0, said, { old: a.place, new: next.place }, { subject })
   }
-}
-
-/** Placeholders stand for each other by position: their names are not on the wire. */
-function renamedPlaceholders(a: Operation, b: Operation): Map<string, string> {
-  if (routeOf({ ...a, method: b.method }) !== routeOf(b)) return new Map()
-  const names = placeholders(b.path)
-  return new Map(placeholders(a.path).map((name, index) => [name, names[index] ?? name]))
 }
 
 const parameterSpot = (desk: Desk, { id }: Operation, parameter: Parameter): Spot =>
@@ -133,7 +125,8 @@ function compareParameter(desk: Desk, operation: Operation, a: Parameter, b: Par
   const spot = parameterSpot(desk, operation, b)
   const lines = places(a, b)
   if (a.in === 'path' && a.name !== b.name)
-    found(spot, 'path-parameter-renamed', REQUEST, `{${b.name}} was {${a.name}}`, lines)
+    // It is not on the wire, and handlers get it under the new name.
+    found(spot, 'path-parameter-renamed', 0, `{${b.name}} was {${a.name}}`, lines)
   if (!a.required && b.required) found(spot, 'parameter-required', REQUEST, 'is required now', lines)
   if (a.required && !b.required) found(spot, 'parameter-optional', 0, 'may be absent now', lines)
   if (!a.deprecated && b.deprecated) found(spot, 'deprecated', 0, 'is deprecated', lines)

@@ -1,7 +1,7 @@
 /** What probably happened where something is gone and something came: proposed with evidence, never assumed. */
 import type { Located } from './diff-pairs.ts'
-import type { Subject } from './diff-sheet.ts'
-import { formatLocation, type Proposal } from './difference.ts'
+import { propertyStep, type Subject } from './diff-sheet.ts'
+import { formatLocation, type Location, type Proposal } from './difference.ts'
 
 interface Named extends Located {
   readonly subject: Subject
@@ -178,13 +178,69 @@ function proposeMove(gone: Named, added: readonly Named[], proposals: Map<Locate
     (other) => other.subject.name === gone.subject.name && other.subject.shape === gone.subject.shape,
   )
   const near = there.find((other) => sameOwner(gone, other)) ?? there.find((other) => sharesUse(gone, other))
-  if (!near) return
+  if (!near) return proposeMoveInside(gone, added, proposals)
   const evidence = ['same name', 'same shape']
   const [from, to] = [formatLocation(gone.at), formatLocation(near.at)]
-  proposals.set(gone, { kind: 'move', from: [from], to: [to], evidence, ...placeOf(near) })
+  const moves = sameOwner(gone, near) ? movesOf([gone.at], [near.at]) : {}
+  proposals.set(gone, { kind: 'move', from: [from], to: [to], evidence, ...placeOf(near), ...moves })
 }
 
-const placeOf = (come: Named) => (come.new ? { place: come.new } : {})
+/** Into an object that came with it, or out of one that is gone with it. */
+function proposeMoveInside(gone: Named, added: readonly Named[], proposals: Map<Located, Proposal>): void {
+  const own = added.filter((other) => sameOwner(gone, other))
+  const alike = (one: Subject, other: Subject) => one.name === other.name && one.shape === other.shape
+  const evidence = ['same name', 'same shape']
+  const into = own.find((other) => other.subject.parts?.().some((part) => alike(part, gone.subject)))
+  if (into) {
+    const at = inside(into.at, gone.subject.name)
+    const [from, to] = [formatLocation(gone.at), formatLocation(at)]
+    proposals.set(gone, {
+      ...placeOf(into),
+      kind: 'move',
+      from: [from],
+      to: [to],
+      evidence,
+      at,
+      ...movesOf([gone.at], [at]),
+    })
+    return
+  }
+  const parts = gone.subject.parts?.() ?? []
+  const targets = parts.flatMap((part) => own.find((other) => alike(part, other.subject)) ?? [])
+  const [first] = targets
+  if (!first || targets.length < parts.length) return
+  const from = parts.map((part) => inside(gone.at, part.name))
+  const to = targets.map(({ at }) => at)
+  proposals.set(gone, {
+    kind: 'move',
+    from: from.map(formatLocation),
+    to: to.map(formatLocation),
+    evidence,
+    ...placeOf(first),
+    ...movesOf(from, to),
+  })
+}
+
+const inside = (at: Location, name: string): Location =>
+  'path' in at
+    ? {
+        ...at,
+        path: `${at.path}${at.path === '' ? propertyStep(name).replace(/^\./, '') : propertyStep(name)}`,
+      }
+    : at
+
+/** Paths that lenses can name: property by property. */
+function movesOf(from: readonly Location[], to: readonly Location[]): Pick<Proposal, 'moves'> {
+  const pathOf = (at: Location) =>
+    'path' in at && /^[^[\]{}|]+$/.test(at.path) ? at.path.split('.') : undefined
+  const moves = from.flatMap((at, index) => {
+    const [one, other] = [pathOf(at), pathOf(to[index]!)]
+    return one && other ? [{ from: one, to: other }] : []
+  })
+  return moves.length === from.length ? { moves } : {}
+}
+
+const placeOf = (come: Named) => ({ ...(come.new && { place: come.new }), at: come.at })
 
 const sameOwner = (one: Located, other: Located): boolean =>
   one.at.kind === 'schema' && other.at.kind === 'schema' && one.at.component === other.at.component

@@ -103,12 +103,15 @@ function compareNull(spot: Spot, old: Schema, next: Schema): void {
 function compareDefaults(spot: Spot, old: Schema, next: Schema): void {
   const [was, is] = [JSON.stringify(old.default), JSON.stringify(next.default)]
   if (was === is) return
-  const detail = { mask: spot.mask & REQUEST }
+  const value = isScalar(old.default) ? old.default : undefined
+  const detail = { mask: spot.mask & REQUEST, ...(value !== undefined && { value }) }
   if (was === undefined) found(spot, 'default-added', 0, `absence means ${is} now`, places(old, next), detail)
   else if (is === undefined)
     found(spot, 'default-removed', REQUEST, `absence no longer means ${was}`, places(old, next), detail)
   else found(spot, 'default-changed', REQUEST, `absence means ${is}, not ${was}`, places(old, next), detail)
 }
+
+const isScalar = (value: unknown): value is Scalar => value === null || typeof value !== 'object'
 
 /** The two are of one kind, and neither is a reference, a union or an intersection. */
 function compareAlike(spot: Spot, a: Schema, b: Schema): void {

@@ -40,6 +40,8 @@ export interface Subject {
   readonly shape: string
   readonly examples: readonly unknown[]
   readonly description?: string
+  /** Its own properties: what moved into it, or out of it, is among them. */
+  parts?(): readonly Subject[]
 }
 
 /** A component of the old document beside the component of the new one that stands in its place. */
@@ -127,6 +129,9 @@ export function subjectOf(
     shape: shapeOf(api, schema, 3),
     examples: [...schema.examples, ...(target === schema ? [] : target.examples)],
     ...(description !== undefined && { description }),
+    ...(target.kind === 'object' && {
+      parts: () => target.properties.map((property) => subjectOf(side, api, property)),
+    }),
   }
 }
 

@@ -138,6 +138,10 @@ export interface Proposal {
   readonly evidence: readonly string[]
   /** Where what came instead stands in the new document. */
   readonly place?: Place
+  /** The same in the terms of differences. */
+  readonly at?: Location
+  /** Paths within one component, where something moved there. */
+  readonly moves?: readonly { readonly from: readonly string[]; readonly to: readonly string[] }[]
 }
 
 export interface Difference {
@@ -152,7 +156,7 @@ export interface Difference {
   readonly message: string
   readonly old?: Place
   readonly new?: Place
-  /** The member of an enumeration, or the tag of a union, that came or went; the old name of a discriminator. */
+  /** The member of an enumeration, or the tag of a union, that came or went; the old name of a discriminator; the old default. */
   readonly value?: Scalar
   /** Where a reference names another component than before. */
   readonly components?: { readonly old: string; readonly new: string }

@@ -1,10 +1,13 @@
 /** The change that a difference asks for: the file to write, and a first draft of it. */
 import { placeIn } from '../../versions/inline.ts'
-import { propertyKey, stringLiteral } from '../print/literal.ts'
-import { type Difference, formatLocation } from './difference.ts'
+import { propertyKey } from '../print/literal.ts'
+import type { Naming } from './align.ts'
+import { type Difference, formatLocation, type Proposal } from './difference.ts'
+import { acceptDraft, type Draft, meaningOf, type Nameable, quote } from './draft.ts'
 import { isSite, type SiteLocation, stepsOf } from './inline-place.ts'
 import { snakeCase } from './naming.ts'
 import { type Lists, listsIn } from './proposed-lists.ts'
+import { headerDraft, isRenamedHere, parameterDraft, routeDraft, statusesIn } from './proposed-requests.ts'
 
 /** A change that nobody has written yet. */
 export interface ProposedChange {
@@ -13,34 +16,19 @@ export interface ProposedChange {
   /** One lens as source text. */
   readonly lens: string
   readonly differences: readonly Difference[]
-}
-
-/** A lens in the making: several differences may want the same one. */
-interface Draft {
-  readonly verb: string
-  readonly noun: string
-  /** Drafts of one key become one lens. */
-  readonly key: string
-  print(all: readonly Difference[]): string
-}
-
-/** What lenses can name: the types of both versions have it. */
-export interface Nameable {
-  readonly schemas: ReadonlySet<string>
-  readonly operations: ReadonlySet<string>
-  /** Whether translations get to an object that is written out at a place. */
-  isSite(place: string): boolean
+  /** The same lens as data, where it says no more than a name. */
+  readonly naming?: Naming
 }
 
 /** @returns one proposal for each lens that the differences ask for, in their order. */
 export function proposeChanges(differences: readonly Difference[], nameable?: Nameable): ProposedChange[] {
   const drafts = new Map<string, { readonly draft: Draft; readonly differences: Difference[] }>()
-  const arrivals = arrivalsOf(differences)
+  const arrivals = new Map([...arrivalsOf(differences), ...statusesIn(differences)])
   const lists = listsIn(differences)
   for (const difference of differences) {
     const draft =
-      arrivals.get(formatLocation(difference.at)) ??
-      (isNameable(difference.at, nameable) ? draftFor(difference, lists) : acceptDraft(difference))
+      (isArrival(difference) ? arrivals.get(formatLocation(difference.at)) : undefined) ??
+      (isNameable(difference.at, nameable) ? draftFor(difference, lists, nameable) : acceptDraft(difference))
     const known = drafts.get(draft.key)
     if (known) known.differences.push(difference)
     else drafts.set(draft.key, { draft, differences: [difference] })
@@ -51,23 +39,33 @@ export function proposeChanges(differences: readonly Difference[], nameable?: Na
     let id = name
     for (let number = 2; taken.has(id); number++) id = `${name}-${number}`
     taken.add(id)
-    return { id, lens: draft.print(all), differences: all }
+    const naming = draft.naming?.(all)
+    return { id, lens: draft.print(all), differences: all, ...(naming && { naming }) }
   })
 }
+
+/** Whether it says that something came, or went for what came. */
+const isArrival = ({ code }: Difference): boolean => /-added(-required)?$|^status-/.test(code)
 
 /** What came in the place of something that is gone belongs to the change of that. */
 function arrivalsOf(differences: readonly Difference[]): Map<string, Draft> {
   const arrivals = new Map<string, Draft>()
   for (const difference of differences) {
     const { at, proposal, code } = difference
-    if (at.kind !== 'schema' || code !== 'property-removed' || !proposal || proposal.kind === 'move') continue
-    for (const to of proposal.to)
-      arrivals.set(formatLocation({ ...at, path: to }), draftFor(difference, new Map()))
+    if (!proposal) continue
+    if (at.kind === 'parameter' && code === 'parameter-removed' && isRenamedHere(difference))
+      arrivals.set(formatLocation(proposal.at!), parameterDraft(difference, at))
+    if (at.kind !== 'schema' || code !== 'property-removed') continue
+    const paths =
+      proposal.kind === 'move' ? (proposal.moves ?? []).flatMap(({ to }) => prefixesOf(to)) : proposal.to
+    for (const path of paths) arrivals.set(formatLocation({ ...at, path }), draftFor(difference, new Map()))
   }
   return arrivals
 }
 
-const quote = stringLiteral
+const prefixesOf = (path: readonly string[]): string[] =>
+  path.map((_, index) => path.slice(0, index + 1).join('.'))
+
 const list = (names: Iterable<string>): string => `[${[...new Set(names)].map(quote).join(', ')}]`
 const sitesOf = (all: readonly Difference[]): string =>
   `[${[...new Set(all.flatMap(({ at }) => siteOf(at)?.code ?? []))].join(', ')}]`
@@ -116,15 +114,20 @@ function codeOf(at: SiteLocation, path: readonly string[]): string {
   }
 }
 
-function draftFor(difference: Difference, lists: Lists): Draft {
+function draftFor(difference: Difference, lists: Lists, nameable?: Nameable): Draft {
   const { at } = difference
+  const route = routeDraft(difference)
+  if (route) return route
+  if (at.kind === 'schema' && difference.proposal?.moves) return movedDraft(difference.proposal.moves)
+  if (at.kind === 'schema' && at.path === '' && /^null-/.test(difference.code))
+    return wholeDraft(difference.code, at.component)
   const list = lists.get(formatLocation(at))
   const site = siteOf(at)
   // Lenses name texts; a member that nothing came in the place of has no other name.
   if (list?.named && list.come.size >= list.gone && (site || (at.kind === 'schema' && at.path === '')))
     return valuesDraft(at, site)
   if (site) return propertyDraft(difference, site)
-  if (at.kind === 'parameter') return parameterDraft(difference, at)
+  if (at.kind === 'parameter') return parameterDraft(difference, at, nameable)
   if (at.kind === 'event-header') return headerDraft(difference, at.name)
   return acceptDraft(difference)
 }
@@ -152,6 +155,29 @@ function valuesDraft(at: Difference['at'], site: Site | undefined): Draft {
       ]
       return `${call}{ ${parts.join(', ')} })`
     },
+  }
+}
+
+function movedDraft(moves: NonNullable<Proposal['moves']>): Draft {
+  const names = moves.map(({ from }) => from.at(-1)!)
+  return {
+    verb: 'move',
+    noun: names.join(' '),
+    key: `moved ${JSON.stringify(moves)}`,
+    print: (all) => {
+      const components = list(all.flatMap(({ at }) => (at.kind === 'schema' ? [at.component] : [])))
+      return moves.map(({ from, to }) => `v.moved(${components}, ${list(from)}, ${list(to)})`).join(', ')
+    },
+  }
+}
+
+/** Null in the place of a whole component. */
+function wholeDraft(code: Difference['code'], component: string): Draft {
+  return {
+    verb: 'fill',
+    noun: component,
+    key: `${code} ${component}`,
+    print: () => `v.${code === 'null-added' ? 'nullableWhole' : 'nonNullWhole'}(${quote(component)}, …)`,
   }
 }
 
@@ -187,20 +213,21 @@ function propertyDraft(difference: Difference, { property, place }: Site): Draft
       print: (all) =>
         `v.drop(${sitesOf(all)}, ${quote(property)}, { loss: 'drop'${proposal ? ', down: (object) => …' : ''} })`,
     }
-  if (code === 'property-added-required' || code === 'property-required')
+  if (/^property-(added-)?required$|^default-(removed|changed)$/.test(code))
     return {
       verb: 'require',
       noun: property,
       key: `default ${place} ${property}`,
-      print: (all) => `v.default(${sitesOf(all)}, ${quote(property)}, …)`,
+      print: (all) =>
+        `v.default(${sitesOf(all)}, ${quote(property)}, ${meaningOf(all.find(isDefault) ?? difference)})`,
     }
-  if (code === 'property-optional' || code === 'null-added')
+  const fill = FILLS.get(code)
+  if (fill !== undefined)
     return {
       verb: 'fill',
       noun: property,
       key: `${code} ${place} ${property}`,
-      print: (all) =>
-        `v.${code === 'null-added' ? 'nullable' : 'optional'}(${sitesOf(all)}, ${quote(property)}, …)`,
+      print: (all) => `v.${fill}(${sitesOf(all)}, ${quote(property)}, …)`,
     }
   if (/^(property|access|default|object|map|null|items|keyword)-/.test(code)) return acceptDraft(difference)
   return {
@@ -211,60 +238,11 @@ function propertyDraft(difference: Difference, { property, place }: Site): Draft
   }
 }
 
+const isDefault = ({ code }: Difference): boolean => code.startsWith('default-')
+const FILLS: ReadonlyMap<string, string> = new Map([
+  ['property-optional', 'optional'],
+  ['null-added', 'nullable'],
+  ['null-removed', 'nonNull'],
+])
+
 const TURNS = 'up: (value) => …, down: (value) => …'
-
-type ParameterPlace = Extract<Difference['at'], { kind: 'parameter' }>
-
-function parameterDraft(difference: Difference, at: ParameterPlace): Draft {
-  const { operation, name } = at
-  const isHeader = at.in === 'header'
-  if (isHeader && /^parameter-(added-)?required$/.test(difference.code))
-    return {
-      verb: 'require',
-      noun: name,
-      key: `required-header ${name}`,
-      print: () => `v.requiredHeader(${quote(name)})`,
-    }
-  if (
-    at.in !== 'query' ||
-    /^(parameter-(added-required|required)|default|serialization|null)/.test(difference.code)
-  )
-    return acceptDraft(difference)
-  if (difference.code === 'parameter-removed')
-    return {
-      verb: 'ignore',
-      noun: `${operation} ${name}`,
-      key: `ignored-query ${operation} ${name}`,
-      print: () => `v.ignoredQuery(${quote(operation)}, ${quote(name)})`,
-    }
-  return {
-    verb: 'translate',
-    noun: `${operation} ${name}`,
-    key: `filter ${operation} ${name}`,
-    print: () => `v.filter(${quote(operation)}, ${quote(name)}, (value) => […])`,
-  }
-}
-
-function headerDraft(difference: Difference, name: string): Draft {
-  const to = difference.proposal?.to[0]
-  if (difference.code !== 'header-removed' || to === undefined) return acceptDraft(difference)
-  // Types know the headers of those events that have an id.
-  return {
-    verb: 'rename',
-    noun: name,
-    key: `renamed-header ${name} ${to}`,
-    print: () => `{ kind: 'renamed-header', from: ${quote(name)}, to: ${quote(to)} }`,
-  }
-}
-
-/** No lens translates it: whoever publishes the version says that it is meant. */
-function acceptDraft(difference: Difference): Draft {
-  const { code } = difference
-  return {
-    verb: 'accept',
-    noun: code,
-    key: `accept ${code}`,
-    print: (all) =>
-      `v.accept(${[code, ...new Set(all.map((each) => formatLocation(each.at)))].map(quote).join(', ')})`,
-  }
-}

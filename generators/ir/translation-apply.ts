@@ -1,5 +1,6 @@
 /** Carrying out a rewrite at once, without generating code: for judging examples. What is given is not changed. */
 import type { Turn } from '../../versions/change.ts'
+import { put, take, without } from '../paths.ts'
 import type { Case, Direction, LensAt, Member, PairFunction, Rewrite, Test } from './translation-model.ts'
 
 export interface Applied {
@@ -16,7 +17,8 @@ export function applyRewrite(rewrite: Rewrite, value: unknown, by: Applied): unk
       return value
     case 'call': {
       const called = by.functions.get(rewrite.key)
-      return called && value !== null ? applyRewrite(called.rewrite, value, by) : value
+      const rewritten = called && (value !== null || called.rewrite.kind === 'instead')
+      return rewritten ? applyRewrite(called.rewrite, value, by) : value
     }
     case 'names':
       return rewrite.names.get(String(value)) ?? value
@@ -32,6 +34,10 @@ export function applyRewrite(rewrite: Rewrite, value: unknown, by: Applied): unk
       const chosen = rewrite.cases.find((each) => holds(each, value))
       return chosen ? applyRewrite(chosen.rewrite, value, by) : value
     }
+    case 'instead':
+      return value === null ? structuredClone(rewrite.value) : applyRewrite(rewrite.rewrite, value, by)
+    case 'relocate':
+      return isObject(value) ? relocate(rewrite, value, by) : value
     case 'all':
       return rewrite.parts.reduce((inner, part) => applyRewrite(part, inner, by), value)
   }
@@ -45,16 +51,24 @@ function turnOf({ lens }: LensAt, { direction }: Applied): Turn {
   return turns[direction] ?? ((value: unknown) => value)
 }
 
-function applyList({ item, without }: Extract<Rewrite, { kind: 'list' }>, values: unknown[], by: Applied) {
+function applyList(
+  { item, without, nullable }: Extract<Rewrite, { kind: 'list' }>,
+  values: unknown[],
+  by: Applied,
+) {
   const kindOf = (value: unknown) => (without?.by === undefined ? value : (value as Values)[without.by])
   const kept = without ? values.filter((value) => !without.added.includes(String(kindOf(value)))) : values
-  return kept.map((value) => applyRewrite(item, value, by))
+  return kept.map((value) => (value === null && nullable ? value : applyRewrite(item, value, by)))
 }
 
-function applyMap({ value, except }: Extract<Rewrite, { kind: 'map' }>, values: Values, by: Applied) {
+function applyMap(
+  { value, except, nullable }: Extract<Rewrite, { kind: 'map' }>,
+  values: Values,
+  by: Applied,
+) {
   const entries = Object.entries(values).map(([name, each]) => [
     name,
-    except.includes(name) ? each : applyRewrite(value, each, by),
+    except.includes(name) || (each === null && nullable) ? each : applyRewrite(value, each, by),
   ])
   return Object.fromEntries(entries)
 }
@@ -77,6 +91,19 @@ function testHolds(test: Test, value: unknown): boolean {
   }
 }
 
+function relocate({ inner, moves }: Extract<Rewrite, { kind: 'relocate' }>, values: Values, by: Applied) {
+  const found = moves.map(({ source }) => take(values, source))
+  let next = applyRewrite(inner, values, by)
+  for (const { source } of moves) next = without(next, source)
+  for (const [index, { target, rewrite, nullable, made }] of moves.entries()) {
+    const value = found[index]
+    const kept = value === null && nullable && rewrite.kind !== 'turn'
+    if (value !== undefined) next = put(next, target, kept ? value : applyRewrite(rewrite, value, by))
+    for (const path of made) if (take(next, path) === undefined) next = put(next, path, {})
+  }
+  return next
+}
+
 function applyObject(members: readonly Member[], values: Values, by: Applied): Values {
   const next = { ...values }
   for (const member of members) {
@@ -94,7 +121,9 @@ function changedMembers(member: Member, values: Values, by: Applied): Values {
       return {}
     case 'change': {
       const value = values[member.name]
-      return value === undefined ? {} : { [member.name]: applyRewrite(member.rewrite, value, by) }
+      if (value === undefined) return {}
+      const kept = value === null && member.rewrite.kind === 'call' && !member.takesNull
+      return { [member.name]: kept ? value : applyRewrite(member.rewrite, value, by) }
     }
     case 'fill': {
       const value = values[member.name]

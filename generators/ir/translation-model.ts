@@ -1,5 +1,5 @@
 /** What happens to a value between two adjacent versions, as data. */
-import type { Lens, SchemaLens } from '../../versions/change.ts'
+import type { Lens, NonNull, Nullable, SchemaLens } from '../../versions/change.ts'
 import type { LoadedChange } from '../changes.ts'
 import type { Api, Place, Schema } from './model.ts'
 
@@ -29,6 +29,10 @@ export type Rewrite =
   | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string> }
   | { readonly kind: 'turn'; readonly by: LensAt; readonly nullish: boolean }
   | { readonly kind: 'choice'; readonly cases: readonly Case[]; readonly union: Schema }
+  /** Something in the place of null. */
+  | { readonly kind: 'instead'; readonly value: unknown; readonly rewrite: Rewrite }
+  /** What moves is taken before the rest is rewritten, and put where it belongs after. */
+  | { readonly kind: 'relocate'; readonly inner: Rewrite; readonly moves: readonly Move[] }
   /** One after the other. */
   | { readonly kind: 'all'; readonly parts: readonly Rewrite[] }
 
@@ -39,8 +43,25 @@ export interface Without {
   readonly added: readonly string[]
 }
 
+/** A value that goes from one path to another. */
+export interface Move {
+  readonly source: readonly string[]
+  readonly target: readonly string[]
+  readonly nullable: boolean
+  readonly rewrite: Rewrite
+  /** Paths of objects on the way that must be there even where nothing moves. */
+  readonly made: readonly (readonly string[])[]
+}
+
 export type Member =
-  | { readonly kind: 'change'; readonly name: string; readonly optional: boolean; readonly rewrite: Rewrite }
+  | {
+      readonly kind: 'change'
+      readonly name: string
+      readonly optional: boolean
+      readonly rewrite: Rewrite
+      /** Whether null is rewritten as well. */
+      readonly takesNull?: true
+    }
   | { readonly kind: 'remove'; readonly name: string }
   | {
       readonly kind: 'move'
@@ -154,4 +175,17 @@ export function namesTable(
     ...renamed.map(([old, next]): [string, string] => [next, old]),
     ...Object.entries(lens.merge),
   ])
+}
+
+/** @returns the lens that says what stands for null in the place of a whole component, in the direction of the step. */
+export function wholeLens(step: Step, ...components: readonly string[]): Nullable | NonNull | undefined {
+  const kind = step.direction === 'down' ? 'nullable' : 'non-null'
+  for (const { lens } of lensesOn(step, new Set(components)))
+    if (
+      (lens.kind === 'nullable' || lens.kind === 'non-null') &&
+      lens.kind === kind &&
+      lens.property === undefined
+    )
+      return lens
+  return undefined
 }

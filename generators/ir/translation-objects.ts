@@ -11,7 +11,9 @@ import {
   SAME,
   type Step,
   sidesOf,
+  wholeLens,
 } from './translation-model.ts'
+import { goneWith, movesOf, type Objects } from './translation-moves.ts'
 import type { Shape } from './translation-shape.ts'
 import { pairUnions } from './translation-unions.ts'
 
@@ -28,6 +30,13 @@ export function pairObjects(step: Step, old: Shape, next: Shape, at: string | un
     for (const name of namedBy(lens.lens)) settled.add(name)
     noteByHand(lens.lens, pair)
   }
+  const moves = movesOf(pair)
+  for (const name of goneWith(moves, to)) {
+    if (settled.has(name)) continue
+    members.push({ kind: 'remove', name })
+    settled.add(name)
+  }
+  for (const { source } of moves) if (source.length === 1) settled.add(source[0]!)
   const names = new Set([...from.properties.keys(), ...(from.rest ? to.properties.keys() : [])])
   for (const name of names) {
     if (settled.has(name)) continue
@@ -47,15 +56,8 @@ export function pairObjects(step: Step, old: Shape, next: Shape, at: string | un
     const target = to.unions[index]
     if (target) parts.push(pairUnions(step, ...sidesOf(step, union, target), at))
   }
-  return { kind: 'all', parts }
-}
-
-/** Two objects that stand for each other, and where. */
-interface Objects {
-  readonly step: Step
-  readonly old: Shape
-  readonly next: Shape
-  readonly at: string | undefined
+  const inner: Rewrite = { kind: 'all', parts }
+  return moves.length > 0 ? { kind: 'relocate', inner, moves } : inner
 }
 
 /** What lenses make themselves is translated, whatever is in it. */
@@ -119,8 +121,24 @@ function changeOf(pair: Objects, name: string): Extract<Member, { kind: 'change'
   if (!rewrite) return []
   const [from] = sidesOf(pair.step, pair.old, pair.next)
   const property = from.properties.get(name)
-  return [{ kind: 'change', name, optional: !property?.required || property.schema.nullable, rewrite }]
+  const components = [pair.old, pair.next].flatMap(
+    ({ properties }) => componentOf(properties.get(name)?.schema) ?? [],
+  )
+  // Null of the place stays null; null of the component is the component's own.
+  const takesNull = !property?.schema.nullable && wholeLens(pair.step, ...components) !== undefined
+  return [
+    {
+      kind: 'change',
+      name,
+      optional: !property?.required || property.schema.nullable,
+      rewrite,
+      ...(takesNull && { takesNull }),
+    },
+  ]
 }
+
+const componentOf = (schema: Schema | undefined): string | undefined =>
+  schema?.kind === 'ref' ? schema.name : undefined
 
 /** What happens to the value of a property, whatever it is called in either version. */
 function rewriteOf({ step, old, next, at }: Objects, oldName: string, newName: string): Rewrite | undefined {
@@ -141,7 +159,11 @@ function namedBy(lens: SchemaLens): readonly string[] {
     case 'replace':
       return [...lens.old, ...lens.new]
     case 'values':
+    case 'nullable':
+    case 'non-null':
       return lens.property === undefined ? [] : [lens.property]
+    case 'moved':
+      return []
     default:
       return [lens.property]
   }
@@ -192,12 +214,17 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
         ? [...kept, { kind: 'default', name: lens.property, value: lens.value, known: kept.length > 0 }]
         : []
     }
+    case 'moved':
+      return []
     case 'optional':
-    case 'nullable': {
+    case 'nullable':
+    case 'non-null': {
+      if (lens.property === undefined) return []
       const of = lens.kind === 'optional' ? 'absent' : 'null'
+      const fills = down === (lens.kind !== 'non-null')
       return listChange(lens.property, pair).map(
         (each): Member =>
-          down && each.kind === 'change' ? { ...each, kind: 'fill', of, value: lens.value } : each,
+          fills && each.kind === 'change' ? { ...each, kind: 'fill', of, value: lens.value } : each,
       )
     }
     case 'leave-out':

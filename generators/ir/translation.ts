@@ -15,6 +15,7 @@ import {
   SAME,
   type Step,
   sidesOf,
+  wholeLens,
 } from './translation-model.ts'
 import { pairObjects, pairParts } from './translation-objects.ts'
 import { shapeOf } from './translation-shape.ts'
@@ -54,13 +55,17 @@ function pair(step: Step, old: Schema, next: Schema, at: string | undefined): Re
     const oldTarget = step.old.schemas.get(old.name)
     const nextTarget = step.next.schemas.get(next.name)
     if (!oldTarget || !nextTarget) return SAME
-    const { nullable } = step.direction === 'down' ? nextTarget : oldTarget
+    const whole = wholeLens(step, old.name, next.name)
+    const nullable = !whole && (step.direction === 'down' ? nextTarget : oldTarget).nullable
     const base = { key, old: old.name, next: next.name, nullable }
     // Stands there while it is built, so that a schema that contains itself ends.
     step.functions.set(key, { ...base, rewrite: SAME })
     const owners = new Set([old.name, next.name])
     const rewrite = pairInside(step, oldTarget, nextTarget, { owners, at: next.name })
-    step.functions.set(key, { ...base, rewrite })
+    step.functions.set(key, {
+      ...base,
+      rewrite: whole ? { kind: 'instead', value: whole.value, rewrite } : rewrite,
+    })
   }
   return { kind: 'call', key }
 }
@@ -189,6 +194,12 @@ export function reduce(rewrite: Rewrite, touched: { has(key: string): boolean })
     case 'all': {
       const parts = rewrite.parts.map((each) => reduce(each, touched)).filter((each) => each.kind !== 'same')
       return parts.length > 1 ? { kind: 'all', parts } : (parts[0] ?? SAME)
+    }
+    case 'instead':
+      return { ...rewrite, rewrite: reduce(rewrite.rewrite, touched) }
+    case 'relocate': {
+      const moves = rewrite.moves.map((each) => ({ ...each, rewrite: reduce(each.rewrite, touched) }))
+      return { ...rewrite, inner: reduce(rewrite.inner, touched), moves }
     }
     case 'names':
       return rewrite.names.size === 0 ? SAME : rewrite

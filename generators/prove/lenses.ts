@@ -98,7 +98,7 @@ function propertyOf(api: Api, component: string, name: string): Property | undef
 const groupOf = (api: Api, component: string, names: readonly string[]): Property[] =>
   names.flatMap((name) => propertyOf(api, component, name) ?? [])
 
-function valueWay(
+export function valueWay(
   { makers, old, next }: Sides,
   direction: Direction,
   from: Property,
@@ -152,14 +152,20 @@ function groupWay(
 const sent = (value: unknown): unknown =>
   value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 
-const describe = (found: ReturnType<typeof misfit>): string | undefined =>
+export const describe = (found: ReturnType<typeof misfit>): string | undefined =>
   found && `${found.place.file}:${found.place.line} ${found.field || 'the value'} ${found.issue}`
 
 interface Lossy {
   readonly loss?: string
 }
 
-function bothWays(name: string, lens: Lossy, ways: readonly Direction[], one: Way, other: Way): Claim[] {
+export function bothWays(
+  name: string,
+  lens: Lossy,
+  ways: readonly Direction[],
+  one: Way,
+  other: Way,
+): Claim[] {
   const lossy = lens.loss !== undefined
   const [up, down] = [ways.includes('up') ? one : unsent(one), ways.includes('down') ? other : unsent(other)]
   const claims: readonly (Claim & { readonly way: Direction })[] = [
@@ -218,7 +224,7 @@ export function told(value: unknown): string {
 const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(sent(one), sent(other))
 
 /** Calls a function twice, with what it cannot change. */
-function call(
+export function call(
   { turn, fits }: Pick<Way, 'turn' | 'fits'>,
   given: unknown,
   direction: Direction,

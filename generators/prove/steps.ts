@@ -4,6 +4,7 @@ import { jsonBody } from '../emit/json-schema.ts'
 import { answerOf, jsonOf, successOf } from '../emit/translations-stage.ts'
 import { directionsOf } from '../examples.ts'
 import type { Step } from '../gate.ts'
+import { counterpartsOf, nextStatus, statusesOf } from '../ir/align.ts'
 import { responseFor } from '../ir/diff-answers.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { createStep } from '../ir/translation.ts'
@@ -13,6 +14,8 @@ import { arbitrariesOf, type Domains } from './arbitrary.ts'
 import { type Claim, freeze } from './claim.ts'
 import { misfit } from './closed-reading.ts'
 import { lensClaims, type Sides } from './lenses.ts'
+import { moveClaims } from './moves.ts'
+import { parameterClaims } from './parameters.ts'
 
 /** @param domains values that mean something, by component. @returns everything that must hold between two adjacent versions. */
 export function claimsOfStep(step: Step, domains: Domains): Claim[] {
@@ -21,7 +24,12 @@ export function claimsOfStep(step: Step, domains: Domains): Claim[] {
     travels: directionsOf(step.old, step.next),
     makers: { up: makerOf(step, 'up', domains), down: makerOf(step, 'down', domains) },
   }
-  return [...lensClaims(sides), ...translationClaims(step, sides)]
+  return [
+    ...lensClaims(sides),
+    ...moveClaims(sides),
+    ...parameterClaims(sides),
+    ...translationClaims(step, sides),
+  ]
 }
 
 /** Old values to go up, new ones to come down: of an enumeration that may grow, the members that are told to readers. */
@@ -56,6 +64,9 @@ function makerOf(
 function translationClaims(step: Step, { makers }: Sides): Claim[] {
   const { old, next, changes } = step
   const untranslated = untranslatedUses(step)
+  const lenses = changes.flatMap((change) => change.lenses)
+  const counterparts = counterpartsOf(old, next, lenses)
+  const statusNames = statusesOf(old, counterparts, lenses)
   const steps = { up: createStep('up', old, next, changes), down: createStep('down', old, next, changes) }
   const claims = new Map<string, Claim>()
   const add = (
@@ -80,21 +91,23 @@ function translationClaims(step: Step, { makers }: Sides): Claim[] {
     })
   }
   for (const operation of old.operations) {
-    const now = next.operations.find(({ id }) => id === operation.id)
-    if (!now || untranslated.has(operation.id)) continue
+    const now = counterparts.get(operation.id)
+    if (!now || untranslated.has(now.id)) continue
+    const nowOf = (status: string) => nextStatus(statusNames.get(operation.id), status)
     const [body, nextBody] = [jsonBody(operation)?.schema, jsonBody(now)?.schema]
     add(`${operation.id} body`, 'up', body, nextBody, `${now.id} body`)
     const success = successOf(operation)?.status
-    add(`${operation.id} answer`, 'down', answerOf(operation), answerOf(now), `${now.id} ${success}`)
+    const answer = `${now.id} ${success && nowOf(success)}`
+    add(`${operation.id} answer`, 'down', answerOf(operation), answerOf(now), answer)
     for (const { status } of operation.responses) {
-      const [one, other] = [responseFor(operation, status), responseFor(now, status)]
+      const [one, other] = [responseFor(operation, status), responseFor(now, nowOf(status))]
       if (status !== success)
         add(
           `${operation.id} ${status}`,
           'down',
           one && jsonOf(one),
           other && jsonOf(other),
-          `${now.id} ${status}`,
+          `${now.id} ${nowOf(status)}`,
         )
     }
   }

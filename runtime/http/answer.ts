@@ -8,6 +8,7 @@ import {
   type ErrorBody,
   internalError,
   renameFields,
+  renameParameter,
   unavailable,
 } from './errors.ts'
 import type { Exchange, Service, WrittenReply } from './exchange.ts'
@@ -27,13 +28,18 @@ export function answer(exchange: Exchange, service: Service): void | Promise<voi
   if (exchange.route!.operation.stream) return stream(exchange, service, reply)
   const headers = reply.replayed ? REPLAYED : NONE
   const text = reply.status < 400 ? writeSuccess(exchange, reply) : writeRefusal(exchange, reply)
-  send(exchange, service, reply.status, text, headers)
+  send(exchange, service, statusFor(exchange, reply.status), text, headers)
+}
+
+/** What the caller's version answers with where head answers with a status. */
+function statusFor({ route }: Exchange, status: number): number {
+  return route?.operation.downStatus?.[status] ?? status
 }
 
 function writeSuccess(exchange: Exchange, { status, body, text }: WrittenReply): string {
   const { operation } = exchange.route!
   const { body: described } = operation
-  const down = translationFor(operation, status)
+  const down = translationFor(operation, statusFor(exchange, status))
   if (!down && !described?.each) return text ?? JSON.stringify(body)
   const whole = body ?? JSON.parse(text!)
   const worded = described?.each ? wordResults(exchange, whole) : whole
@@ -43,7 +49,7 @@ function writeSuccess(exchange: Exchange, { status, body, text }: WrittenReply):
 
 /** A refusal that was stored: the names of fields and the address of its page depend on who reads it. */
 function writeRefusal(exchange: Exchange, { status, text }: WrittenReply): string {
-  return showError(exchange, status, JSON.parse(text!) as ErrorBody)
+  return showError(exchange, statusFor(exchange, status), JSON.parse(text!) as ErrorBody)
 }
 
 /**
@@ -51,14 +57,15 @@ function writeRefusal(exchange: Exchange, { status, text }: WrittenReply): strin
  * is refused before its operation is known has the newest shape, which only adds to the older ones.
  */
 function showError({ route, version, reached }: Exchange, status: number, error: ErrorBody): string {
-  const rename = reached ? route?.operation.downField : undefined
-  const worded = rename ? renameFields(error, rename) : error
+  const { downField, parameterNames } = (reached ? route?.operation : undefined) ?? {}
+  const named = parameterNames ? renameParameter(error, parameterNames) : error
+  const worded = downField ? renameFields(named, downField) : named
   const whole = { error: { ...worded, doc_url: version.docUrl(error.code) } }
   const down = route && translationFor(route.operation, status)
   return JSON.stringify(down ? down(whole) : whole)
 }
 
-/** What takes an answer with this status from head to the caller's version. */
+/** What takes an answer with this status, as the caller's version has it, from head to that version. */
 function translationFor({ status: success, down, downs }: Operation, status: number): Translate | undefined {
   if (status === success) return down
   if (downs) {
@@ -73,8 +80,9 @@ function translationFor({ status: success, down, downs }: Operation, status: num
 async function stream(exchange: Exchange, service: Service, { status, body }: WrittenReply): Promise<void> {
   const { response } = exchange
   const headers = [...commonHeaders(exchange, service), 'Content-Type', 'text/event-stream']
-  service.traffic?.answered(exchange, status)
-  response.writeHead(status, headers).flushHeaders()
+  const shown = statusFor(exchange, status)
+  service.traffic?.answered(exchange, shown)
+  response.writeHead(shown, headers).flushHeaders()
   try {
     await pipeline(body as AsyncIterable<string>, response)
   } catch (error) {
@@ -107,8 +115,9 @@ export function refuse(exchange: Exchange, service: Service, thrown: unknown): v
 function sendError(exchange: Exchange, service: Service, error: ApiError): void {
   if (exchange.response.destroyed || exchange.response.headersSent) return
   exchange.refusal = error.code
-  const text = showError(exchange, error.status, describeError(error, exchange.requestId))
-  send(exchange, service, error.status, text, error.parts.headers ?? NONE)
+  const status = statusFor(exchange, error.status)
+  const text = showError(exchange, status, describeError(error, exchange.requestId))
+  send(exchange, service, status, text, error.parts.headers ?? NONE)
 }
 
 function toApiError(

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Account, Context, Cursors } from '../contract.ts'
 import type { Database } from '../db/database.ts'
 import { renderFor } from '../events/emission.ts'
@@ -51,8 +52,10 @@ export function createContext(
   }
 }
 
-function headerOf({ request }: Exchange, name: string): string | undefined {
-  const value = request.headers[name.toLowerCase()]
+function headerOf({ request, route }: Exchange, name: string): string | undefined {
+  const { upHeaders } = route!.operation
+  const headers: IncomingHttpHeaders = upHeaders ? upHeaders(request.headers) : request.headers
+  const value = headers[name.toLowerCase()]
   return Array.isArray(value) ? value.join(', ') : value
 }
 
@@ -80,13 +83,14 @@ const NO_CURSORS: Cursors = { read: noCursors, write: noCursors }
 
 /** The handler's input, in the form of head. Translations may change what they get: this comes after the fingerprint. */
 export function createInput(exchange: Exchange): {
-  readonly path: Readonly<Record<string, string>>
+  readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
   readonly body?: unknown
   readonly items?: unknown
 } {
-  const { pathParameters: path, query, body, items, route } = exchange
-  const { upQuery, upBody, body: described } = route!.operation
+  const { pathParameters, query, body, items, route } = exchange
+  const { upPath, upQuery, upBody, body: described } = route!.operation
+  const path = upPath ? (upPath(pathParameters) as Readonly<Record<string, unknown>>) : pathParameters
   const headQuery = upQuery ? (upQuery(query) as Readonly<Record<string, unknown>>) : query
   if (items) {
     const up = described?.each?.up

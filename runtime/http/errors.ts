@@ -129,6 +129,15 @@ export function renameFields<E extends ErrorBody>(error: E, rename: (field: stri
   return { ...error, message, details }
 }
 
+/** The same error with its parameter named otherwise, also where its message begins with it. */
+export function renameParameter<E extends ErrorBody>(error: E, names: Readonly<Record<string, string>>): E {
+  const { param, message } = error
+  const name = param === undefined || !Object.hasOwn(names, param) ? undefined : names[param]
+  if (param === undefined || name === undefined) return error
+  const worded = message.startsWith(`${param} `) ? `${name}${message.slice(param.length)}` : message
+  return { ...error, param: name, message: worded }
+}
+
 /** Too much at once. `retryAfterMs` suffices: a request after it finds what it needs. */
 export function rateLimited(message: string, retryAfterMs: number): ApiError {
   return new ApiError(429, 'rate_limited', 'tenant_limit', message, {

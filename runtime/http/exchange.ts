@@ -82,7 +82,7 @@ export interface Exchange {
   route: Route | undefined
   /** What was taken from a bucket; undefined before anything was. */
   allowance: Allowance | undefined
-  pathParameters: Record<string, string>
+  pathParameters: Record<string, unknown>
   query: Record<string, unknown>
   idempotencyKey: string | undefined
   /** As sent, in the caller's version. */

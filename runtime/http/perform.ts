@@ -210,7 +210,7 @@ function keep(
   const entry: AuditEntry = {
     ...entryOf(exchange, service.environment),
     action: route!.action,
-    targetId: pathParameters[route!.pathNames[0] ?? ''] ?? targetId,
+    targetId: nameOf(pathParameters[route!.pathNames[0] ?? '']) ?? targetId,
     outcome,
   }
   const answer = claimed && {
@@ -222,6 +222,8 @@ function keep(
   }
   return appendOutcome(db, exchange.newSpace ?? space, entry, answer, events)
 }
+
+const nameOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value))
 
 /** What a request's entries have in common. */
 function entryOf(exchange: Exchange, environment: Environment) {

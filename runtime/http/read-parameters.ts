@@ -27,7 +27,9 @@ export function readParameters(exchange: Exchange): void {
 /** A malformed identifier names nothing. */
 function judgePath({ route, pathParameters }: Exchange): void {
   for (const parameter of route!.operation.pathParameters) {
-    if (!parameter.validate(pathParameters[parameter.name])) throw notFound()
+    const value = readValue(parameter.type, pathParameters[parameter.name] as string)
+    if (value === undefined || !parameter.validate(value)) throw notFound()
+    pathParameters[parameter.name] = value
   }
 }
 

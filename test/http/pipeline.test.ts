@@ -392,6 +392,62 @@ test('so do the items of a batch, but for fields that the caller’s own validat
   ])
 })
 
+test('path, query and headers reach the handler as head names them', async () => {
+  let seen: unknown
+  const setting: Setting = {
+    operation: operation({
+      path: '/v1/things/{number}',
+      pathParameters: [
+        parameter({ name: 'number', type: 'integer', required: true, validate: (value) => value === 7 }),
+      ],
+      query: [parameter({ name: 'old' })],
+      upPath: ({ number }) => ({ thing_id: `thing_${number}` }),
+      upQuery: ({ old }) => ({ page: old }),
+      upHeaders: (headers) => ({ ...headers, 'new-key': headers['old-key'], 'old-key': undefined }),
+    }),
+    handlers: {
+      getThing: async (context, input) => {
+        seen = [input, context.header('New-Key'), context.header('Old-Key')]
+        return { status: 200, body: {} }
+      },
+    },
+  }
+  const answer = await ask(setting, '/v1/things/7?old=x', { headers: { 'Old-Key': 'k' } })
+  expect(answer.status).toBe(200)
+  expect(seen).toEqual([{ path: { thing_id: 'thing_7' }, query: { page: 'x' } }, 'k', undefined])
+  expect((await ask(setting, '/v1/things/8')).status).toBe(404)
+  expect((await ask(setting, '/v1/things/seven')).status).toBe(404)
+})
+
+test('what a handler refuses names its parameter as the caller’s version does', async () => {
+  const refused = async (param: string) => {
+    const setting: Setting = {
+      operation: operation({ parameterNames: { page: 'old' } }),
+      handlers: {
+        getThing: async () => {
+          throw new ApiError(400, 'invalid_parameter', 'out_of_range', `${param} is too large.`, { param })
+        },
+      },
+    }
+    const { error } = (await ask(setting)).body
+    return [error.param, error.message]
+  }
+  expect(await refused('page')).toEqual(['old', 'old is too large.'])
+  expect(await refused('pages')).toEqual(['pages', 'pages is too large.'])
+  expect(await refused('constructor')).toEqual(['constructor', 'constructor is too large.'])
+})
+
+test('the caller’s version keeps its statuses, of success and of errors', async () => {
+  const downStatus = { 200: 201, 409: 400 }
+  expect((await ask({ operation: operation({ downStatus }) })).status).toBe(201)
+  const conflict = async () => {
+    throw new ApiError(409, 'conflict', 'invalid_state', 'It is over.')
+  }
+  const setting: Setting = { operation: operation({ downStatus }), handlers: { getThing: conflict } }
+  expect((await ask(setting)).status).toBe(400)
+  expect((await ask({ ...setting, operation: operation() })).status).toBe(409)
+})
+
 test('an answer that cannot be written is a fault of ours', async () => {
   const handlers: Handlers = { getThing: async () => ({ status: 200, body: { big: 1n } }) }
   expect((await ask({ operation: operation(), handlers })).code).toBe('internal_error')

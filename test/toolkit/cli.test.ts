@@ -286,6 +286,19 @@ describe('exit codes', () => {
     expect(error).toMatch(/error change-invalid: .*throw-up\.ts cannot be loaded: not a change/)
   })
 
+  test.each([
+    ["{ id: 'other' }", /exports no change of its own name/],
+    ["{ id: 'guess' }", /exports a change without a list of lenses/],
+    ["{ id: 'guess', lenses: [{ kind: 'renam' }] }", /exports a change with a lens of no kind that there is/],
+    ["{ id: 'guess', lenses: [null] }", /exports a change with a lens of no kind that there is/],
+  ])('1: what is no change: %s', async (change, message) => {
+    mkdirSync(file('versions/2030-06-01'), { recursive: true })
+    writeFileSync(file('versions/2030-06-01/guess.ts'), `export default ${change}\n`)
+    const { code, error } = await run('check')
+    expect(code).toBe(1)
+    expect(error).toMatch(message)
+  })
+
   test('70: a bug', async () => {
     const error: string[] = []
     const broken = () => {

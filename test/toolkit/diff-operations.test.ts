@@ -98,7 +98,7 @@ const ROWS: readonly Row[] = [
     'a placeholder of another name',
     get(`${OK}, parameters: [{ name: x, in: path, required: true, schema: {} }]`, '/a/{x}'),
     get(`${OK}, parameters: [{ name: y, in: path, required: true, schema: {} }]`, '/a/{y}'),
-    ['breaking path-parameter-renamed getA path y'],
+    ['additive path-parameter-renamed getA path y'],
   ],
   [
     'parameters of the path, not of the operation',

@@ -7,11 +7,9 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import type { LoadedChange } from '../../generators/changes.ts'
 import { printDocumentTypes } from '../../generators/emit/types.ts'
-import { claimSteps, judge } from '../../generators/gate.ts'
+import { claimSteps, judge, proposalsFor } from '../../generators/gate.ts'
 import { formatLocation } from '../../generators/ir/difference.ts'
 import type { Api } from '../../generators/ir/model.ts'
-import { proposeChanges } from '../../generators/ir/proposed-change.ts'
-import { nameableIn } from '../../generators/nameable.ts'
 import { between, type Lens } from '../../versions/change.ts'
 import { programOf } from '../versions/compile.ts'
 import { OPERATION_ROWS } from './battery/operations.ts'
@@ -42,7 +40,7 @@ function draftsOf(name: string, old: string, next: string): Drafted[] {
   const open = claimSteps(apis, []).flatMap(({ claimed }) =>
     claimed.flatMap(({ difference }) => (difference.class === 'breaking' ? [difference] : [])),
   )
-  return proposeChanges(open, nameableIn(...apis)).map(({ id, lens, differences }) => ({
+  return proposalsFor(open, ...apis, []).map(({ id, lens, differences }) => ({
     name: `${name}: ${id}`,
     apis,
     codes: differences.map((each) => `${each.code} ${formatLocation(each.at).replace(/[A-Z]\w*/, '')}`),
@@ -72,6 +70,16 @@ const MOVED: readonly (readonly [string, string, string])[] = [
     ),
   ],
 ]
+
+/** One operation in flow style. */
+const asked = (parameters: string, path = '/a', id = 'getA', status = '200'): string =>
+  `paths: { "${path}": { get: { operationId: ${id}, summary: Find what there is, parameters: [${parameters}], responses: { '${status}': { description: ok } } } } }`
+const query = (name: string, schema = '{ type: integer }', more = ''): string =>
+  `{ name: ${name}, in: query, schema: ${schema}${more} }`
+const placeholder = (name: string): string =>
+  `{ name: ${name}, in: path, required: true, schema: { type: string } }`
+const things = (nullable: boolean): string =>
+  `X: { type: ${nullable ? '[object, "null"]' : 'object'}, properties: { a: { type: string } } }`
 
 const X = (properties: string, more = ''): string =>
   using('request', `X: { type: object, properties: { ${properties} }${more} }`)
@@ -115,6 +123,58 @@ const PROPOSED: readonly (readonly [string, string, string])[] = [
       'request',
       'X: { type: object, properties: { a: { $ref: "#/components/schemas/Z" } } }, Z: { enum: [line_a] }',
     ),
+  ],
+  [
+    'a parameter of another name',
+    asked(query('page_size')),
+    asked(query('pageSize', '{ type: integer, maximum: 9 }')),
+  ],
+  ['a parameter of another name alone', asked(query('page_size')), asked(query('pageSize'))],
+  [
+    'a placeholder of another name, on another path',
+    asked(placeholder('thing_id'), '/a/{thing_id}'),
+    asked(placeholder('thingId'), '/b/{thingId}'),
+  ],
+  [
+    'a header that is ignored',
+    posted('Key', false),
+    posted('Key', false).replace(/parameters: \[.*?\], /, ''),
+  ],
+  [
+    'a filter of another type',
+    asked(query('q', '{ type: string }', ', x-filter: equality')),
+    asked(query('q', '{ type: integer }', ', x-filter: equality')),
+  ],
+  [
+    'an operation of another id and path, and what differs in it',
+    asked(query('q'), '/a', 'findThings'),
+    asked(query('q', '{ type: integer, maximum: 9 }'), '/b', 'findAllThings', '200'),
+  ],
+  [
+    'null for a whole component, in answers',
+    using('response', things(false)),
+    using('response', things(true)),
+  ],
+  [
+    'null for a whole component, in requests',
+    using('request', things(true)),
+    using('request', things(false)),
+  ],
+  [
+    'properties that moved into an object that came with them',
+    using('response', 'X: { type: object, properties: { city: { type: string }, zip: { type: integer } } }'),
+    using(
+      'response',
+      'X: { type: object, properties: { at: { type: object, properties: { city: { type: string }, zip: { type: integer } } } } }',
+    ),
+  ],
+  [
+    'properties that moved out of an object that went with them',
+    using(
+      'response',
+      'X: { type: object, properties: { at: { type: object, properties: { city: { type: string }, zip: { type: integer } } } } }',
+    ),
+    using('response', 'X: { type: object, properties: { city: { type: string }, zip: { type: integer } } }'),
   ],
   ['a header that is required', posted('Key', false), posted('Key', true)],
   ['a header that is new and required', posted('Other', false), posted('Key', true)],

@@ -113,11 +113,81 @@ const ROWS: readonly Row[] = [
     ['type-changed'],
   ],
   [
-    { kind: 'ignored-query', operation: 'postA', parameter: 'q' },
+    { kind: 'ignored-parameter', operations: ['postA'], in: 'query', name: 'q' },
     query('{}'),
     query('{}').replace('name: q', 'name: z'),
     ['parameter-removed'],
     ['parameter-added'],
+  ],
+  [
+    { kind: 'renamed-parameter', operations: [], in: 'query', from: 'q', to: 'z' },
+    query('{}'),
+    query('{}').replace('name: q', 'name: z'),
+    ['parameter-removed', 'parameter-added'],
+    [],
+  ],
+  [
+    { kind: 'renamed-parameter', operations: ['postB'], in: 'query', from: 'q', to: 'z' },
+    query('{}'),
+    query('{}').replace('name: q', 'name: z'),
+    [],
+    ['parameter-removed', 'parameter-added'],
+  ],
+  [
+    { kind: 'default-parameter', operations: ['postA'], in: 'query', name: 'q', value: 1 },
+    query('{ type: integer, default: 1 }'),
+    query('{ type: integer, default: 2, maximum: 9 }'),
+    ['default-changed'],
+    ['bound-tightened'],
+  ],
+  [
+    { kind: 'default-parameter', operations: ['postA'], in: 'header', name: 'h', value: 'x' },
+    header('H', false),
+    header('H', true),
+    ['parameter-required'],
+    [],
+  ],
+  [
+    { kind: 'converted-parameter', operations: [], in: 'query', name: 'q', up: turn },
+    query('{ type: integer, default: 1 }'),
+    query('{ type: integer, default: 2, maximum: 9 }'),
+    ['bound-tightened'],
+    ['default-changed'],
+  ],
+  [
+    { kind: 'served', from: 'postA', by: 'sendA' },
+    header('H', false),
+    header('H', false).replace('/a:', '/b:').replace('postA', 'sendA'),
+    ['operation-added', 'operation-removed'],
+    [],
+  ],
+  [
+    { kind: 'status', operations: ['postA'], from: '200', to: '201' },
+    header('H', false),
+    header('H', false).replace("'200'", "'201'"),
+    ['status-removed', 'status-added'],
+    [],
+  ],
+  [
+    { kind: 'moved', schemas, from: ['p'], to: ['o', 'p'] },
+    both(object('p: {}, r: {}')),
+    both(object('o: { type: object, properties: { p: {} } }')),
+    ['property-removed', 'property-added'],
+    ['property-removed'],
+  ],
+  [
+    { kind: 'nullable', schemas, value: {} },
+    both(object('p: { type: string }')),
+    both(object('p: { type: [string, "null"] }').replace('type: object', 'type: [object, "null"]')),
+    ['null-added'],
+    ['null-added'],
+  ],
+  [
+    { kind: 'non-null', schemas, property: 'p', value: '' },
+    both(object('p: { type: [string, "null"] }').replace('type: object', 'type: [object, "null"]')),
+    both(object('p: { type: string }')),
+    ['null-removed'],
+    ['null-removed'],
   ],
   [
     { kind: 'required-header', header: 'h' },
@@ -156,6 +226,56 @@ describe('claims', () => {
       found.filter((each) => claims(lens, each) === mine).map(({ code }) => code)
     expect(codes(true)).toEqual(want)
     expect(codes(false)).toEqual(not)
+  })
+})
+
+describe('under other names', () => {
+  const change = (lens: Lens): LoadedChange => ({
+    id: 'a',
+    why: '',
+    lenses: [lens],
+    version: '2030-06-01',
+    file: 'versions/2030-06-01/a.ts',
+  })
+  const found = (old: string, next: string, lens: Lens) =>
+    judge(claimSteps(readPair(old, next), [change(lens)]), { versions: 'versions', out: 'generated' }).map(
+      ({ message }) => message.split(' of ')[0],
+    )
+  const answered = (status: string, type: string) =>
+    header('H', false).replace(
+      "'200': { description: ok }",
+      `'${status}': { description: ok, content: { application/json: { schema: { type: object, required: [a], properties: { a: { type: ${type} } } } } } }`,
+    )
+
+  test('whatever else differs is found: of a parameter', () => {
+    const lens: Lens = { kind: 'renamed-parameter', operations: [], in: 'query', from: 'q', to: 'z' }
+    const next = query('{ type: integer, maximum: 9 }').replace('name: q', 'name: z')
+    expect(found(query('{ type: integer }'), next, lens)).toEqual([
+      expect.stringContaining('bound-tightened postA query z'),
+    ])
+    expect(
+      found(query('{ type: integer }'), query('{ type: integer }').replace('name: q', 'name: z'), lens),
+    ).toEqual([])
+  })
+  test('of an operation', () => {
+    const lens: Lens = { kind: 'served', from: 'postA', by: 'sendA' }
+    const next = query('{ type: integer, maximum: 9 }').replace('/a:', '/b:').replace('postA', 'sendA')
+    expect(found(query('{ type: integer }'), next, lens)).toEqual([
+      expect.stringContaining('bound-tightened sendA query q'),
+    ])
+  })
+  test('of an answer', () => {
+    const lens: Lens = { kind: 'status', operations: [], from: '200', to: '201' }
+    expect(found(answered('200', 'string'), answered('201', 'integer'), lens)).toEqual([
+      expect.stringContaining('type-changed postA 201.a'),
+    ])
+    expect(found(answered('200', 'string'), answered('201', 'string'), lens)).toEqual([])
+  })
+  test('a name that is none claims nothing', () => {
+    const lens: Lens = { kind: 'renamed-parameter', operations: [], in: 'query', from: 'x', to: 'y' }
+    expect(found(query('{}'), query('{}'), lens)).toEqual([
+      expect.stringContaining('a accounts for no difference'),
+    ])
   })
 })
 
@@ -227,13 +347,13 @@ describe('drafts', () => {
       'a filter',
       query('{ type: string }'),
       query('{ type: integer }'),
-      ["translate-post-a-q: v.filter('postA', 'q', (value) => […])"],
+      ["convert-q: v.convertedParameter('query', 'q', (value) => …, 'postA')"],
     ],
     [
       'a parameter',
       query('{}'),
       query('{}').replace(', { name: q, in: query, schema: {} }', ''),
-      ["ignore-post-a-q: v.ignoredQuery('postA', 'q')"],
+      ["ignore-q: v.ignoredParameter('query', 'q', 'postA')"],
     ],
     [
       'what no lens translates',
@@ -273,7 +393,7 @@ describe('judge', () => {
       'one of behaviour',
       [
         change('drop-p', drop),
-        change('ignore-q', { kind: 'ignored-query', operation: 'useX', parameter: 'q' }),
+        change('ignore-q', { kind: 'ignored-parameter', operations: ['useX'], in: 'query', name: 'q' }),
       ],
       [],
     ],

@@ -48,7 +48,8 @@ export function runEmitted(translations: Translations, changes: readonly LoadedC
     })
     const exports: Record<string, Translate> = {}
     const required = (path: string): unknown => {
-      if (sources.has(basename(path)) && path.startsWith('./')) return load(basename(path))
+      const isEmitted = path.startsWith('./') || path === '../paths.ts'
+      if (isEmitted && sources.has(basename(path))) return load(basename(path))
       const file = join(basename(dirname(path)), basename(path))
       return { default: changes.find((change) => change.file.endsWith(file)) }
     }

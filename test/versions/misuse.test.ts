@@ -7,22 +7,22 @@ import { between } from './change.ts'
 interface Old {
   schemas: {
     Colour: 'red' | 'blue'
-    Thing: { name: string; size: string; colour: 'red' | 'blue'; first: string; gone: number }
+    Thing: { name: string; size: string; colour: 'red' | 'blue'; first: string; gone: number; at?: { in: { city: string } } }
     ThingCreate: { name: string; size?: string; first?: string }
     List: { data: Thing[]; kinds: string[] }
   }
-  operations: { listThings: { parameters: { query?: { colour?: 'red' | 'blue'; old?: boolean }; header?: { 'X-Old': string; Key?: string } } }; oldOnly: object }
+  operations: { listThings: { parameters: { query?: { colour?: 'red' | 'blue'; old?: boolean; limit?: number }; header?: { 'X-Old': string; Key?: string }; path: { id: number } }; responses: { 201: object; 404: object } }; oldOnly: object }
 }
 type Thing = Old['schemas']['Thing']
 interface New {
   schemas: {
     Colour: 'crimson' | 'blue' | 'green'
-    Thing: { name: string; size: number; colour: 'crimson' | 'blue'; last: string; fresh: boolean }
+    Thing: { name: string; size: number; colour: 'crimson' | 'blue'; last: string; fresh: boolean; city?: string; town?: number }
     ThingCreate: { name: string; size?: number; last?: string }
     List: { data: { kind: 'a' | 'b' }[]; kinds: string[] }
     Kind: 'a' | 'b'
   }
-  operations: { listThings: { parameters: { query?: { colour?: 'crimson' | 'blue' }; header?: { New: string; Key: string } } }; newOnly: object }
+  operations: { listThings: { parameters: { query?: { colour?: 'crimson' | 'blue'; page?: number }; header?: { New: string; Key: string }; path: { id: string } }; responses: { 200: object; 404: object } }; newOnly: object }
 }
 const v = between<Old, New>()
 `
@@ -49,8 +49,19 @@ const RIGHT = [
   "v.default(['Thing'], 'fresh', true)",
   "v.leaveOut(['List'], 'data', { unless: 'Colour', by: 'kind', loss: 'drop' })",
   "v.filter('listThings', 'colour', (colour) => [colour === 'red' ? 'crimson' : colour])",
-  "v.ignoredQuery('listThings', 'old')",
+  "v.ignoredParameter('query', 'old', 'listThings')",
   "v.requiredHeader('Key')",
+  "v.renamedParameter('query', 'limit', 'page')",
+  "v.renamedParameter('header', 'X-Old', 'New', 'listThings')",
+  "v.defaultParameter('query', 'page', 20)",
+  "v.convertedParameter('path', 'id', (id) => String(id * 2), 'listThings')",
+  "v.served('oldOnly', 'newOnly')",
+  "v.status(201, 200, 'listThings')",
+  "v.moved(['Thing'], ['at', 'in', 'city'], ['city'])",
+  "v.moved(['Thing'], ['at', 'in', 'city'], ['town'], { up: (city) => city.length, down: (town) => 'x'.repeat(town) })",
+  "v.nullableWhole('Colour', 'red')",
+  "v.nonNullWhole('Thing', { name: '', size: 1, colour: 'blue', last: '', fresh: true })",
+  "v.nonNull(['Thing'], 'size', 1)",
   "v.renamedHeader('X-Old', 'New')",
   "v.change({ id: 'a', why: 'b', lenses: [], examples: [{ schema: 'Colour', old: 'red', new: 'crimson' }] })",
 ]
@@ -90,11 +101,27 @@ const WRONG: readonly (readonly [string, string])[] = [
     'a kind that members do not have',
     "v.leaveOut(['List'], 'data', { unless: 'Colour', by: 'sort', loss: 'drop' })",
   ],
-  ['an operation that is not there', "v.ignoredQuery('listThing', 'old')"],
+  ['an operation that is not there', "v.ignoredParameter('query', 'old', 'listThing')"],
   ['an operation of one version only', "v.filter('newOnly', 'colour', () => [])"],
-  ['a parameter that is not there', "v.ignoredQuery('listThings', 'older')"],
+  ['a parameter that is not there', "v.ignoredParameter('query', 'older', 'listThings')"],
   ['a filter that gives no list', "v.filter('listThings', 'colour', (colour) => 'blue')"],
   ['a filter that gives old values', "v.filter('listThings', 'colour', (colour) => [colour])"],
+  ['a renamed parameter that is not there', "v.renamedParameter('query', 'limt', 'page')"],
+  ['a parameter of another part', "v.renamedParameter('header', 'limit', 'page')"],
+  ['a new name that is not there', "v.renamedParameter('query', 'limit', 'pages')"],
+  ['an operation that has no such parameter', "v.renamedParameter('query', 'limit', 'page', 'oldOnly')"],
+  ['a default of another type', "v.defaultParameter('query', 'page', '20')"],
+  ['a converted parameter that gives the old type', "v.convertedParameter('path', 'id', (id) => id)"],
+  ['a converted header', "v.convertedParameter('header', 'Key', (key) => key)"],
+  ['an operation that both have, served', "v.served('listThings', 'newOnly')"],
+  ['an operation that serves itself', "v.served('oldOnly', 'oldOnly')"],
+  ['a status that is never answered', 'v.status(202, 200)'],
+  ['a new status that is never answered', 'v.status(201, 204)'],
+  ['a path that leads nowhere', "v.moved(['Thing'], ['at', 'city'], ['city'])"],
+  ['a new path that leads nowhere', "v.moved(['Thing'], ['at', 'in', 'city'], ['at', 'city'])"],
+  ['a move to another type, unconverted', "v.moved(['Thing'], ['at', 'in', 'city'], ['town'])"],
+  ['something for null that is none of it', "v.nullableWhole('Colour', 'crimson')"],
+  ['something for null of the old type', "v.nonNull(['Thing'], 'size', '1')"],
   ['a header that is not there', "v.renamedHeader('X-Older', 'New')"],
   ['a required header that is not there', "v.requiredHeader('Kee')"],
   [

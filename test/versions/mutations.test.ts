@@ -16,11 +16,14 @@ interface Sides {
   readonly stale: string
   readonly key: boolean
   readonly sign: string
+  /** The operation that finds a place: path, id, parameters and status. */
+  readonly find: readonly [string, string, string, string]
+  readonly place: string
 }
 
 const ref = (name: string): string => `{ $ref: "#/components/schemas/${name}" }`
 const json = (name: string): string => `content: { application/json: { schema: ${ref(name)} } }`
-const family = ({ colour, thing, required, kind, grade, stale, key, sign }: Sides): string => `
+const family = ({ colour, thing, required, kind, grade, stale, key, sign, find, place }: Sides): string => `
 paths:
   /things:
     get:
@@ -32,6 +35,12 @@ paths:
       parameters: [{ name: Key, in: header, required: ${key}, schema: { type: string } }]
       requestBody: { required: true, ${json('Thing')} }
       responses: { '200': { description: ok, ${json('Thing')} } }
+  ${find[0]}:
+    post:
+      operationId: ${find[1]}
+      parameters: [${find[2]}]
+      requestBody: { required: true, ${json('Place')} }
+      responses: { '${find[3]}': { description: ok, ${json('Place')} } }
 webhooks:
   thing.made:
     post:
@@ -42,6 +51,7 @@ components:
   schemas:
     Colour: { type: string, enum: [${colour}] }
     Kind: { type: string, enum: [${kind}], x-extensible: true }
+    Place: ${place}
     List: { type: object, required: [data, kinds], properties: { data: { type: array, items: ${ref('Thing')} }, kinds: { type: array, items: ${ref('Kind')} } } }
     Thing: { type: object, required: [id, colour, ${required}], properties: { id: { type: string, minLength: 1, maxLength: 8 }, colour: ${ref('Colour')}, ${thing} } }
 `
@@ -56,6 +66,13 @@ const OLD = family({
   stale: ', { name: stale, in: query, schema: { type: boolean } }',
   key: false,
   sign: 'X-Sign',
+  find: [
+    '/places/{id}',
+    'findPlace',
+    '{ name: id, in: path, required: true, schema: { type: integer, minimum: 0, maximum: 99 } }, { name: limit, in: query, schema: { type: integer, minimum: 1, maximum: 50, default: 20 } }, { name: X-Trace, in: header, schema: { type: string, maxLength: 9 } }',
+    '201',
+  ],
+  place: `{ type: [object, "null"], required: [city, inner], properties: { city: { type: string, pattern: ${WORD} }, inner: { type: object, required: [floor], properties: { floor: { type: integer, minimum: 0, maximum: 9 } } }, note: { type: [string, "null"], maxLength: 5 } } }`,
 })
 const NEW = family({
   colour: 'crimson, blue, green',
@@ -66,6 +83,13 @@ const NEW = family({
   stale: '',
   key: true,
   sign: 'Sign',
+  find: [
+    '/spots/{key}',
+    'findSpot',
+    '{ name: key, in: path, required: true, schema: { type: string, pattern: "^p[0-9]{1,2}$" } }, { name: page, in: query, schema: { type: integer, minimum: 1, maximum: 50, default: 10 } }, { name: Trace, in: header, schema: { type: string, maxLength: 9 } }, { name: mode, in: query, required: true, schema: { enum: [fast, slow] } }',
+    '200',
+  ],
+  place: `{ type: object, required: [at, floor], properties: { at: { type: object, required: [city], properties: { city: { type: string, pattern: ${WORD} } } }, floor: { type: integer, minimum: 0, maximum: 9 }, note: { type: string, maxLength: 5 } } }`,
 })
 
 const schemas = ['Thing']
@@ -143,6 +167,43 @@ const grade = (up: (old: string) => unknown, parameter = 'grade'): Lens => ({
   parameter,
   up,
 })
+const named = (where: 'path' | 'query' | 'header', from: string, to: string): Lens => ({
+  kind: 'renamed-parameter',
+  operations: ['findSpot'],
+  in: where,
+  from,
+  to,
+})
+const place = (up: (id: number) => unknown): Lens => ({
+  kind: 'converted-parameter',
+  operations: ['findSpot'],
+  in: 'path',
+  name: 'key',
+  up,
+})
+const meant = (name: string, value: unknown): Lens => ({
+  kind: 'default-parameter',
+  operations: ['findSpot'],
+  in: 'query',
+  name,
+  value,
+})
+const status = (from: string, to: string): Lens => ({ kind: 'status', operations: ['findSpot'], from, to })
+const moved = (from: string, to: string, turns = {}): Lens => ({
+  kind: 'moved',
+  schemas: ['Place'],
+  from: from.split('.'),
+  to: to.split('.'),
+  ...turns,
+})
+const NOWHERE = { at: { city: 'none' }, floor: 0 }
+const whole = (value: unknown): Lens => ({ kind: 'non-null', schemas: ['Place'], value })
+const note = (value: unknown, property = 'note'): Lens => ({
+  kind: 'non-null',
+  schemas: ['Place'],
+  property,
+  value,
+})
 let count = 0
 
 const RIGHT = {
@@ -159,9 +220,21 @@ const RIGHT = {
   fresh: fresh(true),
   kinds: kinds('kinds', 'Kind'),
   grade: grade((old) => (old === 'good' ? ['g1', 'g2'] : ['b1'])),
-  stale: { kind: 'ignored-query', operation: 'listThings', parameter: 'stale' },
+  stale: { kind: 'ignored-parameter', operations: ['listThings'], in: 'query', name: 'stale' },
   key: { kind: 'required-header', header: 'Key' },
   sign: { kind: 'renamed-header', from: 'X-Sign', to: 'Sign' },
+  find: { kind: 'served', from: 'findPlace', by: 'findSpot' },
+  id: named('path', 'id', 'key'),
+  limit: named('query', 'limit', 'page'),
+  trace: named('header', 'X-Trace', 'Trace'),
+  place: place((id) => `p${id}`),
+  pages: meant('page', 20),
+  mode: meant('mode', 'slow'),
+  status: status('201', '200'),
+  city: moved('city', 'at.city'),
+  floor: moved('inner.floor', 'floor'),
+  whole: whole(NOWHERE),
+  note: note('none'),
 } as const satisfies Readonly<Record<string, Lens>>
 
 type Key = keyof typeof RIGHT
@@ -300,6 +373,56 @@ const MUTATIONS: readonly Mutation[] = [
     { kind: 'renamed-header', from: 'Sign', to: 'X-Sign' },
     'gate: break-unclaimed',
   ],
+  [
+    'find',
+    'another operation',
+    { kind: 'served', from: 'findPlace', by: 'listThings' },
+    'gate: break-unclaimed',
+  ],
+  ['id', 'another new name', named('path', 'id', 'place'), 'gate: break-unclaimed'],
+  ['limit', 'the wrong way round', named('query', 'page', 'limit'), 'gate: break-unclaimed'],
+  ['limit', 'of the headers', named('header', 'limit', 'page'), 'gate: break-unclaimed'],
+  [
+    'trace',
+    'of another operation',
+    { ...RIGHT.trace, operations: ['listThings'] } as Lens,
+    'gate: break-unclaimed',
+  ],
+  ['place', 'nothing up', place((id) => id), 'proof-misfit'],
+  ['place', 'another form', place((id) => `p${id}00`), 'proof-misfit'],
+  ['place', 'the clock', place(() => `p${new Date().getDate()}`), 'proof-unsteady'],
+  [
+    'place',
+    'throws on one value',
+    place((id) => {
+      if (id === 0) throw new Error('zero')
+      return `p${id}`
+    }),
+    'proof-throws',
+  ],
+  ['pages', 'too large', meant('page', 51), 'proof-misfit'],
+  ['pages', 'another parameter', meant('limit', 20), 'gate: break-unclaimed'],
+  ['mode', 'of another type', meant('mode', true), 'proof-misfit'],
+  ['status', 'the wrong way round', status('200', '201'), 'gate: break-unclaimed'],
+  ['city', 'to another place', moved('city', 'at.town'), 'gate: change-claims-nothing'],
+  ['city', 'the wrong way round', moved('at.city', 'city'), 'gate: change-claims-nothing'],
+  [
+    'city',
+    'another one comes back',
+    moved('city', 'at.city', { up: (city: string) => city, down: () => 'oslo' }),
+    'proof-round-trip',
+  ],
+  [
+    'city',
+    'of another type up',
+    moved('city', 'at.city', { up: (city: string) => city.length, down: String }),
+    'proof-misfit',
+  ],
+  ['floor', 'from another place', moved('inner.level', 'floor'), 'gate: change-claims-nothing'],
+  ['whole', 'with a part missing', whole({ floor: 0 }), 'proof-misfit'],
+  ['whole', 'in the old form', whole({ city: 'none', inner: { floor: 0 } }), 'proof-misfit'],
+  ['note', 'null again', note(null), 'proof-misfit'],
+  ['note', 'another property', note('none', 'city'), 'gate: break-unclaimed'],
 ]
 
 /** Every lens a change of its own, so that what claims nothing shows. */

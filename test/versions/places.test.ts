@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { createReport, type Diagnostic } from '../../generators/diagnostics.ts'
-import { emitTranslations } from '../../generators/emit/translations.ts'
+import { type Bindings, type Bound, emitTranslations } from '../../generators/emit/translations.ts'
 import { explain } from '../../generators/explain.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
@@ -107,32 +107,44 @@ function run({ dialect, difference, carried, holders }: Case): {
   )
   const [given, wanted] = carried.direction === 'up' ? [old, next] : [next, old]
   const bindings = translations.bindings.get(oldest)!
-  const [operation] = apis[0]!.operations
-  const downs = () => bindings.downs(operation!)
   const { by } = carried
-  const bound =
-    by === 'body'
-      ? bindings.upBody(operation!)
-      : by === 'query'
-        ? bindings.upQuery(operation!)
-        : by === 'answer'
-          ? bindings.down(operation!)
-          : by === 'event'
-            ? bindings.downEvent('a.done')
-            : by && (downs().get(by.status) ?? downs().get(`${by.status[0]}XX`) ?? downs().get('default'))
+  const bound = bindingOf(by, bindings, apis[0]!)
   const translate = runEmitted(translations, [change]).find(bound)
-  const got = translate ? translatedBy(translate, given, by === 'query') : given
+  const got = translate ? translatedBy(translate, given, by === 'query' || by === 'header') : given
   if (JSON.stringify(got) === JSON.stringify(wanted)) return { verdict: 'translated', said }
   if (said.some((each) => isOnTheWay(each, apis))) return { verdict: 'named', said }
   return { verdict: translate ? 'wrong' : 'in silence', said }
 }
 
+/** The function that a translation was emitted as for what carries the value. */
+function bindingOf(by: Carrier['by'], bindings: Bindings, { operations }: Api): Bound | undefined {
+  const [operation] = operations
+  switch (by) {
+    case undefined:
+      return undefined
+    case 'body':
+      return bindings.upBody(operation!)
+    case 'query':
+      return bindings.upQuery(operation!)
+    case 'header':
+      return bindings.upHeaders(operation!)
+    case 'answer':
+      return bindings.down(operation!)
+    case 'event':
+      return bindings.downEvent('a.done')
+    default: {
+      const downs = bindings.downs(operation!)
+      return downs.get(by.status) ?? downs.get(`${by.status[0]}XX`) ?? downs.get('default')
+    }
+  }
+}
+
 const copyOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-function translatedBy(translate: Translate, given: unknown, isQuery: boolean): unknown {
+function translatedBy(translate: Translate, given: unknown, isParameter: boolean): unknown {
   try {
-    const got: unknown = translate(copyOf(isQuery ? { q: given } : given))
-    return copyOf(isQuery ? (got as Json).q : got)
+    const got: unknown = translate(copyOf(isParameter ? { q: given } : given))
+    return copyOf(isParameter ? (got as Json).q : got)
   } catch (error) {
     return String(error)
   }
@@ -153,7 +165,9 @@ function misfit({ dialect, difference, carried, holders }: Case): string | undef
   const value = holders.reduce((inner, each) => each.value(inner), difference.values[0])
   const api = readApi(document)
   const schema =
-    (carried.by === 'query' ? api.operations[0]!.parameters[0]!.schema : undefined) ??
+    (carried.by === 'query' || carried.by === 'header'
+      ? api.operations[0]!.parameters[0]!.schema
+      : undefined) ??
     api.operations[0]?.body?.contents[0]?.schema ??
     api.events[0]?.payload?.schema ??
     api.operations[0]?.responses.find(({ contents }) => contents.length > 0)?.contents[0]?.schema

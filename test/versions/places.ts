@@ -229,7 +229,7 @@ export interface Carrier {
   readonly direction: 'up' | 'down'
   readonly dialects: readonly Dialect[]
   /** Which translation carries it; absent where none does. */
-  readonly by?: 'body' | 'query' | 'answer' | 'event' | { readonly status: string }
+  readonly by?: 'body' | 'query' | 'header' | 'answer' | 'event' | { readonly status: string }
   /** @returns members of the document beside its components' schemas. */
   document(schema: Json): Json
 }
@@ -290,29 +290,39 @@ export const CARRIERS: readonly Carrier[] = [
       requestBody: json(object({ items: { type: 'array', 'x-judged': 'each', items: {} }, p: schema })),
     }),
   ),
-  ...['query', 'header', 'cookie'].map((where) =>
+  ...(['query', 'header', 'cookie'] as const).map((where) =>
     carrier(
       'up',
       `a parameter in ${where}`,
       (schema) => operation({ parameters: [parameter(where, 'q', { schema })] }),
-      where === 'query' ? 'query' : undefined,
+      where === 'cookie' ? undefined : where,
     ),
   ),
   carrier('up', 'a parameter as JSON', (schema) =>
     operation({ parameters: [parameter('query', 'q', json(schema))] }),
   ),
-  carrier('up', 'a parameter by name', (schema) => ({
-    ...operation({ parameters: [{ $ref: '#/components/parameters/Q' }] }),
-    components: { parameters: { Q: parameter('header', 'q', { schema }) } },
-  })),
-  carrier('up', 'a parameter of a path', (schema) => ({
-    paths: {
-      '/r': {
-        parameters: [parameter('header', 'q', { schema })],
-        get: { operationId: 'go', responses: { '204': ok } },
+  carrier(
+    'up',
+    'a parameter by name',
+    (schema) => ({
+      ...operation({ parameters: [{ $ref: '#/components/parameters/Q' }] }),
+      components: { parameters: { Q: parameter('header', 'q', { schema }) } },
+    }),
+    'header',
+  ),
+  carrier(
+    'up',
+    'a parameter of a path',
+    (schema) => ({
+      paths: {
+        '/r': {
+          parameters: [parameter('header', 'q', { schema })],
+          get: { operationId: 'go', responses: { '204': ok } },
+        },
       },
-    },
-  })),
+    }),
+    'header',
+  ),
   carrier('down', 'an answer', (schema) => answers({ '200': answer(schema) }), 'answer'),
   carrier(
     'down',

@@ -7,10 +7,12 @@ import fc from 'fast-check'
 import type { LoadedChange } from '../../generators/changes.ts'
 import { jsonBody } from '../../generators/emit/json-schema.ts'
 import { judgedArray } from '../../generators/emit/judge-names.ts'
-import { answerOf, isSet, jsonOf, successOf } from '../../generators/emit/translations-stage.ts'
+import { answerOf, jsonOf, successOf } from '../../generators/emit/translations-stage.ts'
+import { isAbout } from '../../generators/ir/align.ts'
 import { responseFor } from '../../generators/ir/diff-answers.ts'
 import { headOperations } from '../../generators/ir/head.ts'
 import type { Api, EventType, Operation, Schema } from '../../generators/ir/model.ts'
+import { isSet } from '../../generators/ir/parameters.ts'
 import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts'
 import { hasField, type Misfit, misfit } from '../../generators/prove/closed-reading.ts'
 import type { Translate } from '../../runtime/contract.ts'
@@ -247,7 +249,7 @@ function queryClaim(
   const ignored = changes
     .flatMap((change) => change.lenses)
     .flatMap((lens) =>
-      lens.kind === 'ignored-query' && lens.operation === operation.id ? [lens.parameter] : [],
+      lens.kind === 'ignored-parameter' && isAbout(lens, operation.id, 'query', lens.name) ? [lens.name] : [],
     )
   return {
     name: `${api.version} ${operation.id} query`,

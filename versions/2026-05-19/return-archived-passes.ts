@@ -12,8 +12,5 @@ export default v.change({
   why:
     '`include_archived=true` now returns archived passes. Earlier versions accept the parameter and leave archived ' +
     'passes out whatever its value, so integrations that always sent it keep seeing the lists they know.',
-  lenses: [
-    v.ignoredQuery('listPasses', 'include_archived'),
-    v.ignoredQuery('countPasses', 'include_archived'),
-  ],
+  lenses: [v.ignoredParameter('query', 'include_archived', 'listPasses', 'countPasses')],
 })

@@ -10,5 +10,5 @@ const v = between<
 export default v.change({
   id: 'list-lost-parcels',
   why: '`include_lost=true` lists lost parcels too; before, it was accepted and had no effect.',
-  lenses: [v.ignoredQuery('listParcels', 'include_lost')],
+  lenses: [v.ignoredParameter('query', 'include_lost', 'listParcels')],
 })

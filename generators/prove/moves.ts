@@ -1,0 +1,86 @@
+/** What moved to another place in its object comes back from there. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Moved } from '../../versions/change.ts'
+import type { Api, Schema } from '../ir/model.ts'
+import { createStep } from '../ir/translation.ts'
+import { applyRewrite } from '../ir/translation-apply.ts'
+import type { Direction } from '../ir/translation-model.ts'
+import { propertyAt } from '../ir/translation-moves.ts'
+import { shapeOf } from '../ir/translation-shape.ts'
+import { take } from '../paths.ts'
+import { type Claim, freeze } from './claim.ts'
+import { bothWays, type Sides, told, valueWay } from './lenses.ts'
+
+/** @returns what must hold of the objects that lenses move something in, and of what moves. */
+export function moveClaims(sides: Sides): Claim[] {
+  return sides.changes.flatMap(({ lenses, file }) =>
+    lenses
+      .filter((lens) => lens.kind === 'moved')
+      .flatMap((lens) => [...objectClaims(sides, lens), ...turnClaims(sides, lens)])
+      .map((claim) => ({ ...claim, file })),
+  )
+}
+
+function objectClaims(sides: Sides, lens: Moved): Claim[] {
+  const { old, next, changes, travels, makers } = sides
+  const carry = (direction: Direction, component: string, value: unknown): unknown => {
+    const step = createStep(direction, old, next, changes)
+    const rewrite = step.pair(refTo(old, component), refTo(next, component))
+    return applyRewrite(rewrite, freeze(value), { direction, functions: step.functions })
+  }
+  return lens.schemas.flatMap((component) =>
+    travels(component).flatMap((there): Claim[] => {
+      const back = there === 'up' ? 'down' : 'up'
+      const [api, path] = there === 'up' ? [old, lens.from] : [next, lens.to]
+      const schema = api.schemas.get(component)
+      if (!schema) return []
+      return [
+        {
+          name: `${next.version} moved ${[component, ...path].join('.')} ${there}`,
+          values: makers[there]({ ...schema, nullable: false }),
+          judge(value) {
+            const given = structuredClone(value)
+            const [wanted, found] = [
+              take(given, path),
+              take(carry(back, component, carry(there, component, given)), path),
+            ]
+            if (lens.loss !== undefined || isDeepStrictEqual(found, wanted)) return undefined
+            return {
+              code: 'proof-round-trip',
+              message: `${told(wanted)} at ${path.join('.')} goes ${there} and comes back as ${told(found)}`,
+            }
+          },
+        },
+      ]
+    }),
+  )
+}
+
+/** What moves may be written another way where it comes to stand. */
+function turnClaims(sides: Sides, lens: Moved): Claim[] {
+  const { up, down } = lens
+  if (!up || !down) return []
+  return lens.schemas.flatMap((component) => {
+    const at = (api: Api, path: readonly string[]) => {
+      const schema = api.schemas.get(component)
+      const shape = schema && shapeOf(schema, api, new Set([component]))
+      return shape && propertyAt(shape, api, path)
+    }
+    const [a, b] = [at(sides.old, lens.from), at(sides.next, lens.to)]
+    if (!a || !b) return []
+    return bothWays(
+      `${sides.next.version} moved ${[component, ...lens.from].join('.')} value`,
+      lens,
+      sides.travels(component),
+      valueWay(sides, 'up', a, b, up, true),
+      valueWay(sides, 'down', b, a, down, true),
+    )
+  })
+}
+
+const refTo = (api: Api, name: string): Schema => ({
+  ...api.schemas.get(name)!,
+  nullable: false,
+  kind: 'ref',
+  name,
+})

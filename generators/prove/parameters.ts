@@ -1,0 +1,87 @@
+/** What must hold of parameters: whatever an old request may say becomes something that a new one may say. */
+import fc from 'fast-check'
+import { counterpartsOf, sameName } from '../ir/align.ts'
+import type { Operation, Parameter } from '../ir/model.ts'
+import {
+  applyParameters,
+  isSet,
+  keyIn,
+  PARTS,
+  type ParameterRewrite,
+  type Part,
+  rewritesOf,
+} from '../ir/parameters.ts'
+import { createStep } from '../ir/translation.ts'
+import type { Claim } from './claim.ts'
+import { misfit } from './closed-reading.ts'
+import { call, describe, type Sides } from './lenses.ts'
+
+/** @returns a claim for each part of an operation's requests that lenses change. */
+export function parameterClaims(sides: Sides): Claim[] {
+  const { old, next, changes } = sides
+  const step = createStep('up', old, next, changes)
+  const lenses = changes.flatMap((change) => change.lenses)
+  const counterparts = counterpartsOf(old, next, lenses)
+  return old.operations.flatMap((operation) => {
+    const counterpart = counterparts.get(operation.id)
+    if (!counterpart) return []
+    return PARTS.flatMap((part) => {
+      const rewrites = rewritesOf(part, operation, counterpart, step)
+      return rewrites.length > 0 ? [claimOf(sides, part, operation, counterpart, rewrites)] : []
+    })
+  })
+}
+
+function claimOf(
+  { next, makers }: Sides,
+  part: Part,
+  operation: Operation,
+  counterpart: Operation,
+  rewrites: readonly ParameterRewrite[],
+): Claim {
+  const of = ({ parameters }: Operation) => parameters.filter((each) => each.in === part)
+  const isList = (parameter: Parameter) => part === 'query' && isSet(parameter)
+  const values = of(operation).map((each) => {
+    const one = makers.up(each.schema)
+    return [keyIn(part, each.name), isList(each) ? one.map((value) => [value]) : one] as const
+  })
+  const required = of(operation).filter((each) => each.required)
+  const fits = (result: unknown): string | undefined => {
+    const made = result as Readonly<Record<string, unknown>>
+    for (const { from, to } of rewrites) {
+      if (
+        from !== undefined &&
+        from !== to &&
+        made[from] !== undefined &&
+        !rewrites.some((each) => each.to === from)
+      )
+        return `${from} is still there`
+      const parameter = of(counterpart).find((each) => to !== undefined && sameName(part, each.name, to))
+      const value = to === undefined ? undefined : made[to]
+      if (!parameter) continue
+      if (value === undefined) {
+        if (parameter.required) return `${parameter.name} is missing`
+        continue
+      }
+      if (isList(parameter) !== Array.isArray(value))
+        return `${parameter.name} is ${isList(parameter) ? 'no' : 'a'} list`
+      for (const each of isList(parameter) ? (value as unknown[]) : [value]) {
+        const found = misfit(next, parameter.schema, each, parameter.name)
+        if (found) return describe(found)
+      }
+    }
+    return undefined
+  }
+  return {
+    name: `${next.version} ${operation.id} ${part}`,
+    values: fc.record(Object.fromEntries(values), {
+      requiredKeys: required.map((each) => keyIn(part, each.name)),
+      noNullPrototype: true,
+    }),
+    judge(value) {
+      const turn = (given: unknown) => applyParameters(rewrites, given as Readonly<Record<string, unknown>>)
+      const called = call({ turn, fits }, value, 'up')
+      return 'code' in called ? called : undefined
+    },
+  }
+}
