@@ -4,10 +4,14 @@
  */
 import { createHash } from 'node:crypto'
 import {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -29,9 +33,11 @@ const MOST_ENTRIES = 600
 
 const NO_CACHE: Cache = { read: () => undefined, write: () => undefined }
 
+export const isCacheOff = (): boolean => process.env.DATELINE_CACHE === 'off'
+
 /** @returns the cache of the working directory. */
 export function openCache(): Cache {
-  if (process.env.DATELINE_CACHE === 'off') return NO_CACHE
+  if (isCacheOff()) return NO_CACHE
   return createCache(existsSync('node_modules') ? 'node_modules/.cache/dateline' : '.cache/dateline')
 }
 
@@ -43,8 +49,7 @@ export function createCache(folder: string): Cache {
       try {
         // gzip's checksum tells a damaged entry.
         const text = gunzipSync(readFileSync(file)).toString()
-        const now = new Date()
-        utimesSync(file, now, now)
+        touch(file)
         return text
       } catch {
         return undefined
@@ -66,6 +71,16 @@ export function createCache(folder: string): Cache {
   }
 }
 
+/** An entry that is used is not pruned. In a folder that cannot be written none is. */
+function touch(file: string): void {
+  const now = new Date()
+  try {
+    utimesSync(file, now, now)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error
+  }
+}
+
 function prune(folder: string): void {
   const names = readdirSync(folder)
   if (names.length <= MOST_ENTRIES) return
@@ -83,6 +98,35 @@ export function hashOf(...texts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const text of texts) hash.update(`${text.length}:`).update(text)
   return hash.digest('hex')
+}
+
+/** Files are read piece by piece into the same memory, however large they are. */
+let piece: Buffer | undefined
+const PIECE = 1 << 20
+
+/** @returns SHA-256 of a file's bytes, hex; undefined where there is no file. */
+export function hashFile(file: string): string | undefined {
+  piece ??= Buffer.allocUnsafeSlow(PIECE)
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(file, 'r')
+    const hash = createHash('sha256')
+    for (let length = PIECE; length > 0; ) {
+      length = readSync(descriptor, piece, 0, PIECE, null)
+      hash.update(piece.subarray(0, length))
+    }
+    return hash.digest('hex')
+  } catch (cause) {
+    if (isNoFile(cause)) return undefined
+    throw cause
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+/** Whether reading failed since there is no file of that name. */
+export function isNoFile(cause: unknown): boolean {
+  return ['ENOENT', 'EISDIR', 'ENOTDIR', 'ELOOP'].includes((cause as NodeJS.ErrnoException).code ?? '')
 }
 
 let toolkit: string | undefined
@@ -106,15 +150,23 @@ export function toolkitHash(): string {
   return toolkit
 }
 
-/** @returns all files below a folder, in code unit order; none when there is no such folder. */
+/** @returns all files below a folder, in code unit order; none when there is no such folder. Links are followed. */
 export function filesBelow(folder: string): string[] {
-  if (!existsSync(folder)) return []
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
+  const seen = new Set<string>()
+  const find = (at: string): string[] => {
+    const real = existsSync(at) ? realpathSync(at) : undefined
+    if (real === undefined || seen.has(real) || !statSync(at).isDirectory()) return []
+    seen.add(real)
+    return readdirSync(at, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(at, entry.name)
+      if (entry.isFile()) return [path]
+      const isFile = entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isFile()
+      return isFile ? [path] : find(path)
+    })
+  }
+  return find(folder).sort()
 }
 
-export function readIfThere(file: string): string {
+function readIfThere(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }

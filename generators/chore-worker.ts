@@ -2,12 +2,13 @@
 import { enableCompileCache } from 'node:module'
 import { parentPort } from 'node:worker_threads'
 import { perform } from './chore.ts'
-import type { Chore, ChoreAnswer } from './chores.ts'
+import { type Chore, type ChoreAnswer, END } from './chores.ts'
 
 enableCompileCache()
 let last: Promise<void> = Promise.resolve()
-parentPort?.on('message', (chore: Chore) => {
-  last = last.then(async () => parentPort?.postMessage(await answer(chore)))
+parentPort?.on('message', (chore: Chore | typeof END) => {
+  if (chore === END) parentPort?.close()
+  else last = last.then(async () => parentPort?.postMessage(await answer(chore)))
 })
 
 async function answer(chore: Chore): Promise<ChoreAnswer> {

@@ -12,10 +12,14 @@ export type ChoreKind = 'lint' | 'types'
 export interface Chore {
   readonly kind: ChoreKind
   readonly file: string
+  /** What `lint` quotes; types are made of the JSON alone. */
   readonly text: string
   /** The same as plain JSON: handing it over is faster than reading it again. */
   readonly json: Readonly<Record<string, unknown>>
 }
+
+/** Tells a worker that nothing more comes, so that what it holds is free for others. */
+export const END = 'end'
 
 /** What a worker answers. */
 export type ChoreAnswer = { readonly result: string } | { readonly error: unknown }
@@ -34,7 +38,7 @@ export function createChores(cache: Cache, documents: readonly LoadedDocument[])
   const workers = new Map<ChoreKind, ChoreWorker>()
   const perform = async (chore: Chore): Promise<string> => {
     if (!large) return (await import('./chore.ts')).perform(chore)
-    const worker = workers.get(chore.kind) ?? startWorker()
+    const worker = workers.get(chore.kind) ?? startWorker(() => workers.delete(chore.kind))
     workers.set(chore.kind, worker)
     return worker.perform(chore)
   }
@@ -44,7 +48,7 @@ export function createChores(cache: Cache, documents: readonly LoadedDocument[])
     const key = `${kind}-${hashOf(toolkitHash(), text)}`
     const known = cache.read(key)
     if (known !== undefined) return known
-    const made = await perform({ kind, file, text, json })
+    const made = await perform({ kind, file, text: kind === 'lint' ? text : '', json })
     cache.write(key, made)
     return made
   }
@@ -58,25 +62,27 @@ interface ChoreWorker {
   perform(chore: Chore): Promise<string>
 }
 
-/** A thread that takes one chore after the other and keeps the process alive only while it has one. */
-function startWorker(): ChoreWorker {
+/** A thread that takes one chore after the other and ends after the last. @param ended is told of that. */
+function startWorker(ended: () => void): ChoreWorker {
   const worker = new Worker(new URL('./chore-worker.ts', import.meta.url))
   const waiting: { resolve: (text: string) => void; reject: (error: unknown) => void }[] = []
   worker.on('message', (answer: ChoreAnswer) => {
     const first = waiting.shift()
-    if (waiting.length === 0) worker.unref()
+    if (waiting.length === 0) {
+      ended()
+      worker.postMessage(END)
+    }
     if ('error' in answer) first?.reject(answer.error)
     else first?.resolve(answer.result)
   })
   worker.on('error', (error) => {
+    ended()
     for (const each of waiting.splice(0)) each.reject(error)
   })
-  worker.unref()
   return {
     perform: (chore) =>
       new Promise((resolve, reject) => {
         waiting.push({ resolve, reject })
-        worker.ref()
         worker.postMessage(chore)
       }),
   }

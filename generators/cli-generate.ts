@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { count, loadFamily, type Outcome, type Run } from './cli-run.ts'
-import { createReport } from './diagnostics.ts'
+import { createReport, DiagnosticsError } from './diagnostics.ts'
 import type { Step } from './gate.ts'
 import type { Api, OutputFile, Place } from './ir/model.ts'
 import { compare } from './print/file.ts'
@@ -59,28 +59,50 @@ async function writeTypes({ config }: Run, apis: readonly Api[]): Promise<void> 
   writeFiles(config.out, [...own, ...emitTypes(apis, types, config.client !== undefined)], 'keep')
 }
 
-/** @returns how many files a run on the same inputs found in the output, with its warnings, if they are still there. */
-async function recall(run: Run): Promise<number | undefined> {
-  const { recallRun } = await import('./unchanged.ts')
-  const known = recallRun(run.config, run.file)
-  for (const warning of known?.warnings ?? []) run.report.add(warning)
-  return known?.files
-}
+/** What depends on more than inputs and output: the permissions of a folder, what else is installed. */
+const OF_THIS_MACHINE = /^(?:output-|change-invalid$|types-failed$)/
 
-async function remember(run: Run, files: readonly OutputFile[]): Promise<void> {
-  const { rememberRun } = await import('./unchanged.ts')
-  rememberRun(run.config, run.file, files, run.report.diagnostics)
+/**
+ * Does nothing where an earlier run on the same inputs left the same output: it ends as that one did.
+ *
+ * @param work makes files, and says how many, and whether they are in the output now.
+ * @returns how many files there are. @throws DiagnosticsError
+ */
+async function onceFor(
+  run: Run,
+  command: string,
+  work: () => Promise<{ readonly files: number; readonly inPlace: boolean }>,
+): Promise<number> {
+  const { openMemory } = await import('./unchanged.ts')
+  const memory = openMemory(run, command)
+  const known = memory.recall()
+  if (known) {
+    for (const diagnostic of known.diagnostics) run.report.add(diagnostic)
+    if (known.files !== undefined) return known.files
+    throw new DiagnosticsError(known.diagnostics)
+  }
+  try {
+    const { files, inPlace } = await work()
+    if (inPlace) memory.remember({ files, diagnostics: run.report.diagnostics })
+    return files
+  } catch (error) {
+    if (!(error instanceof DiagnosticsError)) throw error
+    const { diagnostics } = error
+    if (!diagnostics.some((each) => OF_THIS_MACHINE.test(each.code))) memory.remember({ diagnostics })
+    throw error
+  }
 }
 
 /** Writes what the documents say. @param dry says what that would be, and writes nothing. */
 export async function generate(run: Run, dry = false): Promise<Outcome> {
-  const known = await recall(run)
-  if (known !== undefined) return writtenOutcome(run, known, [], dry)
-  const { files } = await emit(run, !dry)
-  const { planFiles, writeFiles } = await import('./write.ts')
-  const changed = (dry ? planFiles : writeFiles)(run.config.out, files)
-  if (!dry) await remember(run, files)
-  return writtenOutcome(run, files.length, changed, dry)
+  let changed: readonly Drift[] = []
+  const files = await onceFor(run, dry ? 'generate-dry' : 'generate', async () => {
+    const emitted = await emit(run, !dry)
+    const { planFiles, writeFiles } = await import('./write.ts')
+    changed = (dry ? planFiles : writeFiles)(run.config.out, emitted.files)
+    return { files: emitted.files.length, inPlace: !dry }
+  })
+  return writtenOutcome(run, files, changed, dry)
 }
 
 function writtenOutcome(run: Run, files: number, changed: readonly Drift[], dry: boolean): Outcome {
@@ -101,15 +123,15 @@ function writtenOutcome(run: Run, files: number, changed: readonly Drift[], dry:
 
 /** Fails where the output is not what the documents say. */
 export async function check(run: Run): Promise<Outcome> {
-  const known = await recall(run)
-  if (known !== undefined) return checkedOutcome(run, known)
-  const { apis, files, steps } = await emit(run, false)
-  await reportMissing(run, steps)
-  const [{ explainDrift }, { findDrift }] = await Promise.all([import('./drift.ts'), import('./write.ts')])
-  for (const diagnostic of explainDrift(findDrift(run.config.out, files), apis)) run.report.add(diagnostic)
-  run.report.finish()
-  await remember(run, files)
-  return checkedOutcome(run, files.length)
+  const files = await onceFor(run, 'check', async () => {
+    const { apis, files, steps } = await emit(run, false)
+    await reportMissing(run, steps)
+    const [{ explainDrift }, { findDrift }] = await Promise.all([import('./drift.ts'), import('./write.ts')])
+    for (const diagnostic of explainDrift(findDrift(run.config.out, files), apis)) run.report.add(diagnostic)
+    run.report.finish()
+    return { files: files.length, inPlace: true }
+  })
+  return checkedOutcome(run, files)
 }
 
 /** A lost change is said by its name, not by the drift that follows from it. */

@@ -3,6 +3,7 @@ import { styleText } from 'node:util'
 import type { Config } from './config.ts'
 import { createReport, type Diagnostic, type Paint, type Report, type Style } from './diagnostics.ts'
 import type { Api } from './ir/model.ts'
+import { createSourceLines, type SourceLines } from './source-lines.ts'
 
 export const OK = 0
 export const FINDINGS = 1
@@ -61,6 +62,8 @@ export interface Run {
   readonly file: string
   readonly report: Report
   readonly terminal: Terminal
+  /** What findings are shown with. */
+  readonly sources: SourceLines
 }
 
 /** What a command hands back: lines for people, data for programs. */
@@ -72,12 +75,12 @@ export interface Outcome {
 }
 
 /** @throws DiagnosticsError when the configuration cannot be read. */
-export async function openRun(file: string, terminal: Terminal): Promise<Run> {
+export async function openRun(file: string, terminal: Terminal, sources = createSourceLines()): Promise<Run> {
   const { readConfig } = await import('./config.ts')
   const report = createReport()
   const config = readConfig(file, report)
   report.finish()
-  return { config: config!, file, report, terminal }
+  return { config: config!, file, report, terminal, sources }
 }
 
 /** Reads and judges the documents of the family. @throws DiagnosticsError */

@@ -21,6 +21,7 @@ export class DiagnosticsError extends Error {
   readonly diagnostics: readonly Diagnostic[]
 
   constructor(diagnostics: readonly Diagnostic[]) {
+    locateAll(diagnostics)
     super(diagnostics.map((each) => formatDiagnostic(each)).join('\n'))
     this.diagnostics = diagnostics
   }
@@ -43,6 +44,13 @@ export function createReport(): Report {
       if (diagnostics.some((each) => each.severity === 'error')) throw new DiagnosticsError(diagnostics)
     },
   }
+}
+
+/** Looks for the lines that complaints are about, document by document: each is then read once. */
+export function locateAll(diagnostics: readonly Diagnostic[]): void {
+  const places = diagnostics.flatMap(({ place, other }) => [place ?? [], other ?? []].flat())
+  for (const ofFile of Map.groupBy(places, (place) => place.file).values())
+    for (const place of ofFile) void place.line
 }
 
 /** The lines of a file that a complaint is about, if it can be shown. */

@@ -18,8 +18,9 @@ import { buildApi } from './ir/build.ts'
 import type { Api, OutputFile } from './ir/model.ts'
 import { nameVersions } from './ir/versions.ts'
 import { reportProblems } from './lint.ts'
-import { loadDocument } from './load.ts'
+import { type LoadedDocument, loadDocument } from './load.ts'
 import { compare } from './print/file.ts'
+import { shareEqual } from './share.ts'
 
 /** What finds the faults of a value: one file to import, and those that it is made of. */
 const EXPLAIN = ['explain.ts', ...listAssets('explain').map((name) => `explain/${name}`)]
@@ -29,7 +30,7 @@ const hashes = new WeakMap<Api, string>()
 
 /** Reads and judges the documents, oldest first. What is wrong with them stands in the report. */
 export async function loadApis(config: Config, report: Report): Promise<Api[]> {
-  const documents = config.documents.flatMap((file) => loadDocument(file, report, config.strict) ?? [])
+  const documents = loadDocuments(config, report)
   const chores = createChores(openCache(), documents)
   // Redocly gives up on references that lead nowhere or round in circles, so problems wait until `build` has looked.
   const problems = documents.map((document) => chores.lint(document))
@@ -50,6 +51,15 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
   return apis
 }
 
+function loadDocuments({ documents, strict }: Config, report: Report): LoadedDocument[] {
+  const loaded: LoadedDocument[] = []
+  for (const file of documents) {
+    const document = loadDocument(file, report, strict)
+    if (document) loaded.push({ ...document, json: shareEqual(loaded.at(-1)?.json, document.json) })
+  }
+  return loaded
+}
+
 /** @returns what the configuration asks for, sorted by path. */
 export async function emitAll(apis: readonly Api[], config: Config, report: Report): Promise<OutputFile[]> {
   const versions = apis.map((api) => api.version)
@@ -58,8 +68,8 @@ export async function emitAll(apis: readonly Api[], config: Config, report: Repo
   const translations: Translations = served
     ? emitTranslations(apis, changes, report, config.out)
     : { files: [], bindings: new Map() }
-  const types = await printTypes(apis)
   const { client, wire } = config
+  const types = new Map<string, string>()
   const emitters: Record<Emitter, () => readonly OutputFile[]> = {
     types: () => emitTypes(apis, types, client !== undefined, changes),
     validators: () => emitValidators(apis),
@@ -71,8 +81,26 @@ export async function emitAll(apis: readonly Api[], config: Config, report: Repo
     documents: () => apis.map(printDocument),
     explain: () => EXPLAIN.map((path) => ({ path, text: readAsset(path) })),
   }
-  const files = config.emit.flatMap((name) => emitters[name]())
+  const needsTypes = (name: Emitter) => name === 'types' || name === 'client'
+  // A thread makes the types meanwhile.
+  const files = config.emit
+    .filter((name) => !needsTypes(name))
+    .flatMap((name) => emitters[name]().map(packed))
+  if (config.emit.some(needsTypes))
+    for (const [version, text] of await printTypes(apis)) types.set(version, text)
+  files.push(...config.emit.filter(needsTypes).flatMap((name) => emitters[name]().map(packed)))
   return files.sort((a, b) => compare(a.path, b.path))
+}
+
+/** As UTF-8 a text takes half of the memory or less, once it holds a single character beyond Latin-1. */
+function packed({ path, text }: OutputFile): OutputFile {
+  const bytes = Buffer.from(text)
+  return {
+    path,
+    get text() {
+      return bytes.toString()
+    },
+  }
 }
 
 /** A page depends on its own document and on what `OtherVersion` tells of the others: the types see to that. */

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs'
 import type { Report } from './diagnostics.ts'
 import { findExcess } from './excess.ts'
 import type { Place } from './ir/model.ts'
+import { findOffsets } from './read-offsets.ts'
 import { type LocatedYaml, readLocated, readValue } from './read-yaml.ts'
+import { scanJson } from './scan-json.ts'
 import { checkShape } from './shape.ts'
 
 export interface LoadedDocument {
@@ -66,13 +68,13 @@ export function parseText(
     })
     return undefined
   }
-  const offsetOf = offsetFinder(text, whole?.offsets)
+  const locate: Locate = (pointer) => lines(offsetOf(pointer, whole?.offsets ?? recentOffsets(text)))
   const document: LoadedDocument = {
     file,
     text,
     hash: createHash('sha256').update(text).digest('hex'),
     json: json as Record<string, unknown>,
-    place: (pointer) => lazyPlace(file, pointer, () => lines(offsetOf(pointer))),
+    place: (pointer) => new LazyPlace(file, pointer, locate),
   }
   return isOpenApi(document, report) && isWellShaped(document, report, strict) ? document : undefined
 }
@@ -119,38 +121,67 @@ function isWellShaped({ json, place }: LoadedDocument, report: Report, strict: b
   return faults.every(({ untidy }) => untidy && !strict)
 }
 
-/** A place that looks for its line when somebody asks: most never are. */
-function lazyPlace(file: string, pointer: string, find: () => { line: number; column: number }): Place {
-  let found: { line: number; column: number } | undefined
-  return {
-    file,
-    get line() {
-      found ??= find()
-      return found.line
-    },
-    get column() {
-      found ??= find()
-      return found.column
-    },
-    pointer,
+interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+type Locate = (pointer: string) => Position
+
+/** A place that looks for its line when somebody asks: most never are, and there is one for every node. */
+class LazyPlace implements Place {
+  readonly file: string
+  readonly pointer: string
+  #position: Locate | Position
+
+  constructor(file: string, pointer: string, locate: Locate) {
+    this.file = file
+    this.pointer = pointer
+    this.#position = locate
+  }
+
+  get line(): number {
+    return this.#found().line
+  }
+
+  get column(): number {
+    return this.#found().column
+  }
+
+  /** As JSON it has its line as well. */
+  toJSON(): Place {
+    return { file: this.file, ...this.#found(), pointer: this.pointer }
+  }
+
+  #found(): Position {
+    if (typeof this.#position === 'function') this.#position = this.#position(this.pointer)
+    return this.#position
   }
 }
 
 /** @returns where the node of a pointer starts; the nearest ancestor that is known otherwise. */
-function offsetFinder(text: string, known: ReadonlyMap<string, number> | undefined) {
-  let offsets = known
-  return (pointer: string): number => {
-    offsets ??= readLocated(text).offsets
-    let at = pointer
-    while (at !== '' && !offsets.has(at)) at = at.slice(0, at.lastIndexOf('/'))
-    return offsets.get(at) ?? 0
-  }
+function offsetOf(pointer: string, offsets: ReadonlyMap<string, number>): number {
+  let at = pointer
+  while (at !== '' && !offsets.has(at)) at = at.slice(0, at.lastIndexOf('/'))
+  return offsets.get(at) ?? 0
+}
+
+/** Whoever asks for many places asks document by document, or about two: the offsets of more would fill the memory. */
+const MAX_RECENT = 4
+const recent = new Map<string, ReadonlyMap<string, number>>()
+
+function recentOffsets(text: string): ReadonlyMap<string, number> {
+  const offsets = recent.get(text) ?? scanJson(text) ?? findOffsets(text) ?? readLocated(text).offsets
+  recent.delete(text)
+  recent.set(text, offsets)
+  if (recent.size > MAX_RECENT) recent.delete(recent.keys().next().value!)
+  return offsets
 }
 
 /** @returns line and column (1-based) of an offset. */
-function lineFinder(text: string) {
+function lineFinder(text: string): (offset: number) => Position {
   let starts: number[] | undefined
-  return (offset: number): { line: number; column: number } => {
+  return (offset) => {
     if (!starts) {
       starts = [0]
       for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)

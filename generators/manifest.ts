@@ -1,5 +1,5 @@
 /** What earlier runs wrote into an output folder: nothing else there is ever overwritten or removed. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { OutputFile } from './ir/model.ts'
 
 /** Stands in the output folder, beside what it lists. */
@@ -41,10 +41,12 @@ export function printManifest(manifest: Manifest): string {
   return `${JSON.stringify({ files }, null, 2)}\n`
 }
 
-/** Whether a file is as an earlier run wrote it. */
-export function owns(manifest: Manifest, path: string, text: string): boolean {
-  return manifest.get(path)?.includes(hashOf(text)) ?? false
+/** Whether a file is as an earlier run wrote it. @param hash SHA-256 of its bytes, hex. */
+export function owns(manifest: Manifest, path: string, hash: string): boolean {
+  return manifest.get(path)?.includes(hash.slice(0, LENGTH)) ?? false
 }
 
 /** Half of a SHA-256 is enough to tell an edited file from one that is not. */
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
+const LENGTH = 32
+
+const hashOf = (text: string): string => hash('sha256', text).slice(0, LENGTH)

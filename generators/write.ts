@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
+import { hashFile, isNoFile } from './cache.ts'
 import { type Diagnostic, DiagnosticsError } from './diagnostics.ts'
 import type { OutputFile } from './ir/model.ts'
 import {
@@ -35,23 +36,50 @@ export type Rest = 'remove' | 'keep'
 
 /** @returns where the folder differs from the files that it should hold. Never writes. */
 export function findDrift(out: string, files: readonly OutputFile[], rest: Rest = 'remove'): Drift[] {
+  return driftFrom(out, wantedIn(out, files, rest), rest)
+}
+
+/** What an output folder should hold. */
+interface Wanted {
+  readonly files: readonly OutputFile[]
+  /** Of these files alone. */
+  readonly listed: Manifest
+  /** Of all that is there in the end. */
+  readonly manifest: Manifest
+}
+
+function wantedIn(out: string, files: readonly OutputFile[], rest: Rest): Wanted {
+  const listed = manifestOf(files)
+  const before = rest === 'keep' ? readManifest(out) : undefined
+  return { files, listed, manifest: before ? mergeManifests(before, listed) : listed }
+}
+
+function driftFrom(out: string, { files, listed, manifest }: Wanted, rest: Rest): Drift[] {
   const before = readManifest(out)
-  const wanted = new Map(wellFormed(files).map((file) => [file.path, file.text]))
-  wanted.set(MANIFEST, printManifest(manifestAfter(out, files, rest)))
+  const wanted = new Map(files.map((file) => [file.path, file]))
+  wanted.set(MANIFEST, { path: MANIFEST, text: printManifest(manifest) })
   const drift: Drift[] = []
   const there = entriesBelow(out)
-  for (const [path, text] of wanted) {
-    const found = there.get(path) === 'file' ? readText(join(out, path)) : undefined
+  for (const [path, file] of wanted) {
+    // Half a surrogate pair cannot be written as UTF-8, and would come back as another text.
+    const textOf = () => file.text.toWellFormed()
+    if (!there.has(path)) {
+      drift.push({ path, kind: 'missing', wanted: textOf(), found: '' })
+      continue
+    }
+    const hash = there.get(path) === 'file' ? hashFile(join(out, path)) : undefined
+    if (hash === undefined || owns(listed, path, hash)) continue
+    const found = readText(join(out, path)) ?? ''
+    const text = textOf()
     const ours = path === MANIFEST ? before !== undefined : before?.has(path)
-    if (found === undefined) {
-      if (!there.has(path)) drift.push({ path, kind: 'missing', wanted: text, found: '' })
-    } else if (found !== text) drift.push({ path, kind: ours ? 'changed' : 'foreign', wanted: text, found })
+    if (found !== text) drift.push({ path, kind: ours ? 'changed' : 'foreign', wanted: text, found })
   }
   for (const [path, type] of there) {
     if (type === 'folder' ? !wanted.has(path) : type === 'file' && wanted.has(path)) continue
-    const found = type === 'file' ? (readText(join(out, path)) ?? '') : ''
-    const ours = type === 'file' && before !== undefined && owns(before, path, found)
+    const hash = type === 'file' ? hashFile(join(out, path)) : undefined
+    const ours = hash !== undefined && before !== undefined && owns(before, path, hash)
     if (ours && rest === 'keep') continue
+    const found = type === 'file' ? (readText(join(out, path)) ?? '') : ''
     drift.push({ path, kind: ours ? 'stale' : 'foreign', wanted: '', found })
   }
   return drift
@@ -62,7 +90,11 @@ export function findDrift(out: string, files: readonly OutputFile[], rest: Rest 
  * @throws DiagnosticsError where the folder holds what dateline did not write.
  */
 export function planFiles(out: string, files: readonly OutputFile[], rest: Rest = 'remove'): Drift[] {
-  const drift = findDrift(out, files, rest)
+  return planFrom(out, wantedIn(out, files, rest), rest)
+}
+
+function planFrom(out: string, wanted: Wanted, rest: Rest): Drift[] {
+  const drift = driftFrom(out, wanted, rest)
   const foreign = drift.filter((each) => each.kind === 'foreign')
   if (foreign.length > 0) throw new DiagnosticsError(explainForeign(out, foreign))
   return drift
@@ -75,10 +107,11 @@ export function planFiles(out: string, files: readonly OutputFile[], rest: Rest 
  * @returns what it changed. @throws DiagnosticsError before anything is written, or where the folder cannot be.
  */
 export function writeFiles(out: string, files: readonly OutputFile[], rest: Rest = 'remove'): Drift[] {
-  const drift = planFiles(out, files, rest)
+  const wanted = wantedIn(out, files, rest)
+  const drift = planFrom(out, wanted, rest)
   if (drift.length === 0) return drift
   try {
-    carryOut(out, files, drift, rest)
+    carryOut(out, wanted, drift)
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (code === undefined) throw cause
@@ -95,11 +128,10 @@ export function writeFiles(out: string, files: readonly OutputFile[], rest: Rest
   return drift
 }
 
-function carryOut(out: string, files: readonly OutputFile[], drift: readonly Drift[], rest: Rest): void {
+function carryOut(out: string, { files, manifest }: Wanted, drift: readonly Drift[]): void {
   mkdirSync(out, { recursive: true })
   removeTemporaries(out)
-  const after = manifestAfter(out, files, rest)
-  replace(out, MANIFEST, printManifest(mergeManifests(readManifest(out) ?? new Map(), after)))
+  replace(out, MANIFEST, printManifest(mergeManifests(readManifest(out) ?? new Map(), manifest)))
   const stale = drift.filter((each) => each.kind === 'stale')
   for (const { path } of stale) {
     rmSync(join(out, path))
@@ -108,21 +140,12 @@ function carryOut(out: string, files: readonly OutputFile[], drift: readonly Dri
   // Where case does not count, a stale `V1/types.ts` and the wanted `v1/types.ts` were one file.
   const removed = new Set(stale.map(({ path }) => path.toLowerCase()))
   const drifted = new Set(drift.map(({ path }) => path))
-  for (const { path, text } of wellFormed(files)) {
-    if (drifted.has(path) || removed.has(path.toLowerCase())) replace(out, path, text)
+  for (const file of files) {
+    const { path } = file
+    if (drifted.has(path) || removed.has(path.toLowerCase())) replace(out, path, file.text)
   }
-  replace(out, MANIFEST, printManifest(after))
+  replace(out, MANIFEST, printManifest(manifest))
 }
-
-function manifestAfter(out: string, files: readonly OutputFile[], rest: Rest): Manifest {
-  const after = manifestOf(wellFormed(files))
-  const before = rest === 'keep' ? readManifest(out) : undefined
-  return before ? mergeManifests(before, after) : after
-}
-
-/** Half a surrogate pair cannot be written as UTF-8, and would come back as another text. */
-const wellFormed = (files: readonly OutputFile[]): OutputFile[] =>
-  files.map(({ path, text }) => ({ path, text: text.toWellFormed() }))
 
 function readManifest(out: string): Manifest | undefined {
   const text = readText(join(out, MANIFEST))
@@ -179,8 +202,7 @@ export function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    if (['ENOENT', 'EISDIR', 'ENOTDIR', 'ELOOP'].includes((cause as NodeJS.ErrnoException).code ?? ''))
-      return undefined
+    if (isNoFile(cause)) return undefined
     throw cause
   }
 }

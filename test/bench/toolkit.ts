@@ -1,11 +1,13 @@
 /**
  * `npm run bench:toolkit`: each stage's and emitter's share on the four documents, beside openapi-typescript alone;
  * whole runs (cold, one line edited, unchanged); and cost and memory on made-up families of 5, 20 and 60 versions.
+ * `npm run bench:toolkit -- --documents 58 --megabytes 0.9`: one made-up family of that size alone.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import { loadChanges } from '../../generators/changes.ts'
 import { readConfig } from '../../generators/config.ts'
@@ -23,6 +25,7 @@ import { findProblems } from '../../generators/lint.ts'
 import { loadDocument } from '../../generators/load.ts'
 import { makeDocument, versionName } from '../toolkit/synthetic.ts'
 import { type Scratch, withScratch } from './scratch.ts'
+import { measureFamily, type Run } from './toolkit-family.ts'
 
 const print = (line = '') => void process.stdout.write(`${line}\n`)
 const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`
@@ -67,19 +70,18 @@ async function printShares(): Promise<void> {
   for (const [name, ms] of shares) print(`  ${name.padEnd(60)}${seconds(ms).padStart(9)}`)
 }
 
-interface Run {
-  readonly wall: number
-  readonly processor: number
-  readonly memory: number
-}
-
-/** One run of the command in a process of its own. @param cache of its own folder, or none at all. */
-async function command(scratch: Scratch, args: readonly string[], cache: boolean): Promise<Run> {
+/** One run of a script in a process of its own. @param cache whether it may use the cache of its folder. */
+async function execute(
+  scratch: Scratch,
+  script: string,
+  args: readonly string[],
+  { cache = true, cwd = process.cwd(), status: wanted = 0 } = {},
+): Promise<Run> {
   const start = performance.now()
   const child = spawn(
     process.execPath,
-    ['--import', resolve('test/bench/usage.ts'), resolve('generators/cli.ts'), ...args],
-    { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, DATELINE_CACHE: cache ? '' : 'off' } },
+    ['--import', resolve('test/bench/usage.ts'), resolve(script), ...args],
+    { cwd, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, DATELINE_CACHE: cache ? '' : 'off' } },
   )
   scratch.own(child)
   let stderr = ''
@@ -89,9 +91,13 @@ async function command(scratch: Scratch, args: readonly string[], cache: boolean
   const [status] = await once(child, 'close')
   const wall = performance.now() - start
   const usage = /usage (\d+) (\d+)$/m.exec(stderr)
-  if (status !== 0 || !usage) throw new Error(`dateline ${args.join(' ')} ended with ${status}\n${stderr}`)
+  if (status !== wanted || !usage)
+    throw new Error(`${script} ${args.join(' ')} ended with ${status}\n${stderr}`)
   return { wall, processor: Number(usage[1]) / 1000, memory: Number(usage[2]) / 1024 }
 }
+
+const command = (scratch: Scratch, args: readonly string[], cache: boolean): Promise<Run> =>
+  execute(scratch, 'generators/cli.ts', args, { cache })
 
 const shown = ({ wall, processor, memory }: Run) =>
   `${seconds(wall).padStart(9)} wall${seconds(processor).padStart(9)} processor${memory.toFixed(0).padStart(6)} MB`
@@ -153,6 +159,23 @@ async function printFamilies(scratch: Scratch): Promise<void> {
   }
 }
 
+const { values: wishes } = parseArgs({
+  options: { documents: { type: 'string' }, megabytes: { type: 'string', default: '0.9' } },
+})
+
+if (wishes.documents !== undefined) {
+  const [documents, megabytes] = [Number(wishes.documents), Number(wishes.megabytes)]
+  print(`a made-up family of ${documents} documents of ${megabytes} MB`)
+  await withScratch((scratch) =>
+    measureFamily(
+      scratch.directory,
+      documents,
+      megabytes,
+      (script, args, options) => execute(scratch, script, args, options),
+      (name, run) => print(`  ${name.padEnd(28)}${shown(run)}`),
+    ),
+  )
+}
 await printShares()
 await withScratch(async (scratch) => {
   await printRuns(scratch)
