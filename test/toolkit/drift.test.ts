@@ -130,7 +130,9 @@ test.each(['[ <<<<<<< ours', '{}', '[null, 1]'])(
     rmSync(two, { recursive: true, force: true })
     cpSync('test/golden/two-versions/openapi', join(two, 'openapi'), { recursive: true })
     mkdirSync(join(two, 'versions/2030-06-01'), { recursive: true })
-    const lenses = [{ kind: 'ignored-parameter', operations: ['listParcels'], in: 'query', name: 'include_lost' }]
+    const lenses = [
+      { kind: 'ignored-parameter', operations: ['listParcels'], in: 'query', name: 'include_lost' },
+    ]
     const change = { id: 'list-lost-parcels', why: 'Lists lost parcels.', lenses }
     writeFileSync(
       join(two, 'versions/2030-06-01/list-lost-parcels.ts'),
