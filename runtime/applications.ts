@@ -47,7 +47,7 @@ function createConsolePages(
 /** What a worker does beside answering: it delivers, expires, and lets go of what has been kept long enough. */
 function openWork(parts: Parts, outside: Pick<Deps, 'outbound' | 'hints' | 'notices'>) {
   const { settings, database, clock, baseUrls, log } = parts
-  const delivery = openDelivery({ ...parts, ...outside, distributed: settings.citus ?? false })
+  const delivery = openDelivery({ ...parts, ...outside })
   const chores = [
     keepSweeping(database, clock, log),
     keepExpiring({ database, clock, baseUrls, notices: outside.notices }, log),

@@ -13,6 +13,7 @@ import {
   type Records,
   type Walk,
 } from './page.ts'
+import { inSteps } from './steps.ts'
 import { toTimestamp } from './types.ts'
 
 /** An entry in its place in the chain; hashes in hexadecimal. */
@@ -46,30 +47,49 @@ export interface AuditRow {
  */
 export function placeInChain(schema: string, after: string): string {
   return `head AS (
-            INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash, wipes)
-            SELECT $1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0) ${after}
-            ON CONFLICT (tenant_id) DO UPDATE SET
-              sequence = CASE WHEN h.wipes = coalesce($15::integer, h.wipes) THEN h.sequence + 1 END,
-              previous_hash = h.hash,
-              hash = sha256($2::bytea || '"' || decode(encode(h.hash, 'hex'), 'escape') || '"' || $3::bytea)
-            RETURNING sequence, hash, previous_hash
+            ${movingHead(schema, `SELECT ${FIRST} ${after}`)} RETURNING sequence, hash, previous_hash
           )`
 }
 
+const FIRST = `$1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0)`
+
+const movingHead = (schema: string, first: string) =>
+  `INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash, wipes) ${first}
+            ON CONFLICT (tenant_id) DO UPDATE SET
+              sequence = CASE WHEN h.wipes = coalesce($15::integer, h.wipes) THEN h.sequence + 1 END,
+              previous_hash = h.hash,
+              hash = sha256($2::bytea || '"' || decode(encode(h.hash, 'hex'), 'escape') || '"' || $3::bytea)`
+
 /** The entry, in the place that `placeInChain` has found. */
 export function entryInChain(schema: string): string {
-  return `INSERT INTO ${schema}audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type,
-                                 actor_id, action, target_id, outcome, request_id, ip, version)
-          SELECT $1, sequence, hash, previous_hash, $4::timestamptz, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM head`
+  return `${entering(schema, '$1, sequence, hash, previous_hash')} FROM head`
 }
 
-const appendingTo = (schema: string) => `WITH ${placeInChain(schema, '')} ${entryInChain(schema)}`
+const entering = (schema: string, place: string) =>
+  `INSERT INTO ${schema}audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type,
+                                 actor_id, action, target_id, outcome, request_id, ip, version)
+          SELECT ${place}, $4::timestamptz, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14`
 
-const APPEND: Statement = { name: 'audit_append', text: appendingTo('') }
+/** Both, one after the other: the end that was moved is still locked, and is what the entry is numbered by. */
+export function chainInSteps(schema: string): readonly string[] {
+  return [
+    movingHead(schema, `VALUES (${FIRST})`),
+    `${entering(schema, 'h.tenant_id, h.sequence, h.hash, h.previous_hash')}
+     FROM ${schema}audit_heads h WHERE h.tenant_id = $1`,
+  ]
+}
+
+const appendingTo = (schema: string, name?: string): Statement => ({
+  ...(name !== undefined && { name }),
+  text: `WITH ${placeInChain(schema, '')} ${entryInChain(schema)}`,
+  steps: inSteps(name, ...chainInSteps(schema)),
+})
+
+const APPEND = appendingTo('', 'audit_append')
 
 const APPEND_IN: Readonly<Record<Environment, Statement>> = {
-  sandbox: { text: appendingTo('sandbox.') },
-  live: { text: appendingTo('live.') },
+  sandbox: appendingTo('sandbox.'),
+  live: appendingTo('live.'),
 }
 
 /** Whether it failed because its space was wiped while it was under way. */

@@ -1,5 +1,6 @@
 import type { Database, Result, Statement } from './database.ts'
 import type { Pool, Soon } from './pool.ts'
+import { inSteps } from './steps.ts'
 
 /**
  * The queue is empty one minute and holds a million rows the next, and a plan made for the empty one reads all of them: so
@@ -11,6 +12,20 @@ const BY_INDEX: Statement = {
                 set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
                 set_config('enable_material', 'off', true), set_config('enable_memoize', 'off', true),
                 set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`,
+  // Functions do not reach the servers of the shards, commands do.
+  steps: inSteps(
+    undefined,
+    ...[
+      'seqscan',
+      'bitmapscan',
+      'hashjoin',
+      'mergejoin',
+      'material',
+      'memoize',
+      'sort',
+      'incremental_sort',
+    ].map((way) => `SET LOCAL enable_${way} = off`),
+  ),
 }
 
 /**

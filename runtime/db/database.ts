@@ -1,4 +1,5 @@
 /** How statements reach PostgreSQL: the one shape that handlers, stages and the operator's tool share. */
+import type { Step } from './steps.ts'
 
 /** A statement with its text visible where it is used. The name, unique per text, makes it a prepared statement. */
 export interface Statement {
@@ -9,6 +10,8 @@ export interface Statement {
    * tenant, and is given up after ten seconds on behalf of a tenant.
    */
   readonly long?: true
+  /** The same where tables are distributed by tenant, if it is another statement there (`inSteps`). */
+  readonly steps?: readonly Step[]
 }
 
 export interface Result<Row> {

@@ -23,19 +23,37 @@ const TENANT_TABLES = `
    WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
    ORDER BY 1`
 
-async function listTables(client: pg.Client): Promise<readonly TenantTable[]> {
-  const { rows: found } = await client.query<{ made: boolean }>(
+/**
+ * Shards of a machine are changed one after the other. Side by side Citus does it on several connections, where indexes
+ * whose names come out the same wait for each other until one is told of a deadlock.
+ */
+export const ONE_BY_ONE = `citus.multi_shard_modify_mode = 'sequential'`
+
+export async function hasCitus(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ made: boolean }>(
     `SELECT to_regclass('pg_dist_partition') IS NOT NULL AS made`,
   )
-  if (!found[0]?.made) {
-    throw new MigrationError('SVC_CITUS: this database has no Citus: as superuser, CREATE EXTENSION citus')
-  }
+  return rows[0]?.made ?? false
+}
+
+async function listTables(client: pg.Client): Promise<readonly TenantTable[]> {
   return (await client.query<TenantTable>(TENANT_TABLES, [ENVIRONMENTS])).rows
 }
 
-/** Whether there is nothing to distribute. Throws `MigrationError` without Citus. */
-export async function isDistributed(client: pg.Client): Promise<boolean> {
-  return (await listTables(client)).every(({ distributed }) => distributed)
+/**
+ * How many of the tables are distributed. What was begun with `SVC_CITUS` goes on without it.
+ *
+ * @param wanted throws `MigrationError` where there is no Citus.
+ */
+export async function readDistribution(client: pg.Client, wanted: boolean): Promise<'none' | 'some' | 'all'> {
+  if (!(await hasCitus(client))) {
+    if (!wanted) return 'none'
+    throw new MigrationError('SVC_CITUS: this database has no Citus: as superuser, CREATE EXTENSION citus')
+  }
+  const tables = await listTables(client)
+  const count = tables.filter(({ distributed }) => distributed).length
+  if (count === 0) return 'none'
+  return count < tables.length ? 'some' : 'all'
 }
 
 /**

@@ -69,16 +69,23 @@ export function codeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined
 }
 
-/** The constraint that a statement violated, where PostgreSQL names it. */
+/** The constraint that a statement violated, where it is named. */
 export function constraintOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('constraint' in error)) return undefined
-  return typeof error.constraint === 'string' ? error.constraint : undefined
+  if (typeof error !== 'object' || error === null) return undefined
+  if ('constraint' in error && typeof error.constraint === 'string') return error.constraint
+  return ofShard(error, / constraint "(.+)_\d+"$/)
 }
 
-/** The table whose row a statement could not write, where PostgreSQL names it. */
+/** The table whose row a statement could not write, where it is named. */
 export function tableOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('table' in error)) return undefined
-  return typeof error.table === 'string' ? error.table : undefined
+  if (typeof error !== 'object' || error === null) return undefined
+  if ('table' in error && typeof error.table === 'string') return error.table
+  return ofShard(error, / relation "(.+)_\d+" violates /)
+}
+
+/** What Citus passes on of an error has a message only, in which the names end with the number of the shard. */
+function ofShard(error: object, pattern: RegExp): string | undefined {
+  return error instanceof Error ? pattern.exec(error.message)?.[1] : undefined
 }
 
 function isTimeLimit(error: unknown): boolean {

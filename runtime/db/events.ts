@@ -10,7 +10,11 @@ import {
   type Records,
   type Walk,
 } from './page.ts'
+import { inSteps } from './steps.ts'
 import { toTimestamp } from './types.ts'
+
+export const PLANNED_FOR =
+  'SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for'
 
 const APPEND: Statement = {
   name: 'events_append',
@@ -28,7 +32,19 @@ const APPEND: Statement = {
                   n.endpoint_id
              FROM given n, head
          )
-         SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for`,
+         ${PLANNED_FOR}`,
+  steps: inSteps(
+    'events_append',
+    `INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, $2)
+     ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + excluded.sequence`,
+    `INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id)
+     SELECT h.tenant_id, n.id, h.sequence - $2 + n.position, n.type, n.version, n.body, n.source, n.created, n.audience,
+            n.endpoint_id
+       FROM event_heads h, json_to_recordset($3) AS n (position bigint, id text, type text, version text, body text,
+            source json, created timestamptz, audience text, endpoint_id text)
+      WHERE h.tenant_id = $1`,
+    PLANNED_FOR,
+  ),
 }
 
 /**

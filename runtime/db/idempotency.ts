@@ -1,4 +1,5 @@
 import type { Database, Statement } from './database.ts'
+import { inSteps } from './steps.ts'
 import { toTimestamp } from './types.ts'
 
 /** The constraint that says that an answer to this key stands already. */
@@ -94,9 +95,16 @@ const SWEEP: Statement = {
          WHERE ctid = ANY (ARRAY(
            SELECT ctid FROM idempotency_answers WHERE created <= $1 ORDER BY created LIMIT $2 FOR UPDATE SKIP LOCKED))`,
   long: true,
+  // A place in a table is one in each shard, and no lock is over all of them: up to when the oldest were stored.
+  steps: inSteps(
+    undefined,
+    `DELETE FROM idempotency_answers WHERE created <= (
+       SELECT max(oldest.created) FROM (
+         SELECT created FROM idempotency_answers WHERE created <= $1 ORDER BY created LIMIT $2) AS oldest)`,
+  ),
 }
 
-/** Deletes the oldest answers of all tenants, at most `limit`, as old as `createdBy` or older; says how many. */
+/** Deletes the oldest answers of all tenants, about `limit` at a time, as old as `createdBy` or older; says how many. */
 export async function sweepAnswers(db: Database, createdBy: number, limit: number): Promise<number> {
   const { count } = await db.query(SWEEP, [toTimestamp(createdBy), limit])
   return count

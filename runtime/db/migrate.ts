@@ -3,7 +3,7 @@ import { deriveSecret } from '../auth/secrets.ts'
 import type { Environment } from '../contract.ts'
 import { changeIndex } from './concurrent-indexes.ts'
 import { clientConfig, isPooled } from './connection.ts'
-import { distribute, isDistributed } from './distribute.ts'
+import { distribute, hasCitus, ONE_BY_ONE, readDistribution } from './distribute.ts'
 import { messageOf } from './errors.ts'
 import {
   checkApplied,
@@ -33,6 +33,13 @@ export interface MigrateOptions {
   readonly say?: Say
 }
 
+/** A database that is as this program wants it. */
+export interface Migrated {
+  readonly roles: Roles
+  /** Whether the tables of tenants are distributed. */
+  readonly distributed: boolean
+}
+
 /** One run on one connection. */
 interface Run extends Required<Pick<MigrateOptions, 'citus' | 'direct' | 'say'>> {
   readonly client: pg.Client
@@ -52,7 +59,7 @@ export async function migrate(
   connection: pg.ClientConfig,
   pepper: string,
   options: MigrateOptions = {},
-): Promise<Roles> {
+): Promise<Migrated> {
   const { directory, citus = false, direct = false, say = () => {} } = options
   const files = readMigrations(directory)
   const client = new pg.Client(clientConfig(connection, 'svc migrate'))
@@ -63,7 +70,7 @@ export async function migrate(
     const run: Run = { client, connection, pepper, files, citus, direct, say }
     const roles = (await findRoles(run)) ?? (await bringUp(run))
     await checkPepper(client, pepper)
-    return roles
+    return { roles, distributed: (await readDistribution(client, citus)) !== 'none' }
   } finally {
     await client.end()
   }
@@ -73,7 +80,8 @@ export async function migrate(
 async function findRoles({ client, files, citus }: Run): Promise<Roles | undefined> {
   const state = await readState(client)
   checkApplied(files, state)
-  const isComplete = !citus || (await isDistributed(client))
+  const distribution = await readDistribution(client, citus)
+  const isComplete = distribution === 'all' || (distribution === 'none' && !citus)
   return isComplete && files.every((file) => state.applied.has(file.name)) ? state.roles : undefined
 }
 
@@ -138,6 +146,7 @@ async function bringUp(run: Run): Promise<Roles> {
   }
   // Whatever the owner's settings are: indexes take their time, and what locks tables sets a timeout of its own.
   await client.query('SET statement_timeout = 0; SET lock_timeout = 0')
+  if (await hasCitus(client)) await client.query(`SET ${ONE_BY_ONE}`)
   await acquireMigrationLock(client, say) // until the connection ends
   const what = 'preparing the schemas'
   await withShortLocks(client, { what, say }, async () => {
@@ -149,7 +158,7 @@ async function bringUp(run: Run): Promise<Roles> {
   for (const file of files.filter(({ name }) => !state.applied.has(name))) {
     await (file.indexes ? runIndexes(run, file, file.indexes) : runFile(run, file, roles))
   }
-  if (citus) await distribute(client, say)
+  if (citus || (await readDistribution(client, false)) !== 'none') await distribute(client, say)
   await withShortLocks(client, { what, say }, async () => {
     for (const environment of ENVIRONMENTS) {
       await completeRole(client, roles[environment])

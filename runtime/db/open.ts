@@ -6,9 +6,9 @@ import { pepperOf } from './embedded/pepper.ts'
 import { acquireServer } from './embedded/server.ts'
 import { codeOf, DatabaseUnavailable, isUnavailable, messageOf, UNDEFINED_DATABASE } from './errors.ts'
 import { createListener, type Notified } from './listen.ts'
-import { migrate } from './migrate.ts'
+import { type Migrated, migrate } from './migrate.ts'
 import { createPool, type MeasuredPool } from './pool.ts'
-import { asRole, type Roles } from './roles.ts'
+import { asRole } from './roles.ts'
 
 /** The owner's pool, which also receives notifications. */
 export interface ControlPool extends MeasuredPool {
@@ -111,9 +111,9 @@ export async function openDatabase(
   say: (line: string) => void = () => {},
 ): Promise<OpenDatabase> {
   const server = await openServer(settings, say)
-  let roles: Roles
+  let migrated: Migrated
   try {
-    roles = await migrate(server.direct(), server.pepper, {
+    migrated = await migrate(server.direct(), server.pepper, {
       directory: settings.migrationsDir,
       citus: settings.citus ?? false,
       direct: settings.databaseListenUrl !== undefined,
@@ -123,6 +123,7 @@ export async function openDatabase(
     await server.release()
     throw explainFailure(error, settings)
   }
+  const { roles, distributed } = migrated
   const pool = (name: string, connection: () => pg.ClientConfig, flushTogether: boolean) =>
     createPool({
       connection,
@@ -130,10 +131,11 @@ export async function openDatabase(
       prepared: settings.preparedStatements,
       applicationName: `svc ${name}`,
       flushTogether,
+      distributed,
     })
   const environmentPool = (environment: Environment) => {
     const connection = () => asRole(server.connection(), roles[environment], server.pepper)
-    return pool(environment, connection, !settings.citus)
+    return pool(environment, connection, !distributed)
   }
   const control = pool('control', server.connection, false)
   const sandbox = environmentPool('sandbox')

@@ -2,9 +2,10 @@
 import type { AuditEntry } from '../domain/audit-entry.ts'
 import { readSpace } from '../domain/space.ts'
 import type { RenderedEvent } from '../events/render.ts'
-import { appendAudit, entryInChain, entryValues, placeInChain } from './audit.ts'
+import { appendAudit, chainInSteps, entryInChain, entryValues, placeInChain } from './audit.ts'
 import type { Database, Statement } from './database.ts'
-import { appendEvents, audienceOf } from './events.ts'
+import { appendEvents, audienceOf, PLANNED_FOR } from './events.ts'
+import { inSteps } from './steps.ts'
 import { toTimestamp } from './types.ts'
 
 /** The answer to a POST with an Idempotency-Key, kept with the audit entry of the same request. */
@@ -17,15 +18,18 @@ export interface KeptAnswer {
   readonly head: string
 }
 
+const KEEP = `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
+            VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)`
+
 const KEPT = `kept AS (
-            INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
-            VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)
+            ${KEEP}
             RETURNING status
           )`
 
 const ENTRY_AND_ANSWER: Statement = {
   name: 'audit_append_with_answer',
   text: `WITH ${KEPT}, ${placeInChain('', 'FROM kept')} ${entryInChain('')}`,
+  steps: inSteps('audit_append_with_answer', KEEP, ...chainInSteps('')),
 }
 
 const ANSWER: Statement = {
@@ -45,7 +49,18 @@ const WITH_EVENT: Statement = {
                                 audience_endpoint_id)
             SELECT $1, $22, place.sequence, $23, $24, $25, $26::json, $27::timestamptz, $28, $29 FROM place
           ), ${KEPT}, ${placeInChain('', 'FROM place, kept')}, entry AS (${entryInChain('')})
-          SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for`,
+          ${PLANNED_FOR}`,
+  steps: inSteps(
+    'outcome_append',
+    `INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, 1)
+     ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + 1`,
+    `INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id)
+     SELECT h.tenant_id, $22, h.sequence, $23, $24, $25, $26::json, $27::timestamptz, $28, $29
+       FROM event_heads h WHERE h.tenant_id = $1`,
+    KEEP,
+    ...chainInSteps(''),
+    PLANNED_FOR,
+  ),
 }
 
 function answerValues({ key, fingerprint, status, body, head }: KeptAnswer): unknown[] {

@@ -2,6 +2,8 @@
 import type { Environment } from '../contract.ts'
 import { type IdPrefix, newId } from '../ids.ts'
 import type { Database, Statement } from './database.ts'
+import { ONE_BY_ONE } from './distribute.ts'
+import { inSteps } from './steps.ts'
 
 /** A table partitioned by ranges of its identifiers. */
 export interface Partitioned {
@@ -20,10 +22,19 @@ export function partitionName({ table }: Partitioned, from: number): string {
   return `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll('-', '')}`
 }
 
+const MINE = `pg_try_advisory_xact_lock(hashtextextended('partitions', 0)) AS mine`
+
 /** One node at a time, and nobody waits long behind a lock that has to wait itself. */
 const PRUDENCE: Statement = {
   text: `SELECT set_config('lock_timeout', '1s', true), set_config('statement_timeout', '20s', true),
-                pg_try_advisory_xact_lock(hashtextextended('partitions', 0)) AS mine`,
+                ${MINE}`,
+  steps: inSteps(
+    undefined,
+    `SET LOCAL ${ONE_BY_ONE}`,
+    `SET LOCAL lock_timeout = '1s'`,
+    `SET LOCAL statement_timeout = '20s'`,
+    `SELECT ${MINE}`,
+  ),
 }
 
 /** Whether this transaction is the one that may change partitions now. */
@@ -50,19 +61,19 @@ export async function addPartition(tx: Database, of: Partitioned, from: number, 
   await tx.query({
     text: `CREATE TABLE ${name} (LIKE ${environment}.${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
   })
+  // As every tenant table: statements are planned for a large tenant. Citus allows it as long as the table stands alone.
+  await tx.query({ text: `ALTER TABLE ${name} ALTER COLUMN tenant_id SET (n_distinct = 20)` })
   await tx.query({
     text: `ALTER TABLE ${environment}.${table} ATTACH PARTITION ${name}
            FOR VALUES FROM ('${idBound(prefix, from)}') TO ('${idBound(prefix, to)}')`,
   })
-  // As every tenant table: statements are planned for a large tenant.
-  await tx.query({ text: `ALTER TABLE ${name} ALTER COLUMN tenant_id SET (n_distinct = 20)` })
 }
 
 export async function dropPartition(tx: Database, of: Partitioned, from: number): Promise<void> {
   await tx.query({ text: `DROP TABLE ${of.environment}.${partitionName(of, from)}` })
 }
 
-/** Deletes rows of the default partition with identifiers from before `until`, at most `limit`; says how many. */
+/** Deletes rows of the default partition with identifiers from before `until`, about `limit` of them; says how many. */
 export async function sweepDefault(
   db: Database,
   { environment, table, prefix }: Partitioned,
@@ -74,6 +85,12 @@ export async function sweepDefault(
       text: `DELETE FROM ${environment}.${table}_default WHERE ctid = ANY (ARRAY(
                SELECT ctid FROM ${environment}.${table}_default WHERE id < $1 LIMIT $2 FOR UPDATE SKIP LOCKED))`,
       long: true,
+      steps: inSteps(
+        undefined,
+        `DELETE FROM ${environment}.${table}_default WHERE id <= (
+           SELECT max(oldest.id) FROM (
+             SELECT id FROM ${environment}.${table}_default WHERE id < $1 ORDER BY id LIMIT $2) AS oldest)`,
+      ),
     },
     [idBound(prefix, until), limit],
   )

@@ -13,6 +13,7 @@ import {
   type Walk,
 } from './page.ts'
 import type { TemplateKind } from './pass_templates.ts'
+import { inSteps } from './steps.ts'
 import { toTimestamp } from './types.ts'
 
 /** What a pass's link for Google Wallet is made of. */
@@ -122,16 +123,26 @@ export async function findOverduePasses(
 }
 
 // One parameter for any number of passes: the statement stays the same.
-const INSERT: Statement = {
-  name: 'passes_insert',
-  text: `INSERT INTO passes (tenant_id, id, template_id, status, holder_email, holder_name, fields, page_token,
-                             google_link, metadata, expires_at, revoked_at, archived_at, created, updated)
-         SELECT $1, n.id, n.template_id, n.status, n.holder_email, n.holder_name, n.fields, n.page_token,
-                n.google_link, n.metadata, n.expires_at, n.revoked_at, n.archived_at, n.created, n.updated
-         FROM json_to_recordset($2) AS n (id text, template_id text, status text, holder_email text,
+const GIVEN = `json_to_recordset($2) AS n (id text, template_id text, status text, holder_email text,
               holder_name text, fields json, page_token text, google_link text, metadata json,
               expires_at timestamptz, revoked_at timestamptz, archived_at timestamptz, created timestamptz,
-              updated timestamptz)`,
+              updated timestamptz)`
+
+const inserting = (tenant: string) =>
+  `INSERT INTO passes (tenant_id, id, template_id, status, holder_email, holder_name, fields, page_token,
+                             google_link, metadata, expires_at, revoked_at, archived_at, created, updated)
+         SELECT ${tenant}, n.id, n.template_id, n.status, n.holder_email, n.holder_name, n.fields, n.page_token,
+                n.google_link, n.metadata, n.expires_at, n.revoked_at, n.archived_at, n.created, n.updated
+         FROM ${GIVEN}`
+
+// What is not selected from a table of the tenant is not known to be the tenant's. The templates are locked, so they are there.
+const INSERT: Statement = {
+  name: 'passes_insert',
+  text: inserting('$1'),
+  steps: inSteps(
+    'passes_insert',
+    `${inserting('t.tenant_id')} JOIN pass_templates t ON t.tenant_id = $1 AND t.id = n.template_id`,
+  ),
 }
 
 /** Writes new passes, all in one statement. */
@@ -148,6 +159,13 @@ const UPDATE: Statement = {
            status = excluded.status, holder_email = excluded.holder_email, holder_name = excluded.holder_name,
            fields = excluded.fields, metadata = excluded.metadata, expires_at = excluded.expires_at,
            revoked_at = excluded.revoked_at, archived_at = excluded.archived_at, updated = excluded.updated`,
+  steps: inSteps(
+    'passes_update',
+    `UPDATE passes p SET status = n.status, holder_email = n.holder_email, holder_name = n.holder_name,
+            fields = n.fields, metadata = n.metadata, expires_at = n.expires_at, revoked_at = n.revoked_at,
+            archived_at = n.archived_at, updated = n.updated
+       FROM ${GIVEN} WHERE p.tenant_id = $1 AND p.id = n.id`,
+  ),
 }
 
 /** Writes what may change of passes that `lockPasses` holds, all in one statement. */

@@ -47,6 +47,8 @@ export interface Pool extends Transactions {
    * each other's locks: none gets more than its share, and free connections are given to tenants in turn.
    */
   forTenant(tenantId: string): Transactions
+  /** Whether tables are distributed by tenant, so that a transaction has to keep to one tenant's. */
+  readonly distributed: boolean
   /** Ends the connections after what they are doing. */
   end(): Promise<void>
 }
@@ -84,6 +86,8 @@ export interface PoolOptions {
    * nodes that hold the rows hear nothing of that.
    */
   readonly flushTogether?: boolean
+  /** Whether tables are distributed by tenant. */
+  readonly distributed?: boolean
 }
 
 /** Of the connections, so many are shared by single statements: they carry many at once. */
@@ -109,16 +113,39 @@ const LOCKS = "; SET LOCAL lock_timeout = '5s'"
  * Who waits for a lock waits for another transaction of the same tenant, and keeps a connection from others of it. A
  * request's count is worth so long and no longer.
  */
-const BEGIN = {
-  service: { durable: { text: 'BEGIN' }, soon: { text: `BEGIN${SOON}` } },
-  tenant: { durable: { text: `BEGIN${LOCKS}` }, soon: { text: `BEGIN${LOCKS}${SOON}` } },
-} as const satisfies Record<string, Record<string, Statement>>
+const BEGIN: Begin = {
+  service: { durable: begin('BEGIN'), soon: begin(`BEGIN${SOON}`) },
+  tenant: { durable: begin(`BEGIN${LOCKS}`), soon: begin(`BEGIN${LOCKS}${SOON}`) },
+  long: begin("BEGIN; SET LOCAL statement_timeout = '10s'"),
+}
 
-const BEGIN_LONG: Statement = { text: "BEGIN; SET LOCAL statement_timeout = '10s'" }
+type Begin = Readonly<Record<'service' | 'tenant', Record<'durable' | 'soon', readonly Statement[]>>> & {
+  readonly long: readonly Statement[]
+}
+
+function begin(...texts: readonly string[]): readonly Statement[] {
+  return texts.map((text) => ({ text }))
+}
+
+/** It is the servers of the shards that wait and read: Citus passes the limits on, one by one. */
+function beginDistributed(limit: string): readonly Statement[] {
+  return begin('BEGIN', "SET LOCAL citus.propagate_set_commands = 'local'", `SET LOCAL ${limit}`)
+}
+
+// Elsewhere a visit leaves with its COMMIT in one packet; here a worker that falls silent within it gives its tenant back so.
+const VISIT = beginDistributed("idle_in_transaction_session_timeout = '10s'")
+const REQUEST = beginDistributed("lock_timeout = '5s'")
+
+const BEGIN_DISTRIBUTED: Begin = {
+  service: { durable: VISIT, soon: VISIT },
+  tenant: { durable: REQUEST, soon: REQUEST },
+  long: beginDistributed("statement_timeout = '10s'"),
+}
 
 /** Opens a pool; nothing is connected before the first statement. */
 export function createPool(options: PoolOptions): MeasuredPool {
-  const { prepared, max } = options
+  const { prepared, max, distributed = false } = options
+  const begins = distributed ? BEGIN_DISTRIBUTED : BEGIN
   const config = () => clientConfig(options.connection(), options.applicationName)
   const shared = Math.max(1, Math.floor(max * SHARED))
   const aside = Math.max(1, Math.floor(max * LONG))
@@ -137,8 +164,9 @@ export function createPool(options: PoolOptions): MeasuredPool {
     : undefined
 
   const work = (tenant: Tenant): Transactions => {
-    const query: Database['query'] = (statement, values) => {
-      if (statement.long) return runLong(tenant, statement, values)
+    const query: Database['query'] = <Row>(statement: Statement, values?: readonly unknown[]) => {
+      if (statement.long) return runLong<Row>(tenant, statement, values)
+      if (distributed && statement.steps) return transaction((db) => db.query<Row>(statement, values))
       const passes = lanes.heldUp(tenant) && own.waiting(tenant) < MAX_WAITING
       return passes
         ? runPast(own, tenant, prepared, statement, values)
@@ -147,9 +175,9 @@ export function createPool(options: PoolOptions): MeasuredPool {
     const soon: Transactions['soon'] = async (steps) => {
       // Asked for before anything is sent: should the server start anew meanwhile, this session is lost.
       const session = flusher?.session()
-      const begin = BEGIN[tenant === undefined ? 'service' : 'tenant'][session ? 'soon' : 'durable']
+      const begin = begins[tenant === undefined ? 'service' : 'tenant'][session ? 'soon' : 'durable']
       const value = await runInPlaces(own, tenant, steps, (held, all) =>
-        runTransaction(held, { prepared, begin, tenant, turns }, all),
+        runTransaction(held, { prepared, begin, distributed, tenant, turns }, all),
       )
       return { value, kept: async () => session?.flush() }
     }
@@ -169,12 +197,15 @@ export function createPool(options: PoolOptions): MeasuredPool {
     }
   }
   const runLong = async <Row>(tenant: Tenant, statement: Statement, values?: readonly unknown[]) => {
-    const begin = tenant === undefined ? BEGIN.service.durable : BEGIN_LONG
+    const begin = tenant === undefined ? begins.service.durable : begins.long
     const held = await long.acquire(tenant)
-    return runTransaction(held, { prepared, begin, tenant, turns }, (db) => db.query<Row>(statement, values))
+    return runTransaction(held, { prepared, begin, distributed, tenant, turns }, (db) =>
+      db.query<Row>(statement, values),
+    )
   }
   return {
     ...work(undefined),
+    distributed,
     forTenant: work,
     load: () => {
       const [forStatements, forTransactions, forLong] = [lanes.load(), own.load(), long.load()]

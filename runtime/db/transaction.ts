@@ -5,12 +5,15 @@ import type { Database, Result, Statement } from './database.ts'
 import { codeOf, IN_FAILED_TRANSACTION, spoilsConnection, translateError } from './errors.ts'
 import type { EventLoopTurns } from './event-loop-turns.ts'
 import type { Tenant } from './fair-queue.ts'
+import { steppingDatabase } from './steps.ts'
 
 export interface TransactionOptions {
   /** Whether statements keep their names. */
   readonly prepared: boolean
-  /** Begins it, with what holds for it alone: after it nothing of that is left on the connection. */
-  readonly begin: Statement
+  /** Begin it, with what holds for it alone: after it nothing of that is left on the connection. */
+  readonly begin: readonly Statement[]
+  /** Whether tables are distributed by tenant: statements go in steps where they have any. */
+  readonly distributed: boolean
   readonly tenant: Tenant
   readonly turns: EventLoopTurns
 }
@@ -31,9 +34,9 @@ export async function runTransaction<T>(
 ): Promise<T> {
   const state: TransactionState = { failure: undefined, over: false }
   const db = transactionDatabase(client, options, state)
-  db.query(options.begin)
+  for (const statement of options.begin) db.query(statement)
   try {
-    const value = await work(db)
+    const value = await work(options.distributed ? steppingDatabase(db) : db)
     state.over = true
     await commit(client, state)
     release(spoilsConnection(state.failure))

@@ -9,6 +9,7 @@ import {
   type Records,
   type Walk,
 } from './page.ts'
+import { inSteps } from './steps.ts'
 import { toTimestamp } from './types.ts'
 
 /** One attempt to deliver an event to an endpoint. Instants in milliseconds since the epoch, service time. */
@@ -105,25 +106,39 @@ export async function lockWaiting(db: Database, tenantId: string, id: string): P
   return (await db.query(LOCK_WAITING, [tenantId, id])).rows.length > 0
 }
 
+const RESET = `UPDATE webhook_attempts a
+           SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
+               duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
+           WHERE a.tenant_id = $1 AND a.id = $2
+           RETURNING ${COLUMNS}`
+
+const queueing = (tenant: string) =>
+  `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
+                                      previous_id, generation, resume_at)
+           SELECT ${tenant}, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
+                  w.previous_id, w.generation, w.due_at`
+
 const RETRY: Statement = {
   name: 'webhook_attempts_retry',
   text: `WITH waited AS (
            DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2
            RETURNING previous_id, generation, due_at
          ), reset AS (
-           UPDATE webhook_attempts a
-           SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
-               duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
-           WHERE a.tenant_id = $1 AND a.id = $2
-           RETURNING ${COLUMNS}
+           ${RESET}
          ), queued AS (
-           INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
-                                      previous_id, generation, resume_at)
-           SELECT $1, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
-                  w.previous_id, w.generation, w.due_at
-             FROM reset r LEFT JOIN waited w ON true
+           ${queueing('$1')} FROM reset r LEFT JOIN waited w ON true
          )
          SELECT * FROM reset`,
+  steps: inSteps(
+    'webhook_attempts_retry',
+    RESET,
+    `${queueing('r.tenant_id')}
+       FROM webhook_attempts r
+       LEFT JOIN webhook_waiting w ON w.tenant_id = $1 AND w.attempt_id = r.id
+      WHERE r.tenant_id = $1 AND r.id = $2`,
+    'DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2',
+    `SELECT ${COLUMNS} FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.id = $2`,
+  ),
 }
 
 /**
@@ -140,13 +155,16 @@ export async function retryAttempt(
   return rows[0]!
 }
 
-// Leased ones are being sent: they end as they end. A first attempt whose sender was lost may not be written yet.
-const CANCEL: Statement = {
-  name: 'webhook_attempts_cancel',
-  text: `WITH unclaimed AS (
-           SELECT attempt_id FROM webhook_ready
-           WHERE tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4
-           FOR UPDATE
+// Leased ones are being sent: they end as they end.
+const UNCLAIMED = `tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4`
+
+const HOLD_UNCLAIMED = `SELECT attempt_id FROM webhook_ready
+           WHERE ${UNCLAIMED}
+           FOR UPDATE`
+
+/** All of them are gone from where they were. */
+const REMOVE = `WITH unclaimed AS (
+           ${HOLD_UNCLAIMED}
          ), ready AS (
            DELETE FROM webhook_ready r USING unclaimed u
            WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id
@@ -159,11 +177,29 @@ const CANCEL: Statement = {
          ), ended AS (
            UPDATE webhook_attempts a SET next_attempt_at = NULL
            FROM gone WHERE a.tenant_id = $1 AND a.id = gone.previous_id
-         )
-         INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
-                                       created, updated)
+         )`
+
+const WRITE = `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
+                                       created, updated)`
+
+// A first attempt whose sender was lost may not be written yet.
+const CANCEL: Statement = {
+  name: 'webhook_attempts_cancel',
+  text: `${REMOVE}
+         ${WRITE}
          SELECT $1, attempt_id, $2, event_id, attempt, 'canceled', 'schedule', due_at, due_at, $3 FROM gone
          ON CONFLICT (tenant_id, id) DO UPDATE SET status = excluded.status, updated = excluded.updated`,
+  steps: inSteps(
+    'webhook_attempts_cancel',
+    HOLD_UNCLAIMED,
+    `${WRITE}
+     SELECT tenant_id, attempt_id, endpoint_id, event_id, attempt, 'pending', 'schedule', due_at, due_at, due_at
+       FROM webhook_ready WHERE ${UNCLAIMED}
+     ON CONFLICT (tenant_id, id) DO NOTHING`,
+    `${REMOVE}
+     UPDATE webhook_attempts a SET status = 'canceled', updated = $3
+       FROM gone WHERE a.tenant_id = $1 AND a.id = gone.attempt_id`,
+  ),
 }
 
 /**

@@ -1,7 +1,8 @@
 /** What became of attempts, written by those who hold them under a lease. */
 import type { Database, Statement } from './database.ts'
 import { toTimestamp } from './types.ts'
-import { type ForTenants, perTenants } from './webhook_senders.ts'
+import { type ForTenants, perTenants, type TenantOf } from './webhook_senders.ts'
+import { writeUnwritten } from './webhook_successes.ts'
 
 /** The end of one attempt. Instants in milliseconds since the epoch, service time. */
 export interface Completion {
@@ -20,10 +21,8 @@ export interface Completion {
 }
 
 // Without a name: planned each time, for the size that the tables have then. Attempts and queue are found by their keys.
-// An attempt that was made by hand before the schedule did goes back to it when it fails (`resumes`). A first attempt may
-// not be written yet; what is in the queue says of it all that was planned.
-const COMPLETE: ForTenants<Statement> = perTenants('$3', ({ of }) => ({
-  text: `WITH outcome AS (
+// An attempt that was made by hand before the schedule did goes back to it when it fails (`resumes`).
+const completing = (of: TenantOf, writes: string, written: string) => `WITH outcome AS (
            SELECT * FROM json_to_recordset($1) AS o (
              tenant_id text, attempt_id text, token uuid, status text, response_status smallint, response_body text,
              error text, duration_ms integer, attempted_at timestamptz, next_id text, next_due timestamptz,
@@ -46,7 +45,27 @@ const COMPLETE: ForTenants<Statement> = perTenants('$3', ({ of }) => ({
             WHERE j.ends_series AND w.tenant_id = ${of('j')} AND w.endpoint_id = j.endpoint_id
               AND w.event_id = j.event_id
            RETURNING w.tenant_id, w.attempt_id, w.previous_id, j.attempt_id AS succeeded_id
-         ), noted AS (
+         ), ${writes} dropped AS (
+           UPDATE webhook_attempts a SET status = 'canceled', updated = $2
+             FROM unneeded u WHERE a.tenant_id = ${of('u')} AND a.id = u.attempt_id
+         ), ended AS (
+           UPDATE webhook_attempts a SET next_attempt_at = NULL
+             FROM (SELECT tenant_id, previous_id FROM judged
+                    WHERE status = 'canceled' OR resume_at IS NOT NULL AND NOT resumes
+                   UNION ALL
+                   SELECT tenant_id, previous_id FROM unneeded WHERE previous_id <> succeeded_id) AS p
+            WHERE a.tenant_id = ${of('p')} AND a.id = p.previous_id
+         )
+         SELECT ${written} FROM judged`
+
+/** What waits for its time after it: the attempt itself where it resumes, the next one otherwise. */
+const WAITS = `CASE WHEN resumes THEN attempt_id ELSE next_id END AS next_id, endpoint_id, event_id,
+                  CASE WHEN resumes THEN attempt ELSE attempt + 1 END AS attempt,
+                  CASE WHEN resumes THEN previous_id ELSE attempt_id END AS previous_id,
+                  coalesce(generation, series) AS generation, follows_at`
+
+// A first attempt may not be written yet; what is in the queue says of it all that was planned.
+const notedAndNext = (of: TenantOf) => `noted AS (
            INSERT INTO webhook_attempts AS a (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, response_status,
                                               response_body, error, duration_ms, scheduled_at, attempted_at,
                                               next_attempt_at, created, updated)
@@ -70,23 +89,58 @@ const COMPLETE: ForTenants<Statement> = perTenants('$3', ({ of }) => ({
          ), waits AS (
            INSERT INTO webhook_waiting (tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation,
                                         due_at)
-           SELECT ${of('j')}, CASE WHEN resumes THEN attempt_id ELSE next_id END, endpoint_id, event_id,
-                  CASE WHEN resumes THEN attempt ELSE attempt + 1 END,
-                  CASE WHEN resumes THEN previous_id ELSE attempt_id END, coalesce(generation, series), follows_at
-             FROM judged j WHERE follows_at IS NOT NULL
-         ), dropped AS (
-           UPDATE webhook_attempts a SET status = 'canceled', updated = $2
-             FROM unneeded u WHERE a.tenant_id = ${of('u')} AND a.id = u.attempt_id
-         ), ended AS (
-           UPDATE webhook_attempts a SET next_attempt_at = NULL
-             FROM (SELECT tenant_id, previous_id FROM judged
-                    WHERE status = 'canceled' OR resume_at IS NOT NULL AND NOT resumes
-                   UNION ALL
-                   SELECT tenant_id, previous_id FROM unneeded WHERE previous_id <> succeeded_id) AS p
-            WHERE a.tenant_id = ${of('p')} AND a.id = p.previous_id
-         )
-         SELECT attempt_id FROM judged`,
+           SELECT ${of('j')}, ${WAITS} FROM judged j WHERE follows_at IS NOT NULL
+         ),`
+
+const COMPLETE: ForTenants<Statement> = perTenants('$3', ({ of }) => ({
+  text: completing(of, notedAndNext(of), 'attempt_id'),
 }))
+
+const NOTED = `noted AS (
+           UPDATE webhook_attempts a
+              SET status = CASE WHEN j.resumes THEN 'pending' ELSE j.status END,
+                  trigger = CASE WHEN j.resumes THEN 'schedule' ELSE a.trigger END,
+                  scheduled_at = CASE WHEN j.resumes THEN j.follows_at ELSE a.scheduled_at END,
+                  response_status = j.response_status, response_body = j.response_body,
+                  error = j.error, duration_ms = j.duration_ms, attempted_at = j.attempted_at, updated = $2,
+                  next_attempt_at = CASE WHEN j.trigger = 'manual' AND NOT j.ends_series THEN a.next_attempt_at
+                                         ELSE j.follows_at END
+             FROM judged j WHERE a.tenant_id = $3 AND a.id = j.attempt_id
+         ),`
+
+// New rows beside changes would not go to one shard: they are written by statements of their own, before it and after.
+const COMPLETE_ONLY: Statement = { text: completing(() => '$3', NOTED, `attempt_id, resumes, ${WAITS}`) }
+
+/** An attempt that ended, and what waits after it: nothing where `follows_at` is null. */
+interface Ended {
+  readonly attempt_id: string
+  /** It waits itself; no other attempt is made. */
+  readonly resumes: boolean
+  readonly next_id: string | null
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly attempt: number
+  readonly previous_id: string
+  readonly generation: number
+  readonly follows_at: number | null
+}
+
+const NEXT = `json_to_recordset($2) AS n (attempt_id text, next_id text, endpoint_id text, event_id text, attempt smallint,
+                previous_id text, generation integer, follows_at timestamptz)
+         JOIN webhook_attempts a ON a.tenant_id = $1 AND a.id = n.attempt_id`
+
+const MAKE_NEXT: Statement = {
+  text: `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
+                                       updated)
+         SELECT a.tenant_id, n.next_id, n.endpoint_id, n.event_id, n.attempt, 'pending', 'schedule', n.follows_at, $3, $3
+           FROM ${NEXT}`,
+}
+
+const WAIT_FOR_NEXT: Statement = {
+  text: `INSERT INTO webhook_waiting (tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation, due_at)
+         SELECT a.tenant_id, n.next_id, n.endpoint_id, n.event_id, n.attempt, n.previous_id, n.generation, n.follows_at
+           FROM ${NEXT}`,
+}
 
 /**
  * Writes how attempts ended and what follows on them, all or none; those that are no longer held under their token stay as
@@ -100,6 +154,34 @@ export async function completeAttempts(
   now: number,
 ): Promise<ReadonlySet<string>> {
   const tenantId = onlyTenant(completions)
+  const values = completionValues(completions, now)
+  const { rows: written } = await (tenantId === undefined
+    ? db.query<{ attempt_id: string }>(COMPLETE.many, values)
+    : db.query<{ attempt_id: string }>(COMPLETE.one, [...values, tenantId]))
+  return new Set(written.map(({ attempt_id }) => attempt_id))
+}
+
+/**
+ * The same for a single tenant in a transaction, by statements of which each is for one shard where tables are distributed.
+ */
+export async function completeOfOne(
+  tx: Database,
+  completions: readonly Completion[],
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const tenantId = onlyTenant(completions)!
+  writeUnwritten(tx, completions)
+  const { rows } = await tx.query<Ended>(COMPLETE_ONLY, [...completionValues(completions, now), tenantId])
+  const waiting = rows.flatMap((row) =>
+    row.follows_at === null ? [] : { ...row, follows_at: toTimestamp(row.follows_at) },
+  )
+  const made = waiting.filter(({ resumes }) => !resumes)
+  if (made.length > 0) tx.query(MAKE_NEXT, [tenantId, JSON.stringify(made), toTimestamp(now)])
+  if (waiting.length > 0) tx.query(WAIT_FOR_NEXT, [tenantId, JSON.stringify(waiting)])
+  return new Set(rows.map(({ attempt_id }) => attempt_id))
+}
+
+function completionValues(completions: readonly Completion[], now: number): unknown[] {
   const rows = completions.map((each) => ({
     tenant_id: each.tenantId,
     attempt_id: each.attemptId,
@@ -114,11 +196,7 @@ export async function completeAttempts(
     next_due: each.next && toTimestamp(each.next.dueAt),
     generation: each.next?.generation,
   }))
-  const values = [JSON.stringify(rows), toTimestamp(now)]
-  const { rows: written } = await (tenantId === undefined
-    ? db.query<{ attempt_id: string }>(COMPLETE.many, values)
-    : db.query<{ attempt_id: string }>(COMPLETE.one, [...values, tenantId]))
-  return new Set(written.map(({ attempt_id }) => attempt_id))
+  return [JSON.stringify(rows), toTimestamp(now)]
 }
 
 /** How an endpoint was to be reached lately. */

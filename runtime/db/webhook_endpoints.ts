@@ -9,6 +9,7 @@ import {
   pageStatement,
   type Records,
 } from './page.ts'
+import { inSteps } from './steps.ts'
 import { toTimestamp } from './types.ts'
 
 /** An endpoint as it is stored, its secrets sealed. Instants in milliseconds since the epoch. */
@@ -33,12 +34,24 @@ const COLUMNS = `w.id, w.url, w.description, w.enabled_events, w.status, w.disab
 
 const HEAD = 'coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)'
 
+const openSender = (planned: string) =>
+  `INSERT INTO webhook_senders AS w (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, 'epoch', ${planned})
+         ON CONFLICT (tenant_id)`
+
+// In steps nothing is looked up while a row is inserted: it begins with a number that no sequence has.
+const UNPLANNED = '-1'
+const PLANNED_SO_FAR = `UPDATE webhook_senders SET planned = ${HEAD} WHERE tenant_id = $1 AND planned = ${UNPLANNED}`
+
 // The turn moves, as with every other change of the row: a visit that began before this one ended finds the row by the
 // place that it no longer has, and has to give up.
 const LOCK_SENDER: Statement = {
   name: 'webhook_senders_lock',
-  text: `INSERT INTO webhook_senders AS w (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, 'epoch', ${HEAD})
-         ON CONFLICT (tenant_id) DO UPDATE SET turn = w.turn + 1`,
+  text: `${openSender(HEAD)} DO UPDATE SET turn = w.turn + 1`,
+  steps: inSteps(
+    'webhook_senders_lock',
+    `${openSender(UNPLANNED)} DO UPDATE SET turn = w.turn + 1`,
+    PLANNED_SO_FAR,
+  ),
 }
 
 const COUNT: Statement = {
@@ -58,15 +71,23 @@ export async function lockEndpointCount(db: Database, tenantId: string): Promise
   return rows[0]!.count
 }
 
+const COLUMNS_INSERTED = `tenant_id, id, url, description, enabled_events, status, disabled_reason, secret,
+                                        retired_secrets, metadata, created, updated`
+
 const INSERT: Statement = {
   name: 'webhook_endpoints_insert',
   text: `WITH sender AS (
-           INSERT INTO webhook_senders (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, 'epoch', ${HEAD})
-           ON CONFLICT (tenant_id) DO NOTHING
+           ${openSender(HEAD)} DO NOTHING
          )
-         INSERT INTO webhook_endpoints (tenant_id, id, url, description, enabled_events, status, disabled_reason, secret,
-                                        retired_secrets, metadata, created, updated, since)
+         INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}, since)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${HEAD})`,
+  steps: inSteps(
+    'webhook_endpoints_insert',
+    `${openSender(UNPLANNED)} DO NOTHING`,
+    PLANNED_SO_FAR,
+    `INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    `UPDATE webhook_endpoints SET since = ${HEAD} WHERE tenant_id = $1 AND id = $2`,
+  ),
 }
 
 /** Writes a new endpoint, which gets the events that are emitted from now on; the tenant's first one also opens its bucket, full. */

@@ -1,7 +1,9 @@
 /** The first attempts to deliver events, planned by workers in the order in which the events were committed. */
-import { byIndexSoon } from './by_index.ts'
+import { byIndexSoon, useIndexes } from './by_index.ts'
 import type { Statement } from './database.ts'
 import type { Pool, Soon } from './pool.ts'
+import { inSteps } from './steps.ts'
+import { type FoundPlan, keepPlan } from './webhook_plan_of_one.ts'
 import { type Claimed, laneRoom } from './webhook_ready.ts'
 import {
   type ForTenants,
@@ -98,9 +100,25 @@ const SHARED_OUT = `turn AS (
       FROM turn t
   )`
 
-const PLAN: ForTenants<Statement> = perTenants('$4', ({ name, of, isIn }, tenants) => ({
-  name: `webhook_events_plan${name}`,
-  text: `WITH ${visit(tenants, of)}, ${reach(of)}, ${lanes(of)}, ${attempts(of)}, ${SHARED_OUT}, kept AS (
+const found = (tenants: VisitRequest['of'], of: TenantOf) =>
+  `WITH ${visit(tenants, of)}, ${reach(of)}, ${lanes(of)}, ${attempts(of)}, ${SHARED_OUT}`
+
+/** Whether attempts are in the queue that nobody makes. */
+const idle = (
+  of: TenantOf,
+) => `EXISTS (SELECT FROM webhook_ready r WHERE r.tenant_id = ${of('v')} AND r.lease_until < $1
+                         ORDER BY r.endpoint_id, r.lease_until LIMIT 1)`
+
+/** For `keepPlan`, which writes it. */
+const findOnly = (of: TenantOf) => `${found('one', of)}
+  SELECT v.tenant_id, v.more, v.reached, v.reached > v.planned AS moved, v.tokens, v.endpoint_id AS served, ${idle(of)} AS idle,
+         p.status, p.leased, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger, true AS wanted,
+         p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.event_type,
+         p.event_version, CASE WHEN p.leased THEN p.body END AS body, p.created AS emitted_at
+    FROM reach v LEFT JOIN planned p ON p.tenant_id = v.tenant_id
+   ORDER BY p.turn, p.position`
+
+const planAtOnce = (of: TenantOf) => `${found('many', of)}, kept AS (
     INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
                                   updated)
     SELECT ${of('p')}, p.attempt_id, p.endpoint_id, p.event_id, 1,
@@ -118,27 +136,34 @@ const PLAN: ForTenants<Statement> = perTenants('$4', ({ name, of, isIn }, tenant
   ), visited AS MATERIALIZED (
     SELECT v.tenant_id, v.place, v.planned, v.reached, v.more, v.tokens - coalesce(s.attempts, 0) AS tokens,
            coalesce(s.endpoint_id, v.endpoint_id) AS endpoint_id,
-           coalesce(s.queued, false)
-             OR EXISTS (SELECT FROM webhook_ready r WHERE r.tenant_id = ${of('v')} AND r.lease_until < $1
-                         ORDER BY r.endpoint_id, r.lease_until LIMIT 1) AS queued
+           coalesce(s.queued, false) OR ${idle(of)} AS queued
       FROM reach v LEFT JOIN sent s ON s.tenant_id = v.tenant_id
   ), spent AS (
     UPDATE webhook_senders w
        SET (planned, tokens, endpoint_id) =
              (SELECT v.reached, v.tokens, v.endpoint_id FROM visited v WHERE v.tenant_id = w.tenant_id),
            refilled_at = greatest(w.refilled_at, $1), turn = w.turn + 1
-     WHERE ${isIn} AND w.ctid = ANY (ARRAY(SELECT v.place FROM visited v WHERE v.reached > v.planned))
+     WHERE w.ctid = ANY (ARRAY(SELECT v.place FROM visited v WHERE v.reached > v.planned))
   )
   SELECT v.tenant_id, v.more, v.queued, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger,
          true AS wanted, p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.event_type,
          p.event_version, p.body, p.created AS emitted_at
     FROM visited v LEFT JOIN planned p ON p.leased AND p.tenant_id = v.tenant_id
-   ORDER BY p.turn, p.position`,
+   ORDER BY p.turn, p.position`
+
+const PLAN: ForTenants<Statement> = perTenants('$4', ({ name, of }, tenants) => ({
+  name: `webhook_events_plan${name}`,
+  text: tenants === 'one' ? findOnly(of) : planAtOnce(of),
 }))
+
+// Under its own name, with the values that it takes.
+const [FIND] = inSteps(undefined, PLAN.one.text)
 
 /** The same with its values, for those who want to see its plan. */
 export function planStatement(request: VisitRequest): readonly [Statement, unknown[]] {
-  return [PLAN[request.of], visitValues(request)]
+  const values = visitValues(request)
+  if (request.of === 'many') return [PLAN.many, values]
+  return [{ ...PLAN.one, ...FIND!.statement }, FIND!.takes.map((at) => values[at])]
 }
 
 /**
@@ -148,6 +173,7 @@ export function planStatement(request: VisitRequest): readonly [Statement, unkno
  * `completeAttempts`) or when that takes long (`showAttempts`). What an endpoint subscribes to, and whether it is enabled, counts as it is now, moments after the event.
  */
 export async function planAttempts(pool: Pool, request: VisitRequest): Promise<Plans> {
+  if (request.of === 'one') return planForOne(pool, request)
   type Row = Claimed & PlanVisit & { attempt_id: string | null }
   const { rows, kept } = await byIndexSoon<Row>(pool, ...planStatement(request))
   return {
@@ -155,4 +181,20 @@ export async function planAttempts(pool: Pool, request: VisitRequest): Promise<P
     rows: rows.filter(({ attempt_id }) => attempt_id !== null),
     visits: new Map(rows.map(({ tenant_id, more, queued }) => [tenant_id, { more, queued }])),
   }
+}
+
+/** The same for a single tenant, by statements of which each is for one shard where tables are distributed. */
+async function planForOne(pool: Pool, request: VisitRequest): Promise<Plans> {
+  const { value, kept } = await pool.soon(async (tx) => {
+    useIndexes(tx)
+    const { rows } = await tx.query<FoundPlan>(...planStatement(request))
+    const [first] = rows
+    if (!first) return { rows: [], visits: new Map<string, PlanVisit>() }
+    const planned = rows.filter(({ attempt_id }) => attempt_id !== null)
+    if (first.moved) keepPlan(tx, request, first, planned)
+    const queued = first.idle || planned.some(({ status, leased }) => status === 'enabled' && !leased)
+    const visits = new Map([[first.tenant_id, { more: first.more, queued }]])
+    return { rows: planned.filter(({ leased }) => leased), visits }
+  })
+  return { kept, ...value }
 }

@@ -1,5 +1,6 @@
 /** What most attempts come to: they are sent once, and answered. */
 import type { Database, Statement } from './database.ts'
+import { inSteps } from './steps.ts'
 import { toTimestamp } from './types.ts'
 import type { Completion } from './webhook_deliveries.ts'
 import { type Form, type ForTenants, perTenants, type VisitRequest } from './webhook_senders.ts'
@@ -24,37 +25,76 @@ const queued = ({ of }: Form) => `SELECT r.ctid AS place, r.endpoint_id, r.event
               AND r.token = g.token
             ORDER BY r.attempt_id LIMIT 1`
 
+/** Those of $2 and $3 that the tenant $1 has in the queue, and further columns: for statements that go to one shard. */
+const queuedOfOne = (types = '', columns = '') =>
+  `webhook_ready r JOIN unnest($2::text[], $3::uuid[]${types}) AS g (attempt_id, token${columns})
+             ON r.attempt_id = g.attempt_id AND r.token = g.token
+          WHERE r.tenant_id = $1`
+
+// Before anything is written of them, as in one statement: who cancels does the same.
+const HOLD: Statement = { text: `SELECT r.attempt_id FROM ${queuedOfOne()} FOR UPDATE OF r` }
+
+const ANSWERS = [
+  ', $4::smallint[], $5::text[], $6::integer[], $7::float8[]',
+  ', response_status, response_body, duration_ms, attempted_at',
+] as const
+
+const SUCCEEDED = `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, response_status,
+                                         response_body, duration_ms, scheduled_at, attempted_at, created, updated)`
+
+const ENDED = `ON CONFLICT (tenant_id, id) DO UPDATE
+              SET status = excluded.status, response_status = excluded.response_status,
+                  response_body = excluded.response_body, error = NULL, duration_ms = excluded.duration_ms,
+                  attempted_at = excluded.attempted_at, next_attempt_at = NULL, updated = excluded.updated`
+
+const SUCCEED_IN_STEPS = inSteps(
+  undefined,
+  HOLD.text,
+  `${SUCCEEDED}
+   SELECT r.tenant_id, r.attempt_id, r.endpoint_id, r.event_id, r.attempt, 'succeeded', 'schedule', g.response_status,
+          g.response_body, g.duration_ms, r.due_at, to_timestamp(g.attempted_at / 1000), r.due_at, $8
+     FROM ${queuedOfOne(...ANSWERS)}
+   ${ENDED}`,
+  `DELETE FROM webhook_ready r USING unnest($2::text[], $3::uuid[]) AS g (attempt_id, token)
+    WHERE r.tenant_id = $1 AND r.attempt_id = g.attempt_id AND r.token = g.token
+   RETURNING r.attempt_id`,
+)
+
 // Deleted by their places, as in a claim: for that there is one plan too, whatever the queue was when it was made.
 const SUCCEED: ForTenants<Statement> = perTenants('$1', (form, tenants) => ({
   name: `webhook_attempts_succeed${form.name}`,
+  ...(tenants === 'one' && { steps: SUCCEED_IN_STEPS }),
   text: `WITH held AS MATERIALIZED (
            SELECT g.*, q.*
-             FROM ${given(
-               tenants,
-               ', $4::smallint[], $5::text[], $6::integer[], $7::float8[]',
-               ', response_status, response_body, duration_ms, attempted_at',
-             )}
+             FROM ${given(tenants, ...ANSWERS)}
             CROSS JOIN LATERAL (${queued(form)} FOR UPDATE) AS q
          ), released AS (
            DELETE FROM webhook_ready WHERE ${form.isIn} AND ctid = ANY (ARRAY(SELECT place FROM held))
          ), written AS (
-           INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, response_status,
-                                         response_body, duration_ms, scheduled_at, attempted_at, created, updated)
+           ${SUCCEEDED}
            SELECT ${form.of('h')}, attempt_id, endpoint_id, event_id, attempt, 'succeeded', 'schedule', response_status,
                   response_body, duration_ms, due_at, to_timestamp(attempted_at / 1000), due_at, $8
              FROM held h
-           ON CONFLICT (tenant_id, id) DO UPDATE
-              SET status = excluded.status, response_status = excluded.response_status,
-                  response_body = excluded.response_body, error = NULL, duration_ms = excluded.duration_ms,
-                  attempted_at = excluded.attempted_at, next_attempt_at = NULL, updated = excluded.updated
+           ${ENDED}
          )
          SELECT attempt_id FROM held`,
 }))
 
+const PENDING = `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
+                                       updated)`
+
+const SHOW_IN_STEPS = inSteps(
+  undefined,
+  `${PENDING}
+   SELECT r.tenant_id, r.attempt_id, r.endpoint_id, r.event_id, r.attempt, 'pending', 'schedule', r.due_at, r.due_at, r.due_at
+     FROM ${queuedOfOne()}
+   ON CONFLICT (tenant_id, id) DO NOTHING`,
+)
+
 const SHOW: ForTenants<Statement> = perTenants('$1', (form, tenants) => ({
   name: `webhook_attempts_show${form.name}`,
-  text: `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
-                                       updated)
+  ...(tenants === 'one' && { steps: SHOW_IN_STEPS }),
+  text: `${PENDING}
          SELECT ${form.of('g')}, g.attempt_id, q.endpoint_id, q.event_id, q.attempt, 'pending', 'schedule', q.due_at, q.due_at,
                 q.due_at
            FROM ${given(tenants, '', '')} CROSS JOIN LATERAL (${queued(form)}) AS q
@@ -101,4 +141,14 @@ export async function succeedAttempts(
  */
 export function showAttempts(db: Database, of: VisitRequest['of'], sent: readonly Sent[]): Promise<unknown> {
   return db.query(SHOW[of], idsOf(of, sent))
+}
+
+/**
+ * The same before something else is written of them in the transaction, which holds what the queue has of them from here on.
+ *
+ * @param sent all of one tenant.
+ */
+export function writeUnwritten(tx: Database, sent: readonly Sent[]): void {
+  tx.query(HOLD, idsOf('one', sent))
+  showAttempts(tx, 'one', sent)
 }

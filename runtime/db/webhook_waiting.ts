@@ -1,16 +1,15 @@
-import { byIndex } from './by_index.ts'
+import { byIndex, useIndexes } from './by_index.ts'
 import type { Database, Statement } from './database.ts'
 import type { Pool } from './pool.ts'
 import { toTimestamp } from './types.ts'
-import { type ForTenants, perTenants } from './webhook_senders.ts'
 
-const PROMOTE: ForTenants<Statement> = perTenants('$3', ({ name, isIn }) => ({
-  name: `webhook_waiting_promote${name}`,
+const PROMOTE: Statement = {
+  name: 'webhook_waiting_promote',
   text: `WITH due AS MATERIALIZED (
-           SELECT w.ctid AS place FROM webhook_waiting w WHERE ${isIn} AND w.due_at <= $1
+           SELECT w.ctid AS place FROM webhook_waiting w WHERE w.due_at <= $1
             ORDER BY w.due_at LIMIT $2 FOR UPDATE SKIP LOCKED
          ), moved AS (
-           DELETE FROM webhook_waiting WHERE ${isIn} AND ctid = ANY (ARRAY(SELECT place FROM due))
+           DELETE FROM webhook_waiting WHERE ctid = ANY (ARRAY(SELECT place FROM due))
            RETURNING tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation, due_at
          ), ready AS (
            INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, previous_id,
@@ -20,7 +19,28 @@ const PROMOTE: ForTenants<Statement> = perTenants('$3', ({ name, isIn }) => ({
            ON CONFLICT (tenant_id, attempt_id) DO NOTHING
          )
          SELECT tenant_id FROM moved`,
-}))
+}
+
+const LOCK_DUE: Statement = {
+  name: 'webhook_waiting_lock_due',
+  text: `SELECT w.attempt_id FROM webhook_waiting w WHERE w.tenant_id = $1 AND w.due_at <= $2
+          ORDER BY w.due_at LIMIT $3 FOR UPDATE SKIP LOCKED`,
+}
+
+const QUEUE_DUE: Statement = {
+  name: 'webhook_waiting_queue',
+  text: `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, previous_id, generation,
+                                    due_at)
+         SELECT w.tenant_id, w.attempt_id, w.endpoint_id, w.event_id, w.attempt, 'schedule', w.previous_id, w.generation,
+                w.due_at
+           FROM webhook_waiting w WHERE w.tenant_id = $1 AND w.attempt_id = ANY ($2)
+         ON CONFLICT (tenant_id, attempt_id) DO NOTHING`,
+}
+
+const REMOVE_DUE: Statement = {
+  name: 'webhook_waiting_remove',
+  text: 'DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = ANY ($2)',
+}
 
 /**
  * Puts attempts whose time has come into the queue, the longest due first; gives the tenant of each.
@@ -33,12 +53,23 @@ export async function promoteAttempts(
   limit: number,
   tenantId?: string,
 ): Promise<readonly string[]> {
-  const values = [toTimestamp(now), limit]
-  const db = byIndex(pool)
-  const { rows } = await (tenantId === undefined
-    ? db.query<{ tenant_id: string }>(PROMOTE.many, values)
-    : db.query<{ tenant_id: string }>(PROMOTE.one, [...values, tenantId]))
+  if (tenantId !== undefined) return promoteOne(pool, now, limit, tenantId)
+  const { rows } = await byIndex(pool).query<{ tenant_id: string }>(PROMOTE, [toTimestamp(now), limit])
   return rows.map(({ tenant_id }) => tenant_id)
+}
+
+/** By statements of which each is for one shard where tables are distributed. */
+function promoteOne(pool: Pool, now: number, limit: number, tenantId: string): Promise<readonly string[]> {
+  return pool.transaction(async (tx) => {
+    useIndexes(tx)
+    const { rows } = await tx.query<{ attempt_id: string }>(LOCK_DUE, [tenantId, toTimestamp(now), limit])
+    const due = rows.map(({ attempt_id }) => attempt_id)
+    if (due.length > 0) {
+      tx.query(QUEUE_DUE, [tenantId, due])
+      tx.query(REMOVE_DUE, [tenantId, due])
+    }
+    return due.map(() => tenantId)
+  })
 }
 
 // Reads only, and takes no lock: a database that is distributed by tenant answers it from all places at once.

@@ -51,18 +51,33 @@ const CLOSE: Statement = { text: 'UPDATE audit_heads SET wipes = $2 WHERE tenant
 const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
 
 // Nothing is sent without the bucket: deliveries of the old space end with it. The new space starts with what is left in it.
-const COPY_BUCKET: Statement = {
-  text: `INSERT INTO webhook_senders (tenant_id, tokens, refilled_at, planned)
-         SELECT $2, tokens, refilled_at,
-                coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)
-           FROM webhook_senders WHERE tenant_id = $1 FOR UPDATE`,
+const READ_BUCKET: Statement = {
+  text: 'SELECT tokens, refilled_at FROM webhook_senders WHERE tenant_id = $1 FOR UPDATE',
+}
+
+const OPEN_BUCKET: Statement = {
+  text: 'INSERT INTO webhook_senders (tenant_id, tokens, refilled_at, planned) VALUES ($1, $2, $3, $4)',
 }
 
 const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }
 
 // Events go on counting where they were: who watches them must not see a number twice.
-const COPY_SEQUENCE: Statement = {
-  text: `INSERT INTO event_heads (tenant_id, sequence) SELECT $2, sequence FROM event_heads WHERE tenant_id = $1`,
+const READ_SEQUENCE: Statement = { text: 'SELECT sequence FROM event_heads WHERE tenant_id = $1' }
+
+const OPEN_SEQUENCE: Statement = { text: 'INSERT INTO event_heads (tenant_id, sequence) VALUES ($1, $2)' }
+
+/** Takes what goes on from one space to the other: each statement is for one of them, which may be on two machines. */
+async function carryOver(db: Database, old: string, space: string): Promise<void> {
+  const [buckets, heads] = await Promise.all([
+    db.query<{ tokens: number; refilled_at: number }>(READ_BUCKET, [old]),
+    db.query<{ sequence: number }>(READ_SEQUENCE, [old]),
+  ])
+  const sequence = heads.rows[0]?.sequence
+  for (const { tokens, refilled_at } of buckets.rows) {
+    db.query(OPEN_BUCKET, [space, tokens, toTimestamp(refilled_at), sequence ?? 0])
+  }
+  if (sequence !== undefined) db.query(OPEN_SEQUENCE, [space, sequence])
+  db.query(REMOVE_BUCKET, [old])
 }
 
 /** More records of a type are not counted, because the tenant's writes wait for it: the number then stands for that many or more. */
@@ -108,9 +123,7 @@ export async function wipeSpace(
   if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
   db.query(CLOSE, [tenantId, wipes + 1])
   db.query(RETIRE, [old, toTimestamp(now)])
-  db.query(COPY_BUCKET, [old, space])
-  db.query(REMOVE_BUCKET, [old])
-  db.query(COPY_SEQUENCE, [old, space])
+  await carryOver(db, old, space)
   const { rows } = await db.query<Record<string, number>>(COUNT, [old, maxCounted])
   return { space, deleted: rows[0]! }
 }

@@ -4,7 +4,7 @@ import { appendAudit, isSpaceWiped } from '../db/audit.ts'
 import { useIndexes } from '../db/by_index.ts'
 import type { Pool } from '../db/pool.ts'
 import { cancelAttempts } from '../db/webhook_attempts.ts'
-import { type Completion, completeAttempts } from '../db/webhook_deliveries.ts'
+import { type Completion, completeAttempts, completeOfOne } from '../db/webhook_deliveries.ts'
 import { type EndpointRow, lockEndpoint, updateEndpoint } from '../db/webhook_endpoints.ts'
 import { systemEntry } from '../domain/audit-entry.ts'
 import { collectEvents } from '../events/emission.ts'
@@ -17,6 +17,8 @@ export interface ExhaustionOptions {
   readonly pool: Pool
   readonly clock: Clock
   readonly leaseClock: LeaseClock
+  /** Whether each statement has to be for one tenant. */
+  readonly distributed: boolean
   /** The version that a tenant is pinned to; null where it has no pin. */
   readonly readPin: (tenantId: string) => Promise<string | null>
 }
@@ -48,7 +50,7 @@ export async function exhaust(options: ExhaustionOptions, exhaustion: Exhaustion
 }
 
 async function write(
-  { environment, pool, clock, leaseClock, readPin }: ExhaustionOptions,
+  { environment, pool, clock, leaseClock, distributed, readPin }: ExhaustionOptions,
   { completion, endpointId, generation }: Exhaustion,
 ): Promise<Exhausted> {
   const { tenantId } = completion
@@ -57,7 +59,7 @@ async function write(
     useIndexes(tx)
     const now = clock.service(environment)
     const endpoint = await lockEndpoint(tx, tenantId, endpointId)
-    const written = await completeAttempts(tx, [completion], now)
+    const written = await (distributed ? completeOfOne : completeAttempts)(tx, [completion], now)
     if (written.size === 0) return 'stale'
     if (endpoint?.status !== 'enabled' || endpoint.generation !== generation) return 'noted'
     const disabled: EndpointRow = {

@@ -11,8 +11,6 @@ import { createWorker, type Worker } from './worker.ts'
 export interface DeliveryParts extends Pick<Parts, 'database' | 'clock' | 'log'> {
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly hints: Hints
-  /** Whether the tables are distributed by tenant. */
-  readonly distributed?: boolean
 }
 
 export interface Delivery {
@@ -22,14 +20,7 @@ export interface Delivery {
 }
 
 /** A worker for each environment, woken by what this process and others commit. */
-export function openDelivery({
-  database,
-  clock,
-  log,
-  outbound,
-  hints,
-  distributed = false,
-}: DeliveryParts): Delivery {
+export function openDelivery({ database, clock, log, outbound, hints }: DeliveryParts): Delivery {
   const seals = createSeals(database.pepper)
   const open = (environment: Environment) =>
     createWorker({
@@ -39,7 +30,6 @@ export function openDelivery({
       outbound: outbound[environment],
       seals,
       log,
-      distributed,
       readPin: (space) => readPin(database.control, readSpace(space).tenantId, environment),
     })
   const workers = { sandbox: open('sandbox'), live: open('live') }

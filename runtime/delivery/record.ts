@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Environment } from '../contract.ts'
-import { byIndex } from '../db/by_index.ts'
+import { byIndex, useIndexes } from '../db/by_index.ts'
 import {
   type Completion,
   completeAttempts,
+  completeOfOne,
   MOST_TIMEOUTS,
   noteReactions,
   type Reaction,
@@ -46,8 +47,6 @@ export interface RecorderOptions extends ExhaustionOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly pauseMs: number
-  /** Whether each batch has to be of one tenant. */
-  readonly distributed: boolean
 }
 
 /** Batches under way at once; of one tenant each there are more and smaller ones. */
@@ -139,11 +138,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
       ),
     )
   }
-  const endsWith = (write: typeof completeAttempts) =>
+  const endsWith = (
+    write: (completions: readonly Completion[], now: number) => Promise<ReadonlySet<string>>,
+  ) =>
     createBatches<Ended, ReadonlySet<string>>({
       write: async (batch) => {
         const completions = batch.map(({ completion }) => completion)
-        const written = await write(db, completions, clock.service(environment))
+        const written = await write(completions, clock.service(environment))
         note(batch.flatMap(({ reaction }) => reaction ?? []))
         return written
       },
@@ -154,8 +155,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
       pauseMs,
     })
   const of = distributed ? 'one' : 'many'
-  const successes = endsWith((writer, completions, now) => succeedAttempts(writer, of, completions, now))
-  const ends = endsWith(completeAttempts)
+  const successes = endsWith((completions, now) => succeedAttempts(db, of, completions, now))
+  const ends = endsWith((completions, now) =>
+    distributed
+      ? pool.transaction((tx) => {
+          useIndexes(tx)
+          return completeOfOne(tx, completions, now)
+        })
+      : completeAttempts(db, completions, now),
+  )
   const shows = createBatches<UnderWay, unknown>({
     write: (batch) => showAttempts(db, of, batch.map(idsOf)),
     size: BATCH,

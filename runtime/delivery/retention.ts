@@ -61,7 +61,7 @@ export async function retain({ control, clock, log, days = 30 }: RetentionOption
       await attempt(() => drop(control, of, from))
     }
     await attempt(async () => {
-      while ((await sweepDefault(control, of, oldest, BATCH)) === BATCH) {
+      while ((await sweepDefault(control, of, oldest, BATCH)) >= BATCH) {
         // as long as there is a whole batch, there may be more
       }
     })

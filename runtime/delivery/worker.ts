@@ -36,7 +36,7 @@ export interface WorkerOptions {
   readonly drainMs?: number
   /** Default: the database's clock. */
   readonly leaseClock?: LeaseClock
-  /** Whether tables are distributed by tenant, so that each statement has to be for one tenant. */
+  /** Whether each statement has to be for one tenant. Default: where tables are distributed by tenant. */
   readonly distributed?: boolean
 }
 
@@ -109,7 +109,7 @@ export function createWorker(options: WorkerOptions): Worker {
     leaseMs = 20_000,
     pollMs = 500,
     drainMs = 12_000,
-    distributed = false,
+    distributed = pool.distributed,
   } = options
   const leaseClock = options.leaseClock ?? createLeaseClock(pool, clock.machine)
   const recorder = createRecorder({ ...options, leaseClock, distributed, pauseMs: pollMs })

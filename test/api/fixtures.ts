@@ -60,15 +60,24 @@ export function whileHeld<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   return database.control.transaction(async (db) => {
-    await db.query({ text: 'SELECT 1 FROM sandbox.pass_templates WHERE id = $1 FOR UPDATE' }, [templateId])
+    const found = { text: 'SELECT tenant_id FROM sandbox.pass_templates WHERE id = $1' }
+    const { rows } = await db.query<{ tenant_id: string }>(found, [templateId])
+    const held = { text: 'SELECT 1 FROM sandbox.pass_templates WHERE tenant_id = $2 AND id = $1 FOR UPDATE' }
+    await db.query(held, [templateId, rows[0]!.tenant_id])
     return work()
   })
 }
 
+/** How many statements wait for a lock that somebody else holds. */
+export async function countWaiting({ control }: TestService['database']): Promise<number> {
+  const text = control.distributed
+    ? 'SELECT count(DISTINCT waiting_gpid) AS count FROM citus_lock_waits'
+    : `SELECT count(*) AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  return (await control.query<{ count: number }>({ text })).rows[0]!.count
+}
+
 /** Resolves when a statement waits for a lock that somebody else holds. */
 export async function someoneWaits({ database }: TestService): Promise<void> {
-  const text = `SELECT count(*) AS count FROM pg_stat_activity
-                WHERE datname = current_database() AND wait_event_type = 'Lock'`
-  const waiting = async () => (await database.control.query<{ count: number }>({ text })).rows[0]!.count
-  await expect.poll(waiting, { interval: 5, timeout: 10_000 }).toBe(1)
+  await expect.poll(() => countWaiting(database), { interval: 5, timeout: 10_000 }).toBe(1)
 }

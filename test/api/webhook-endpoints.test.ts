@@ -12,7 +12,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
-import { firstFault, makeTemplate, refusal, speakFor, VERSIONS } from './fixtures.ts'
+import { countWaiting, firstFault, makeTemplate, refusal, speakFor, VERSIONS } from './fixtures.ts'
 
 let service: TestService
 let tenantId: string
@@ -275,12 +275,11 @@ describe('the number of endpoints', () => {
   test('is not exceeded by requests at the same time', async () => {
     const { by, owner } = await fill(99)
     const { control } = service.database
-    const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
     // While the end of the audit log is held, whoever has counted the endpoints cannot commit.
     const { answers } = await control.transaction(async (tx) => {
       await tx.query({ text: 'SELECT 1 FROM sandbox.audit_heads WHERE tenant_id = $1 FOR UPDATE' }, [owner])
       const sent = Promise.all(Array.from({ length: 20 }, () => add(by)))
-      await until('two of them to wait', async () => (await control.query({ text: waits })).rows.length >= 2)
+      await until('two of them to wait', async () => (await countWaiting(service.database)) >= 2)
       return { answers: sent }
     })
     const statuses = (await answers).map(({ status }) => status)

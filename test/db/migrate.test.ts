@@ -71,7 +71,7 @@ describe('migrations', () => {
   })
 
   test('give each role the rows of its own schema, of later tables too', async () => {
-    const roles = await run()
+    const { roles } = await run()
     add('9001_things.sql', '-- each environment\nCREATE TABLE things (id bigserial, word text);\n')
     await run()
     const own = asRole({ connectionString: database.url }, roles.sandbox, database.pepper)
@@ -140,9 +140,11 @@ describe('the pepper', () => {
     let roles: Roles | undefined
     try {
       const first = await run()
-      roles = await migrate({ connectionString: other.url }, 'a pepper of its own', { directory: folder })
+      ;({ roles } = await migrate({ connectionString: other.url }, 'a pepper of its own', {
+        directory: folder,
+      }))
       expect(roles.sandbox).toMatch(/^svc_sandbox_[0-9a-f]{8}$/)
-      expect(roles.sandbox).not.toBe(first.sandbox)
+      expect(roles.sandbox).not.toBe(first.roles.sandbox)
       const connection = asRole({ connectionString: other.url }, roles.live, 'a pepper of its own')
       expect(await ask('SELECT current_schemas(false)::text AS path', connection)).toEqual([
         { path: '{live}' },
@@ -161,7 +163,7 @@ test('a database whose roles are missing gets them again, with their grants', as
     `UPDATE control.roles SET name = 'gone_' || environment`,
     'REVOKE ALL ON ALL TABLES IN SCHEMA sandbox FROM svc_sandbox',
   )
-  const roles = await run()
+  const { roles } = await run()
   const own = asRole({ connectionString: database.url }, roles.sandbox, database.pepper)
   expect(await ask('SELECT count(*)::int AS n FROM passes', own)).toEqual([{ n: 0 }])
 })

@@ -32,6 +32,7 @@ describe('the rules', () => {
     'CREATE UNIQUE INDEX i ON passes (tenant_id, page_token)',
     "UPDATE passes SET status = 'issued'",
     'DELETE FROM passes',
+    'ALTER TABLE passes ALTER COLUMN tenant_id SET (n_distinct = 20)',
     '-- contract: 0013_later\nALTER TABLE passes DROP COLUMN google_url',
   ])('refuse %s', (statement) => {
     expect(judge(`-- each environment\n-- Words.\n${statement};\n`)).toHaveLength(1)
@@ -45,6 +46,7 @@ describe('the rules', () => {
     'ALTER TABLE passes VALIDATE CONSTRAINT c',
     'CREATE TABLE things (tenant_id text, id text);\nCREATE INDEX i ON things (tenant_id);\nALTER TABLE things ADD CHECK (id > $$$$)',
     'ALTER TABLE webhook_attempts SET (fillfactor = 50)',
+    'CREATE TABLE things (tenant_id text);\nALTER TABLE things ALTER COLUMN tenant_id SET (n_distinct = 20)',
     '-- contract: 0007_before\nALTER TABLE passes DROP COLUMN google_url',
   ])('let %s pass', (statement) => {
     expect(judge(`-- each environment\n-- Words.\n${statement};\n`)).toEqual([])

@@ -25,6 +25,14 @@ const COSTLY: readonly (readonly [RegExp, string])[] = [
   [/\bADD\s+(CONSTRAINT\s+\w+\s+)?(UNIQUE|PRIMARY\s+KEY)\s*\(/i, 'builds an index under a lock'],
 ]
 
+/** Also wrong: what a database cannot do whose tables are distributed already. */
+const REFUSED_BY_CITUS: readonly (readonly [RegExp, string])[] = [
+  [/\bALTER\s+COLUMN\s+\w+\s+SET\s*\(/i, 'sets what Citus sets on no table once it is distributed'],
+]
+
+/** From before there was a distributed database. */
+const BEFORE_CITUS = ['0012_statistics']
+
 const CREATED = /\bCREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:\w+\.)?(\w+)/gi
 const INDEXED = /^\s*CREATE\s+(?:UNIQUE\s+)?INDEX\s+\w+\s+ON\s+(?:ONLY\s+)?(?:\w+\.)?(\w+)/i
 const CHANGED = /^\s*(?:ALTER\s+TABLE|UPDATE|DELETE\s+FROM|TRUNCATE)\s+(?:ONLY\s+)?(?:\w+\.)?(\w+)/i
@@ -51,7 +59,10 @@ export function faultsOf(
     if (file.each && indexed !== undefined && !own.has(indexed)) {
       faults.push(`indexes ${indexed} under a lock: put it into a concurrently file`)
     }
-    const rules = contracts === undefined ? [...BREAKING, ...COSTLY] : COSTLY
+    const rules = [
+      ...(contracts === undefined ? [...BREAKING, ...COSTLY] : COSTLY),
+      ...(BEFORE_CITUS.includes(file.name) ? [] : REFUSED_BY_CITUS),
+    ]
     faults.push(...rules.filter(([pattern]) => pattern.test(statement)).map(([, fault]) => fault))
   }
   return faults

@@ -86,8 +86,9 @@ const LATER_ATTEMPTS = `WITH made AS (
   INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at)
   SELECT tenant_id, id, endpoint_id, event_id, attempt, 'schedule', scheduled_at FROM made`
 
-export async function openStage(poolSize = 6): Promise<Stage> {
-  const database = await openTestDatabase({ poolSize })
+/** @param citus as if tables were distributed by tenant, where they are not anyway. */
+export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
+  const database = await openTestDatabase({ poolSize, citus })
   const clock: StageClock = {
     now: START,
     shift: 0,

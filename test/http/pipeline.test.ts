@@ -63,7 +63,12 @@ const NO_TRANSACTIONS: Transactions = {
   transaction: (work) => work(NOWHERE),
   soon: async (work) => ({ value: await work(NOWHERE), kept: async () => {} }),
 }
-const NO_POOL: Pool = { ...NO_TRANSACTIONS, forTenant: () => NO_TRANSACTIONS, end: async () => {} }
+const NO_POOL: Pool = {
+  ...NO_TRANSACTIONS,
+  distributed: false,
+  forTenant: () => NO_TRANSACTIONS,
+  end: async () => {},
+}
 
 const NO_FACTORS: Factors = {
   accept: async () => false,

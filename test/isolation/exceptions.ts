@@ -2,7 +2,7 @@
 
 type Table = readonly (readonly [begins: string, why: string])[]
 
-/** Statements that start without a tenant, or are for all of them: they need not be routable to one shard. */
+/** Statements that start without a tenant, or are for all of them. */
 export const LOCATORS: Table = [
   ['SELECT k.tenant_id, t.name, t.plan', 'a request starts with a key: its digest locates the tenant'],
   ['DELETE FROM idempotency_answers WHERE ctid', 'what has run out is swept for everybody'],
@@ -32,17 +32,16 @@ export const LOCATORS: Table = [
   ['UPDATE control.keys k SET last_used_at', 'uses of keys are noted in batches; each line names its tenant'],
 ]
 
-/** Statements that have a tenant and are not routable all the same. */
-export const UNROUTABLE: Table = [
-  [
-    'INSERT INTO webhook_senders (tenant_id, tokens, refilled_at, planned) SELECT $2',
-    'a wipe takes what is left from one space to the next',
-  ],
-  ['INSERT INTO event_heads (tenant_id, sequence) SELECT $2', 'so does the sequence of events'],
-  [
-    'WITH unclaimed AS ( SELECT attempt_id',
-    'what is cancelled is joined with its tenant on one side: part of the queue',
-  ],
+/** Statements that go to several shards where tables are distributed by tenant: none of them is part of a request. */
+export const SPREAD: Table = [
+  ['SELECT s.tenant_id, coalesce(greatest(', 'workers find the tenants for whom there is something to do'],
+  ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],
+  ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
+  ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
+  ['DELETE FROM idempotency_answers WHERE created <= (', 'what has run out is swept for everybody'],
+  ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
+  ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],
+  ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
 ]
 
 /** Statements that may read more rows than a few for each that they give. */

@@ -82,7 +82,10 @@ interface Found extends Access {
   readonly follows: string | undefined
 }
 
-/** The tenant of another access is that access's parameter. */
+/**
+ * The tenant of another access is that access's parameter. New rows whose tenant is selected from a table are that table's
+ * by themselves.
+ */
 function followed(found: readonly Found[]): Access[] {
   const parameterOf = ({ parameter, follows }: Found, left: number): number | undefined => {
     if (parameter !== undefined || follows === undefined || left === 0) return parameter
@@ -93,7 +96,7 @@ function followed(found: readonly Found[]): Access[] {
     table: access.table,
     node: access.node,
     parameter: parameterOf(access, found.length),
-    own: access.own,
+    own: access.node === 'Insert' ? parameterOf(access, found.length) : access.own,
   }))
 }
 
@@ -107,8 +110,12 @@ function findAccesses(plan: Plan, tenantTables: ReadonlySet<string>): Found[] {
   const text = node === 'Insert' ? insertedTenant(plan) : conditionsOf(plan, table)
   const match = /^\$(\d+)/.exec(text) ?? NAMED.exec(text)
   const parameter = match ? Number(match[1] ?? match[2]) : undefined
-  const alias = String(plan.Alias ?? '')
-  const [, one, other] = FOLLOWING.exec(text) ?? []
+  // Those of a table's partitions are numbered.
+  const alias = String(plan.Alias ?? '').replace(/_\d+$/, '')
+  const [, one, other] =
+    node === 'Insert'
+      ? [undefined, alias, /^(\w+)\.tenant_id$/.exec(text)?.[1]]
+      : (FOLLOWING.exec(text) ?? [])
   return [{ table, node, parameter, own: parameter, alias, follows: one === alias ? other : one }, ...inner]
 }
 

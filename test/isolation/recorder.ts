@@ -71,6 +71,17 @@ export function recordStatements(database: TestDatabase, examine?: Examine): Rec
   }
 }
 
+/** What is sent where tables are distributed: the statement's steps, if it has any. */
+export function sentAs(recorded: Recorded): readonly Recorded[] {
+  const { statement, values } = recorded
+  if (!statement.steps) return [recorded]
+  return statement.steps.map((step) => ({
+    ...recorded,
+    statement: step.statement,
+    values: step.takes.map((place) => values[place]),
+  }))
+}
+
 /** The statement's text in one line. */
 export const plainText = ({ statement }: Pick<Recorded, 'statement'>): string =>
   statement.text.replaceAll(/\s+/g, ' ').trim()

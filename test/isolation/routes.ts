@@ -47,3 +47,25 @@ export function functionsIn(expression: string): string[] {
     return NO_FUNCTIONS.has(lower) ? [] : [lower]
   })
 }
+
+/** What Citus 13 does not send to one shard as it is, whatever names the tenant. */
+const REFUSED = [
+  [/(\(|\)) ?INSERT INTO /, 'a new row beside something else'],
+  [/^INSERT INTO .* VALUES \(.*\(SELECT /, 'a look within a new row'],
+  [/\bINSERT INTO \S+( AS \w+)? \([^)]*\) SELECT \$/, 'new rows whose tenant is of no table'],
+] as const
+
+/** What it cannot do in several shards at once: a place is one in each of them, and none waits for the locks of all. */
+const REFUSED_SPREAD = [
+  [/\bctid\b/, 'places in several shards'],
+  [/\bFOR (NO KEY )?(UPDATE|SHARE)\b/, 'locks in several shards'],
+] as const
+
+/**
+ * Why Citus refuses a statement, or does it in several parts.
+ *
+ * @param spread whether it goes to several shards.
+ */
+export function refusals(text: string, spread: boolean): string[] {
+  return (spread ? REFUSED_SPREAD : REFUSED).flatMap(([pattern, why]) => (pattern.test(text) ? [why] : []))
+}

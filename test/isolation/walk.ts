@@ -24,7 +24,7 @@ import { createWiper } from '../../runtime/wiper.ts'
 import { makeTemplate, TEMPLATE } from '../api/fixtures.ts'
 import { makeEndpoint, POSTS } from '../faults/posts.ts'
 import { until } from '../support/programs.ts'
-import { makeKey, type Send, speak, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, type TestService } from '../support/service.ts'
 import type { Recorder } from './recorder.ts'
 
 /** A service whose statements are recorded. */
@@ -44,6 +44,18 @@ const LISTS = [
   '/v1/webhook-endpoints?status=enabled&created[lt]=2027-01-01',
   '/v1/me',
 ]
+
+/** All of it, by tenants of both environments and one whose sandbox was wiped; gives where the latter's data is by its id. */
+export async function walkAll(walker: Walker): Promise<ReadonlyMap<string, string>> {
+  const wiped = await makeTenant(walker.service, 'enterprise')
+  const space = await wipeSandbox(walker, wiped)
+  await tour(walker, 'sandbox', wiped, space)
+  await tour(walker, 'live', await makeTenant(walker.service, 'trial'))
+  await runBackground(walker)
+  await runWorker(walker, 'sandbox')
+  await runWorker(walker, 'live')
+  return new Map([[wiped, space]])
+}
 
 /** Wipes the sandbox of a new tenant that has something in it; gives the space that its data is in from then on. */
 export async function wipeSandbox({ service }: Walker, tenantId: string): Promise<string> {
@@ -108,6 +120,10 @@ async function lookAround(send: Send): Promise<void> {
   await send(`${endpoint}/delivery-attempts/${attempt.id}`)
   await send(`/v1/events/${attempt.event_id}`)
   await send(endpoint, { method: 'DELETE' })
+  // What follows from it is not made at once: it is canceled when it is planned.
+  const disabled = `/v1/webhook-endpoints/${await makeEndpoint(send)}`
+  await send(disabled, { method: 'PATCH', body: { status: 'disabled' } })
+  await send(`${disabled}/test`, { method: 'POST' })
   await send('/v1/account/billing', { method: 'PATCH', body: { billing_email: 'a@example.com' } })
 }
 
@@ -184,7 +200,7 @@ export async function runWorker({ service }: Walker, environment: Environment): 
     readPin: (tenantId) => readPin(database.control, tenantId, environment),
     pollMs: 10,
     // One by the statements for several tenants, one by those for a single one, which name it everywhere.
-    distributed: environment === 'live',
+    distributed: environment === 'live' || database.live.distributed,
   })
   await until('the endpoint to be disabled', () => {
     clock.now += 600_000

@@ -5,6 +5,7 @@ import type { Operator } from '../../runtime/control/change.ts'
 import { type DemoSecrets, ensureDemo } from '../../runtime/control/demo.ts'
 import { type DatabaseSettings, type OpenDatabase, openDatabase } from '../../runtime/db/open.ts'
 import { administer, databaseUrl } from './server.ts'
+import { STAND_IN } from './stand-in.ts'
 
 /** A database of a test file's own: migrated, empty, gone after `close`. */
 export interface TestDatabase extends OpenDatabase {
@@ -29,13 +30,16 @@ export interface BareDatabase {
 }
 
 async function createDatabase(options: string): Promise<BareDatabase> {
-  const { url, template, pepper } = inject('testServer')
+  const { url, servers, template, pepper } = inject('testServer')
   const name = `${template}_${randomBytes(4).toString('hex')}`
-  await administer(url, `CREATE DATABASE ${name} ${options}`)
+  const onEach = (statement: string) => Promise.all(servers.map((server) => administer(server, statement)))
+  await onEach(`CREATE DATABASE ${name} ${options}`)
   return {
     url: databaseUrl(url, name),
     pepper,
-    drop: () => administer(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    drop: async () => {
+      await onEach(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    },
   }
 }
 
@@ -49,11 +53,12 @@ export function createEmptyDatabase(): Promise<BareDatabase> {
   return createDatabase('')
 }
 
-type TestSettings = Partial<Pick<DatabaseSettings, 'poolSize' | 'preparedStatements'>>
+type TestSettings = Partial<Pick<DatabaseSettings, 'poolSize' | 'preparedStatements' | 'citus'>>
 
-/** Opens a new copy of the template database, as the service opens its own. */
+/** Opens a new copy of the template database, as the service opens its own. `citus`: as if its tables were distributed. */
 export async function openTestDatabase(settings: TestSettings = {}): Promise<TestDatabase> {
   const { url, pepper, drop } = await createTestDatabase()
+  if (settings.citus && inject('testServer').servers.length === 1) await administer(url, STAND_IN)
   const opened = await openDatabase({
     databaseUrl: url,
     pepper,

@@ -9,15 +9,9 @@ export async function planAll(pool: Pool): Promise<void> {
     const now = Date.now()
     const tenants = (await findDue(pool, now)).filter(({ unplanned }) => unplanned > 0)
     if (tenants.length === 0) return
-    await planAttempts(pool, {
-      of: 'many',
-      tenants: tenants.map(({ tenant_id }) => tenant_id),
-      now,
-      leaseUntil: now,
-      token: randomUUID(),
-      limit: 0,
-      allowance: 0,
-      allowances: {},
-    })
+    const ids = tenants.map(({ tenant_id }) => tenant_id)
+    const how = { now, leaseUntil: now, token: randomUUID(), limit: 0, allowance: 0, allowances: {} }
+    if (!pool.distributed) await planAttempts(pool, { ...how, of: 'many', tenants: ids })
+    else for (const id of ids) await planAttempts(pool, { ...how, of: 'one', tenants: [id] })
   }
 }

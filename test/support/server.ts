@@ -11,6 +11,8 @@ import { migrate } from '../../runtime/db/migrate.ts'
 /** What the test files are told of the server: where it is and which database to copy. */
 export interface TestServer {
   readonly url: string
+  /** All that hold a part of each database, the one at `url` first: several where tables are distributed. */
+  readonly servers: readonly string[]
   readonly template: string
   readonly pepper: string
 }
@@ -21,10 +23,10 @@ declare module 'vitest' {
   }
 }
 
-const PEPPER = 'pepper of the tests, the same for every run'
+export const PEPPER = 'pepper of the tests, the same for every run'
 
 /** As a process that served everything left them: tests start processes of single roles. */
-const ADDRESSES = `INSERT INTO control.addresses (listener, base_url, declared)
+export const ADDRESSES = `INSERT INTO control.addresses (listener, base_url, declared)
   SELECT listener, 'http://' || listener || '.invalid', false FROM unnest(ARRAY['sandbox', 'live', 'console']) AS listener`
 
 /** Nothing here has to survive a power failure. */
@@ -108,7 +110,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await stop()
     throw error
   }
-  project.provide('testServer', { url, template, pepper: PEPPER })
+  project.provide('testServer', { url, servers: [url], template, pepper: PEPPER })
   return async () => {
     await administer(url, `DROP DATABASE ${template} WITH (FORCE)`)
     await stop()

@@ -1,0 +1,172 @@
+/** Clusters of Citus: a coordinator and its workers, started here or found, and databases on all of them. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { asAccount, serverAccount } from '../../runtime/db/embedded/account.ts'
+import { freePort } from '../support/ports.ts'
+import { isAlive, until } from '../support/programs.ts'
+import { databaseUrl } from '../support/server.ts'
+
+/** A server of a cluster that was started here. */
+export interface Node {
+  /** As the owner, of the database `postgres`. */
+  readonly url: string
+  /** Like a machine that loses its power: nobody is told. */
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+export interface Cluster {
+  readonly coordinator: Node
+  readonly workers: readonly Node[]
+  stop(): Promise<void>
+}
+
+const WORKERS = 2
+
+/** Nothing here has to survive a power failure, but a kill; few shards, but several on each worker. */
+const SETTINGS = {
+  shared_preload_libraries: 'citus',
+  'citus.node_conninfo': 'sslmode=disable',
+  'citus.shard_count': '4',
+  'citus.enable_statistics_collection': 'off',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '300',
+  max_worker_processes: '64', // one for each database, and some to spare
+  max_prepared_transactions: '300',
+  shared_buffers: '64MB',
+  fsync: 'off',
+  full_page_writes: 'off',
+  log_min_messages: 'fatal',
+}
+
+/** Runs the server and says its id; stops it when this process ends, however that ends: nobody holds its input then. */
+const LEASH = `exec 3<&0; "$@" 3<&- </dev/null & server=$!; echo $server
+  { read -r _ <&3; kill -QUIT $server; } >/dev/null 2>&1 & wait $server`
+
+async function openNode(bin: string, data: string): Promise<Node & { stop(): Promise<void> }> {
+  const account = serverAccount()
+  mkdirSync(data, { mode: 0o700 })
+  if (account) chownSync(data, account.uid, account.gid)
+  const words = ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-N']
+  execFileSync(join(bin, 'initdb'), words, { ...asAccount(account), stdio: 'pipe' })
+  const port = await freePort()
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ])
+  let shell: ChildProcess | undefined
+  let pid = 0
+  const end = async (signal: NodeJS.Signals) => {
+    if (!shell) return
+    const ended = once(shell, 'exit')
+    process.kill(pid, signal)
+    await ended
+    shell = undefined
+  }
+  const start = async () => {
+    shell = spawn('sh', ['-c', LEASH, 'sh', join(bin, 'postgres'), '-D', data, ...settings], {
+      ...asAccount(account),
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const [line] = await once(shell.stdout!.setEncoding('utf8'), 'data')
+    pid = Number(line)
+    await until('a server of the cluster to answer', async () => {
+      if (!isAlive(pid)) throw new Error('a server of the cluster does not start')
+      return answers(url)
+    })
+  }
+  await start()
+  return { url, start, kill: () => end('SIGKILL'), stop: () => end('SIGQUIT') }
+}
+
+async function answers(url: string): Promise<boolean> {
+  return ask(url, 'SELECT 1').then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Starts a cluster in a scratch folder. @param bin folder with the programs of a PostgreSQL that has Citus. */
+export async function startCluster(bin: string): Promise<Cluster> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-citus-'))
+  chmodSync(directory, 0o711) // for the servers' user, when root runs the tests
+  const nodes = await Promise.all(
+    Array.from({ length: WORKERS + 1 }, (_, index) => openNode(bin, join(directory, `node-${index}`))),
+  )
+  const [coordinator, ...workers] = nodes
+  return {
+    coordinator: coordinator!,
+    workers,
+    stop: async () => {
+      await Promise.all(nodes.map((node) => node.stop()))
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Runs statements one by one; gives the rows of the last. */
+export async function ask<Row extends pg.QueryResultRow>(
+  url: string,
+  ...statements: readonly string[]
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {}) // the statement that is under way fails
+  try {
+    await client.connect()
+    let rows: Row[] = []
+    for (const statement of statements) rows = (await client.query<Row>(statement)).rows
+    return rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** The servers of a cluster that is there, the coordinator first; they are reached as the coordinator is. */
+export async function listServers(coordinator: string): Promise<string[]> {
+  const rows = await ask<{ host: string; port: number }>(
+    coordinator,
+    `SELECT nodename AS host, nodeport AS port FROM pg_dist_node
+      WHERE groupid > 0 AND isactive AND noderole = 'primary' ORDER BY 1, 2`,
+  )
+  const workers = rows.map(({ host, port }) => {
+    const url = new URL(coordinator)
+    url.hostname = host
+    url.port = String(port)
+    return url.href
+  })
+  return [coordinator, ...workers]
+}
+
+/** A database on every server of the cluster, with Citus in it; gives its address on the coordinator. */
+export async function createClusterDatabase(servers: readonly string[], name: string): Promise<string> {
+  await Promise.all(servers.map((url) => ask(url, `CREATE DATABASE ${name}`)))
+  const [coordinator = '', ...workers] = servers.map((url) => databaseUrl(url, name))
+  await Promise.all([coordinator, ...workers].map((url) => ask(url, 'CREATE EXTENSION citus')))
+  const place = (url: string) => `'${new URL(url).hostname}', ${new URL(url).port}`
+  await ask(
+    coordinator,
+    `SELECT citus_set_coordinator_host(${place(coordinator)})`,
+    ...workers.map((url) => `SELECT citus_add_node(${place(url)})`),
+  )
+  return coordinator
+}
+
+/**
+ * Makes a database one that others can be copied of: nobody may be connected to such a one, and Citus is, by a process of
+ * its own in each database.
+ */
+export async function sealDatabase(servers: readonly string[], name: string): Promise<void> {
+  for (const url of servers) {
+    await ask(
+      url,
+      `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
+      `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`,
+    )
+  }
+}

@@ -1,0 +1,35 @@
+import { configDefaults, defineConfig } from 'vitest/config'
+
+const { SVC_CITUS_BIN, SVC_CITUS_URL } = process.env
+if (!SVC_CITUS_BIN && !SVC_CITUS_URL) {
+  console.error(
+    'prove:citus wants a Citus: SVC_CITUS_BIN, the folder with initdb and postgres of a PostgreSQL that has it, or SVC_CITUS_URL, the coordinator of a cluster as superuser.',
+  )
+  process.exit(2)
+}
+/** Servers that are not started here are not killed either. */
+const NEEDS_BIN = 'test/citus/outage.proof.ts'
+if (!SVC_CITUS_BIN) console.warn(`\nLEFT OUT: ${NEEDS_BIN} – it kills a server: SVC_CITUS_BIN\n`)
+
+/** Tests of the service that do not know where its tables are; those of deliveries that claim for many tenants at once do. */
+const ALSO = [
+  'test/api/**/*.test.ts',
+  'test/account/**/*.test.ts',
+  'test/events/**/*.test.ts',
+  'test/isolation/isolation.test.ts',
+  'test/delivery/{by-hand,exhaustion,first-attempts,retention,schedule}.test.ts',
+]
+
+export default defineConfig({
+  test: {
+    include: ['test/citus/*.proof.ts', ...ALSO],
+    exclude: [...configDefaults.exclude, ...(SVC_CITUS_BIN ? [] : [NEEDS_BIN])],
+    globalSetup: ['test/citus/server.ts'],
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    teardownTimeout: 60_000,
+    reporters: ['default', './test/citus/table.ts', './test/support/counts.ts'],
+    silent: 'passed-only',
+  },
+})
