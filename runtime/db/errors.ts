@@ -49,8 +49,10 @@ const CONNECTION_CODES = new Set([
   'EADDRNOTAVAIL',
 ])
 
-/** Statements that took too long (57014) or waited too long for a lock. */
-const TIME_LIMITS = new Set(['57014', LOCK_NOT_AVAILABLE])
+const QUERY_CANCELED = '57014'
+
+/** Statements that took too long or waited too long for a lock. */
+const TIME_LIMITS = new Set([QUERY_CANCELED, LOCK_NOT_AVAILABLE])
 
 /**
  * Connection exceptions (08), insufficient resources (53: disk full, out of memory, too many connections, a limit of the
@@ -108,6 +110,17 @@ export function translateError(error: Error): Error {
   if (isTimeLimit(error)) return error instanceof TookTooLong ? error : new TookTooLong(error)
   if (error instanceof DatabaseUnavailable || !isUnavailable(error)) return error
   return new DatabaseUnavailable(`the database is unavailable: ${messageOf(error)}`, { cause: error })
+}
+
+/**
+ * Of transactions that wait for each other Citus cancels one, and what is told of that is a cancellation like an operator's:
+ * it becomes the deadlock that it is. Every other error stays what it is.
+ */
+export function readCancellation(error: Error): Error {
+  const isOne = codeOf(error) === QUERY_CANCELED && error.message.endsWith('due to user request')
+  return isOne
+    ? Object.assign(new Error(error.message, { cause: error }), { code: DEADLOCK_DETECTED })
+    : error
 }
 
 /** Node reports a host name with several addresses as an AggregateError without words of its own. */

@@ -2,7 +2,13 @@ import type pg from 'pg'
 import { send } from './connection.ts'
 import type { Held } from './connections.ts'
 import type { Database, Result, Statement } from './database.ts'
-import { codeOf, IN_FAILED_TRANSACTION, spoilsConnection, translateError } from './errors.ts'
+import {
+  codeOf,
+  IN_FAILED_TRANSACTION,
+  readCancellation,
+  spoilsConnection,
+  translateError,
+} from './errors.ts'
 import type { EventLoopTurns } from './event-loop-turns.ts'
 import type { Tenant } from './fair-queue.ts'
 import { steppingDatabase } from './steps.ts'
@@ -56,7 +62,7 @@ export async function runTransaction<T>(
  */
 function transactionDatabase(
   client: pg.PoolClient,
-  { prepared, tenant, turns }: TransactionOptions,
+  { prepared, distributed, tenant, turns }: TransactionOptions,
   state: TransactionState,
 ): Database {
   return {
@@ -68,8 +74,9 @@ function transactionDatabase(
             turns.hand(tenant, outcome.rows.length, () => resolve(outcome))
             return
           }
-          state.failure ??= translateError(outcome)
-          reject(codeOf(outcome) === IN_FAILED_TRANSACTION ? state.failure : translateError(outcome))
+          const error = translateError(distributed ? readCancellation(outcome) : outcome)
+          state.failure ??= error
+          reject(codeOf(outcome) === IN_FAILED_TRANSACTION ? state.failure : error)
         })
       })
       answer.catch(() => {})

@@ -267,7 +267,7 @@ describe('the chain', () => {
     ],
     [
       'a time that was changed',
-      `UPDATE sandbox.audit_log SET created = created + interval '1 ms' WHERE ${second}`,
+      `UPDATE sandbox.audit_log SET created = '2026-06-01T12:00:00.001Z' WHERE ${second}`,
       /entry 2 .*was changed/,
     ],
     [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isSpaceWiped } from '../../runtime/db/audit.ts'
-import { constraintOf, isUnavailable, tableOf } from '../../runtime/db/errors.ts'
+import { codeOf, constraintOf, isUnavailable, readCancellation, tableOf } from '../../runtime/db/errors.ts'
 
 const failure = (message: string, parts: object) => Object.assign(new Error(message), parts)
 
@@ -21,6 +21,12 @@ test('what Citus passes on has a message alone, with the number of the shard beh
     'null value in column "sequence" of relation "audit_heads_102077" violates not-null constraint'
   expect(isSpaceWiped(failure(wiped, { code: '23502' }))).toBe(true)
   expect(isSpaceWiped(failure(wiped.replace('heads', 'log'), { code: '23502' }))).toBe(false)
+})
+
+test('a transaction that Citus ends in favour of another is told as a cancellation', () => {
+  const canceled = (why: string) =>
+    codeOf(readCancellation(failure(`canceling statement due to ${why}`, { code: '57014' })))
+  expect([canceled('user request'), canceled('statement timeout')]).toEqual(['40P01', '57014'])
 })
 
 test('a worker that is gone is no answer for now', () => {

@@ -33,7 +33,8 @@ async function emit(environment: 'live' | 'sandbox'): Promise<string> {
 /** The partition that holds each event. */
 async function places(environment: 'live' | 'sandbox'): Promise<Record<string, string>> {
   const { rows } = await database[environment].query<{ id: string; place: string }>({
-    text: 'SELECT id, tableoid::regclass::text AS place FROM events ORDER BY id',
+    // Without the number of the shard, where there are shards.
+    text: `SELECT id, regexp_replace(tableoid::regclass::text, '_\\d{6}$', '') AS place FROM events ORDER BY id`,
   })
   return Object.fromEntries(rows.map(({ id, place }) => [id, place]))
 }

@@ -1,8 +1,16 @@
 /** What happens is told, once, in the tenant's version, and only when it is committed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { issuePass, makeTemplate, NO_PASS, speakFor, TEMPLATE, VERSIONS, whileHeld } from '../api/fixtures.ts'
+import {
+  issuePass,
+  makeTemplate,
+  NO_PASS,
+  someoneWaits,
+  speakFor,
+  TEMPLATE,
+  VERSIONS,
+  whileHeld,
+} from '../api/fixtures.ts'
 import { judgeEvent } from '../support/contract.ts'
-import { until } from '../support/programs.ts'
 import {
   makeKey,
   makeTenant,
@@ -123,20 +131,15 @@ describe('is told', () => {
     const templateId = await makeTemplate(send)
     const before = (await types()).length
     const { control } = service.database
-    const isWaiting = async () =>
-      (
-        await control.query({
-          text: `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        })
-      ).rows.length === 1
     // The request holds the template and waits for the end of the sequence; who holds that then wants the template.
     const patched = await control.transaction(async (tx) => {
       await tx.query({ text: 'SELECT 1 FROM sandbox.event_heads WHERE tenant_id = $1 FOR UPDATE' }, [
         tenantId,
       ])
       const patched = send(`/v1/pass_templates/${templateId}`, { method: 'PATCH', body: { name: 'Tea' } })
-      await until('the request to wait', isWaiting)
-      await tx.query({ text: 'SELECT 1 FROM sandbox.pass_templates WHERE id = $1 FOR UPDATE' }, [templateId])
+      await someoneWaits(service)
+      const text = 'SELECT 1 FROM sandbox.pass_templates WHERE tenant_id = $2 AND id = $1 FOR UPDATE'
+      await tx.query({ text }, [templateId, tenantId])
       return { answer: patched }
     })
     expect((await patched.answer).status).toBe(200)
