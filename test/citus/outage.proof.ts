@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { createClock } from '../../runtime/clock.ts'
-import { verifyAudit } from '../../runtime/control/audit.ts'
 import { openDatabase } from '../../runtime/db/open.ts'
 import { TEMPLATE } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
@@ -128,4 +127,3 @@ test('a worker dies while requests run: its tenants are answered 503, the others
       `${which}: ${[...answers].map(([what, count]) => `${what} × ${count}`).join(', ')}`,
   )
 })
-void verifyAudit

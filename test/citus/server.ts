@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../runtime/db/migrate.ts'
-import { ADDRESSES, administer, databaseUrl, PEPPER } from '../support/server.ts'
+import { ADDRESSES, administer, PEPPER } from '../support/server.ts'
 import { ask, createClusterDatabase, listServers, sealDatabase, startCluster } from './cluster.ts'
 
 async function openServers(): Promise<{ servers: readonly string[]; stop: () => Promise<void> }> {
@@ -30,4 +30,3 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await stop()
   }
 }
-void databaseUrl
