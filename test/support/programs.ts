@@ -130,7 +130,7 @@ export function startProgram(
   }
 }
 
-/** What `npm start` gives Node: the program, and what is to be known of the heap before it is there. */
+/** What `npm start` gives Node: the program, and options of Node before it where there are any. */
 export const START: readonly string[] = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   .scripts.start.replace('exec node ', '')
   .split(' ')
