@@ -8,12 +8,17 @@ import { type Desk, openDesk, type Terminal } from './terminal.ts'
 
 const PAGES = ['README.md', 'generated/client/README.md', 'generators/README.md']
 
+/** What is said here is said of machines of any speed: generating alone takes a busy one a minute. */
+const PATIENCE_MS = 300_000
+
 /** Where a command of a block is typed, and how it ends. */
 interface Typed {
   readonly begins: string
   readonly terminals: readonly ('service' | 'second' | 'listener')[]
   /** Goes on until it is interrupted; shows this when it is there. */
   readonly stays?: RegExp
+  /** The file that gets it too, a moment after it is shown. */
+  readonly leaves?: string
   /** Shown by one that ends, with exit code 0. */
   readonly shows?: RegExp
 }
@@ -24,6 +29,7 @@ const TYPED: readonly Typed[] = [
     begins: 'npm ci && npm start --silent -- --json | tee -a ready.json ',
     terminals: ['service'],
     stays: /"ready":true.*\n/,
+    leaves: 'ready.json',
   },
   { begins: 'curl -s http://127.0.0.1:4010/v1/me ', terminals: ['second'], shows: /^\{"object":"me",/ },
   { begins: 'key=$(grep ', terminals: ['second'], shows: /^$/ },
@@ -104,7 +110,7 @@ describe('the lists', () => {
   })
 })
 
-describe('typed in on the machine’s own Node', () => {
+describe('typed in on the machine’s own Node', { timeout: PATIENCE_MS }, () => {
   let desk: Desk
   let terminals: Record<Typed['terminals'][number] | 'endpoint', Terminal>
 
@@ -114,18 +120,20 @@ describe('typed in on the machine’s own Node', () => {
     // What the reader has on port 3000.
     const endpoint = `require('http').createServer((q, s) => q.resume().on('end', () => s.writeHead(204).end()))`
     terminals.endpoint.start(`node -e "${endpoint}.listen(3000, () => console.log('open'))"`)
-    await until('the endpoint', () => terminals.endpoint.shown() === 'open\n')
-  })
-  afterAll(() => desk.close())
+    await until('the endpoint', () => terminals.endpoint.shown() === 'open\n', PATIENCE_MS)
+  }, PATIENCE_MS)
+  afterAll(() => desk.close(), PATIENCE_MS)
 
   // One after the other: each stands on those before.
-  test.each(TYPED)('$begins', async ({ begins, terminals: names, stays, shows }) => {
+  test.each(TYPED)('$begins', async ({ begins, terminals: names, stays, leaves, shows }) => {
     const command = printed.find((each) => each.startsWith(begins))!
     for (const name of names) {
       const terminal = terminals[name]
       if (stays) {
         terminal.start(command)
-        await until(command, () => stays.test(terminal.shown()))
+        const file = () => (leaves ? [readFileSync(join(desk.directory, leaves), 'utf8')] : [])
+        const isThere = () => stays.test(terminal.shown()) && file().every((text) => stays.test(text))
+        await until(command, isThere, PATIENCE_MS)
       } else {
         const { code, output } = await terminal.run(command)
         expect([code, output]).toEqual([0, expect.stringMatching(shows!)])
@@ -141,7 +149,7 @@ describe('typed in on the machine’s own Node', () => {
 
   test('what was triggered reached the endpoint', async () => {
     const { listener } = terminals
-    await until('the delivery', () => /pass\.updated +evt_\w+ +→ 204/.test(listener.shown()))
+    await until('the delivery', () => /pass\.updated +evt_\w+ +→ 204/.test(listener.shown()), PATIENCE_MS)
   })
 
   test('the docs, the metrics and the probes are where the page says', async () => {
@@ -190,7 +198,7 @@ describe('typed in on the machine’s own Node', () => {
   test('a second start, with npm’s banner this time, costs nobody the keys', async () => {
     const again = desk.open()
     again.start('npm start -- --json | tee -a ready.json')
-    await until('the second start', () => /"ready":true.*\n/.test(again.shown()))
+    await until('the second start', () => /"ready":true.*\n/.test(again.shown()), PATIENCE_MS)
     expect(again.shown()).toMatch(/^> /m)
     expect(again.shown()).not.toContain('sandbox_secret')
     const me = printed.find((command) => command.includes('/v1/me '))!

@@ -5,7 +5,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from '
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import { type IsolatedNetwork, openIsolatedNetwork } from '../support/isolated.ts'
-import { ROOT } from '../support/programs.ts'
+import { ROOT, UNHURRIED } from '../support/programs.ts'
 
 /** What a clone does not have, and folders that other tests make and remove meanwhile. */
 const isCloned = (path: string) =>
@@ -13,6 +13,9 @@ const isCloned = (path: string) =>
 
 /** Installing takes a registry: the dependencies are those of this checkout. `.ci/run` installs them on a clean clone. */
 const INSTALLED = 'npm() { if [ "$1" = ci ]; then return 0; fi; command npm "$@"; }\n'
+
+/** What a command says on either stream is shown before what the next one says. */
+const IN_ORDER = 'exec 2>&1\n'
 
 /** Ends a command's output, which may lack a line's end: its exit code. */
 const MARK = /done:(\d+)\n/
@@ -27,7 +30,7 @@ export interface Desk {
 export interface Terminal {
   /** Everything that it has shown, errors too. */
   shown(): string
-  /** Types a command and waits until it has ended. */
+  /** Types a command and waits until it has ended. Throws while one before it, for which nobody waits any more, has not. */
   run(command: string): Promise<{ readonly code: number; readonly output: string }>
   /** Types a command that goes on. */
   start(command: string): void
@@ -38,7 +41,7 @@ export interface Terminal {
 /** Without what npm adds for a test that it runs: this is a shell of somebody who has just logged in. */
 function environment(home: string): Record<string, string> {
   const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
-  return { PATH: path.join(delimiter), HOME: home, LANG: 'C.UTF-8', TERM: 'dumb' }
+  return { PATH: path.join(delimiter), HOME: home, LANG: 'C.UTF-8', TERM: 'dumb', ...UNHURRIED }
 }
 
 export async function openDesk(): Promise<Desk> {
@@ -81,6 +84,7 @@ function openTerminal(
   children.push(child)
   let shown = ''
   let looked = () => {}
+  let running: string | undefined
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       shown += text
@@ -89,16 +93,21 @@ function openTerminal(
   }
   child.once('close', () => looked())
   child.stdin.on('error', () => {}) // `close` follows
-  child.stdin.write(INSTALLED)
+  child.stdin.write(IN_ORDER + INSTALLED)
   return {
     shown: () => shown,
     run: async (command) => {
+      if (running !== undefined) throw new Error(`the terminal is still busy with "${running}"`)
+      running = command
       const from = shown.length
       child.stdin.write(`${command}\necho "done:$?"\n`)
       for (;;) {
         const output = shown.slice(from)
         const mark = MARK.exec(output)
-        if (mark) return { code: Number(mark[1]), output: output.replace(mark[0], '').trim() }
+        if (mark) {
+          running = undefined
+          return { code: Number(mark[1]), output: output.replace(mark[0], '').trim() }
+        }
         if (child.exitCode !== null) throw new Error(`the terminal closed in "${command}":\n${output}`)
         await new Promise<void>((resolve) => {
           looked = resolve
