@@ -31,20 +31,46 @@ async function one<T>(database: Database, text: string, values: readonly unknown
 }
 
 describe('a session', () => {
-  test('waits once for all that ask together, and once more for those that ask meanwhile', async () => {
-    let flushes = 0
-    class Counting extends Socket {
+  /** A session that does something whenever a flush is sent: pg gathers the messages of each statement. */
+  const watched = async (name: string) => {
+    const watch = { sent: (_socket: Socket) => {} }
+    class Watched extends Socket {
       override cork(): void {
-        flushes += 1 // pg gathers the messages of each statement
+        watch.sent(this)
         super.cork()
       }
     }
-    const flusher = createFlusher(() => ({ ...connection(), stream: () => new Counting() }), 'counted')
-    const session = await sessionOf(flusher)
-    flushes = 0
-    const first = Array.from({ length: 50 }, () => session.flush())
-    await Promise.all([...first, first[0]!.then(() => Promise.all([1, 2, 3].map(() => session.flush())))])
+    const flusher = createFlusher(() => ({ ...connection(), stream: () => new Watched() }), name)
+    return { flusher, session: await sessionOf(flusher), watch }
+  }
+
+  test('waits once for all that ask together, and once more for those that ask meanwhile', async () => {
+    const { flusher, session, watch } = await watched('counted')
+    let flushes = 0
+    let meanwhile: Promise<unknown> | undefined
+    watch.sent = () => {
+      flushes += 1
+      // What is committed now may come behind the flush that is sent.
+      meanwhile ??= Promise.all([1, 2, 3].map(() => session.flush()))
+    }
+    await Promise.all(Array.from({ length: 50 }, () => session.flush()))
+    await meanwhile
     expect(flushes).toBe(2)
+    await flusher.end()
+  })
+
+  test('that is lost fails those whose flush is under way, and those who wait for the next', async () => {
+    const { flusher, session, watch } = await watched('cut')
+    const next = new Promise<PromiseSettledResult<void>[]>((resolve) => {
+      watch.sent = (socket) => {
+        watch.sent = () => {}
+        resolve(Promise.allSettled([session.flush()]))
+        socket.destroy()
+      }
+    })
+    const outcomes = [...(await Promise.allSettled([session.flush()])), ...(await next)]
+    const lost = { status: 'rejected', reason: expect.any(DatabaseUnavailable) }
+    expect(outcomes).toEqual([lost, lost])
     await flusher.end()
   })
 

@@ -25,8 +25,18 @@ const ANSWERS: readonly (readonly [what: string, bytes: string, want: unknown])[
   ['no reason', 'HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok', ok('ok')],
   ['names in any letters', 'HTTP/1.1 200 OK\r\ncontent-LENGTH:2\r\n\r\nok', ok('ok')],
   ['no body by its status', 'HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\n', { ...ok(''), status: 204 }],
+  [
+    'no body by its status, and no length',
+    'HTTP/1.1 304 Not Modified\r\nConnection: keep-alive\r\n\r\n',
+    { ...ok(''), status: 304 },
+  ],
   ['a folded field', counted('X-Long: a\r\n  b\r\n'), ok('ok')],
   ['chunks', chunked('1\r\no\r\n1;x="y"\r\nk\r\n0\r\n\r\n'), ok('ok')],
+  [
+    'chunks of sizes in hexadecimal',
+    chunked('A\r\n0123456789\r\n0a\r\n0123456789\r\n0\r\n\r\n'),
+    ok('01234567890123456789'),
+  ],
   ['chunks and trailers', chunked('2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n'), ok('ok')],
   [
     'codings before the chunks',
@@ -36,6 +46,11 @@ const ANSWERS: readonly (readonly [what: string, bytes: string, want: unknown])[
     ok('ok'),
   ],
   ['until the end', 'HTTP/1.1 200 OK\r\n\r\nok', { status: 200, body: 'ok', kept: 0 }],
+  [
+    'until the end, chunks being coded themselves',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n2\r\nok',
+    { status: 200, body: '2\r\nok', kept: 0 },
+  ],
   ['HTTP/1.0', counted('').replace('1.1', '1.0'), ok('ok', 0)],
   ['HTTP/1.0 that is kept', counted('Connection: Keep-Alive\r\n').replace('1.1', '1.0'), ok('ok')],
   ['closed afterwards', counted('Connection: x, close\r\n'), ok('ok', 0)],
@@ -57,6 +72,7 @@ const ANSWERS: readonly (readonly [what: string, bytes: string, want: unknown])[
   ['a length in hexadecimal', 'HTTP/1.1 200 OK\r\nContent-Length: 0x2\r\n\r\nok', NOT_HTTP],
   ['length and chunks', counted('Transfer-Encoding: chunked\r\n'), NOT_HTTP],
   ['a chunk longer than it says', chunked('1\r\nok\r\n0\r\n\r\n'), NOT_HTTP],
+  ['a chunk without an end', chunked('2\r\nok--0\r\n\r\n'), NOT_HTTP],
   ['a chunk of no size', chunked('\r\nok\r\n'), NOT_HTTP],
   ['a chunk of a negative size', chunked('-2\r\nok\r\n'), NOT_HTTP],
   ['a chunk line without end', chunked('1;'.padEnd(2000, 'x')), NOT_HTTP],
@@ -92,4 +108,18 @@ test('of endless bodies 64 KiB are read, whatever they consist of', () => {
     chunked(`0\r\n${'X: y\r\n'.repeat(15_000)}`),
   ]
   for (const bytes of endless) expect(read([bytes])).toMatchObject({ status: 200, step: 'cut' })
+})
+
+test('the limits of a header block and of a body are exact', () => {
+  const blockOf = (bytes: number) =>
+    `${'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: '.padEnd(bytes, 'x')}\r\n\r\n`
+  expect(read([blockOf(16_384)])).toEqual(ok(''))
+  expect(read([blockOf(16_385)])).toBe('the headers of the answer are too long')
+  const lengthOf = (bytes: number) =>
+    `HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n${'x'.repeat(bytes)}`
+  expect(read([lengthOf(65_535)])).toMatchObject({ step: 'complete' })
+  expect(read([lengthOf(65_536)])).toMatchObject({ step: 'cut' })
+  const interim = 'HTTP/1.1 103 Early\r\n\r\n'
+  expect(read([interim.repeat(16) + counted('')])).toEqual(ok('ok'))
+  expect(read([interim.repeat(17) + counted('')])).toBe('interim answers came without end')
 })

@@ -1,6 +1,7 @@
 /** What becomes of connections: those that are not made, those that die, those that are kept and die then. */
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parseNetworks } from '../../runtime/auth/allowlist.ts'
 import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
 import { until } from '../support/programs.ts'
@@ -16,6 +17,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   outbound.close()
+  vi.useRealTimers()
   await closeSinks()
 })
 
@@ -95,6 +97,80 @@ describe('connections', () => {
     })
     for (const _ of [1, 2]) expect(await post(closing)).toMatchObject({ status: 200, body: 'until the end' })
     expect(closing.connections).toHaveLength(2)
+  })
+
+  test('one whose answer was cut, or was none, or came too late is not kept', async () => {
+    const cut = `HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n${'x'.repeat(65_536)}`
+    outbound = openOutbound(500)
+    for (const bytes of [cut, 'SSH-2.0-x\r\n', undefined]) {
+      const sink = await openScript((request) => (request === 1 ? bytes : OK))
+      await post(sink)
+      expect(await post(sink)).toMatchObject({ status: 200, body: 'ok' })
+      expect(sink.connections).toHaveLength(2)
+    }
+  })
+
+  test('one without TLS carries nothing that is meant for TLS', async () => {
+    const sink = await openSink()
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    const url = `https://127.0.0.1:${sink.port}/hooks`
+    expect(await outbound.post({ url, headers: {}, body: '{}' })).toMatchObject({ kind: 'tls' })
+    expect(sink.requests).toHaveLength(1)
+  })
+
+  test('more than 256 at once to one place: no more are kept', async () => {
+    const sockets: Socket[] = []
+    const sink = await openScript((_request, socket) => {
+      sockets.push(socket)
+      if (sockets.length === 258) for (const each of sockets) each.write(OK)
+      return undefined
+    })
+    await Promise.all(Array.from({ length: 258 }, () => post(sink)))
+    await until('two of them to close', () => sockets.filter(({ destroyed }) => destroyed).length === 2)
+  })
+})
+
+describe('an idle connection', () => {
+  const kept = (hint: string) => openScript(() => OK.replace('\r\n', `\r\n${hint}`))
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  })
+
+  test.each([
+    ['for four seconds', '', 4000],
+    ['for a second less than the other end says', 'Keep-Alive: timeout=3\r\n', 2000],
+  ])('is used again %s', async (_how, hint, idleMs) => {
+    const sink = await kept(hint)
+    await post(sink)
+    vi.advanceTimersByTime(idleMs - 1)
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    expect(sink.connections).toHaveLength(1)
+    vi.advanceTimersByTime(idleMs)
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    expect(sink.connections).toHaveLength(2)
+  })
+
+  test('is closed after its time, though nobody asks for one', async () => {
+    const sink = await kept('')
+    await post(sink)
+    const closed = once(sink.connections[0]!, 'close')
+    vi.advanceTimersByTime(5000)
+    await closed
+  })
+
+  test('is closed at once where the other end would not wait', async () => {
+    const sink = await kept('Keep-Alive: timeout=1\r\n')
+    await post(sink)
+    await once(sink.connections[0]!, 'close')
+  })
+
+  test('that says something unasked is closed', async () => {
+    const sink = await kept('')
+    await post(sink)
+    sink.connections[0]!.write('HTTP/1.1 299 Forged\r\nContent-Length: 6\r\n\r\nforged')
+    await once(sink.connections[0]!, 'close')
+    expect(await post(sink)).toMatchObject({ status: 200, body: 'ok' })
   })
 })
 
