@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parseNetworks } from '../../runtime/auth/allowlist.ts'
+import { createConnections } from '../../runtime/outbound/connections.ts'
 import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
 import { until } from '../support/programs.ts'
 import { closeSinks, openScript, openSink, openWire, type Sink } from './sinks.ts'
@@ -171,6 +172,27 @@ describe('an idle connection', () => {
     sink.connections[0]!.write('HTTP/1.1 299 Forged\r\nContent-Length: 6\r\n\r\nforged')
     await once(sink.connections[0]!, 'close')
     expect(await post(sink)).toMatchObject({ status: 200, body: 'ok' })
+  })
+
+  test('that the other end has ended is not used again, closed or not', async () => {
+    let accept = (_socket: Socket) => {}
+    const accepted = new Promise<Socket>((resolve) => {
+      accept = resolve
+    })
+    const { port } = await openWire((socket) => accept(socket))
+    const connections = createConnections(undefined)
+    const place = { secure: false, address: '127.0.0.1', port, name: '' }
+    const [connected, secured, received, ended, failed, closed] = Array(6).fill(() => {})
+    const holder = { connected, secured, received, ended, failed, closed }
+    const connection = connections.open(place, holder)
+    await once(connection.socket, 'connect')
+    connections.give(connection, Infinity)
+    const taken = new Promise((resolve) => {
+      connection.socket.once('end', () => resolve(connections.take(place, holder)))
+    })
+    ;(await accepted).end()
+    expect(await taken).toBe(undefined)
+    connections.close()
   })
 })
 
