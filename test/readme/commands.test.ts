@@ -67,7 +67,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm test',
   'npm run check',
   'npm run fuzz',
-  'npm run prove',
+  /^npm run prove(:\w+)?$/,
   /^npm run bench(:\w+)?$/,
   'npx vitest run test/golden',
   'npx dateline --config FILE generate',
