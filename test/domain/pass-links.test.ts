@@ -5,22 +5,28 @@ import { showLink, signIds } from '../../runtime/handlers/pass-links.ts'
 
 const AT = Date.parse('2026-06-01T12:00:00Z')
 
+const tenantOf = (space: string): string => space.replace(/\..*$/, '')
+
 /** A tenant whose templates are all coupons but for those called `missing`. */
 function makeContext(space: string, environment: 'sandbox' | 'live' = 'sandbox') {
   const asked: (readonly string[])[] = []
   const context = {
-    caller: { environment, space },
+    caller: { environment, space, tenant: { id: tenantOf(space) } },
     now: AT,
     db: {
-      query: async (_: unknown, [tenantId, ids]: [string, readonly string[]]) => {
+      query: async (_: unknown, [tenantId, json]: [string, string]) => {
         expect(tenantId).toBe(space)
+        const ids: string[] = JSON.parse(json)
         asked.push(ids)
         const rows = ids.filter((id) => !id.includes('missing')).map((id) => ({ id, kind: 'coupon' }))
         return { rows, count: rows.length }
       },
     },
     wallet: {
-      signGoogleLink: async (pass: { id: string; kind: string }) => `link of ${pass.id} ${pass.kind}`,
+      signGoogleLink: async (tenantId: string, pass: { id: string; kind: string }) => {
+        expect(tenantId).toBe(tenantOf(space))
+        return `link of ${pass.id} ${pass.kind}`
+      },
     },
   } as unknown as Context
   return { context, asked }
