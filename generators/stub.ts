@@ -1,9 +1,9 @@
 /**
- * Adds a handler for every operation that has none, in the file of its tag, and touches nothing that stands there.
+ * Adds a handler for every operation that has none, in the folder of its tag, and touches nothing that stands there.
  * A stub answers 501 `not_implemented` until somebody writes it.
  */
 import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { type ObjectLiteralExpression, Project, type SourceFile, SyntaxKind } from 'ts-morph'
 import type { LoadedChange } from './changes.ts'
 import { handlersInterface } from './emit/handlers.ts'
@@ -36,8 +36,8 @@ export function addStubs(
   })
   const added: Stub[] = []
   for (const { operation } of headOperations(apis, changes)) {
-    const file = join(handlers, `${snakeCase(operation.tag)}.ts`)
-    const source = project.getSourceFile(file) ?? openSource(project, file, operation.tag, handlers, out)
+    const file = join(handlers, snakeCase(operation.tag).replaceAll('_', '-'), 'handlers.ts')
+    const source = project.getSourceFile(file) ?? openSource(project, file, operation.tag, out)
     const object = handlersObject(source, operation.tag)
     const name = propertyKey(operation.id)
     if (!object || object.getProperty(name)) continue
@@ -51,9 +51,9 @@ export function addStubs(
 
 const objectName = (tag: string): string => identifier(`${camelCase(tag)}Handlers`)
 
-function openSource(project: Project, file: string, tag: string, handlers: string, out: string): SourceFile {
+function openSource(project: Project, file: string, tag: string, out: string): SourceFile {
   if (existsSync(file)) return project.addSourceFileAtPath(file)
-  const from = relative(handlers, join(out, 'head', 'handlers.ts')).replaceAll('\\', '/')
+  const from = relative(dirname(file), join(out, 'head', 'handlers.ts')).replaceAll('\\', '/')
   return project.createSourceFile(
     file,
     `import type { ${handlersInterface(tag)} } from '${from}'\n\nexport const ${objectName(tag)} = {\n} satisfies Partial<${handlersInterface(tag)}>\n`,
@@ -72,7 +72,7 @@ function handlersObject(source: SourceFile, tag: string): ObjectLiteralExpressio
 }
 
 function useNotImplemented(source: SourceFile): void {
-  const from = '../http/errors.ts'
+  const from = '../../api/errors.ts'
   const known = source.getImportDeclaration((each) => each.getModuleSpecifierValue() === from)
   if (!known) source.addImportDeclaration({ moduleSpecifier: from, namedImports: ['notImplemented'] })
   else if (!known.getNamedImports().some((each) => each.getName() === 'notImplemented'))

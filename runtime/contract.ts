@@ -2,7 +2,7 @@
  * The seam between generated code and the runtime. Types only: generated code imports this file and
  * nothing else of the runtime; the runtime reads generated tables through these shapes.
  */
-import type { Database } from './db/database.ts'
+import type { Database } from './platform/database/database.ts'
 
 export type Environment = 'sandbox' | 'live'
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
-import { ControlError } from '../control/change.ts'
-import { messageOf } from '../db/errors.ts'
-import { SettingsError } from '../settings.ts'
+import { ControlError } from '../admin/change.ts'
+import { messageOf } from '../platform/database/errors.ts'
+import { SettingsError } from '../platform/settings.ts'
 import { createProgram } from './admin-program.ts'
 
 /** Exit codes: 1 when the action failed or was refused, 2 when it was not understood. */

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
-import { messageOf } from '../db/errors.ts'
 import { examine } from '../doctor/examine.ts'
 import { type Finding, fail, renderFindings } from '../doctor/finding.ts'
-import { readSettings, SettingsError } from '../settings.ts'
+import { messageOf } from '../platform/database/errors.ts'
+import { readSettings, SettingsError } from '../platform/settings.ts'
 
 /** Exit codes: 1 when something fails, 2 when the settings or the words cannot be used. */
 const FAILED = 1

@@ -1,6 +1,6 @@
 /** Why something did not work, in one line for the person at the terminal. */
 import { ConnectionError, ResponseError } from '../../generated/client/src/2026-05-19/index.ts'
-import { messageOf } from '../db/errors.ts'
+import { messageOf } from '../platform/database/errors.ts'
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',

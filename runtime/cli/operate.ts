@@ -1,7 +1,7 @@
-import { createClock } from '../clock.ts'
-import type { Operator } from '../control/change.ts'
-import { openDatabase } from '../db/open.ts'
-import { readSettings } from '../settings.ts'
+import type { Operator } from '../admin/change.ts'
+import { createClock } from '../platform/clock/clock.ts'
+import { openDatabase } from '../platform/database/open/open-database.ts'
+import { readSettings } from '../platform/settings.ts'
 
 /** One action needs one connection, and another for its transaction. */
 const POOL_SIZE = 2

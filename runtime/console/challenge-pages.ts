@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Challenge } from '../auth/factors.ts'
+import type { Challenge } from '../platform/factors/factors.ts'
 
 const STYLE = `
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 3rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }

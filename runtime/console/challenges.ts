@@ -2,10 +2,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import express, { type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
-import type { Challenge, Factors } from '../auth/factors.ts'
-import { randomBase62 } from '../auth/keys.ts'
-import { isUnavailable } from '../db/errors.ts'
-import { clientAddress, type ProxyTrust, plainAddress } from '../http/address.ts'
+import { clientAddress, type ProxyTrust, plainAddress } from '../api/address.ts'
+import { isUnavailable } from '../platform/database/errors.ts'
+import type { Challenge, Factors } from '../platform/factors/factors.ts'
+import { randomBase62 } from '../platform/keys/keys.ts'
 import { STYLE_HASH, writeFactor, writeForm, writeNotice } from './challenge-pages.ts'
 
 export interface ChallengeParts {

@@ -1,5 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { codeOf, DEADLOCK_DETECTED, isUnavailable, SERIALIZATION_FAILURE } from '../db/errors.ts'
+import {
+  codeOf,
+  DEADLOCK_DETECTED,
+  isUnavailable,
+  SERIALIZATION_FAILURE,
+} from '../platform/database/errors.ts'
 
 /** Collects what is to be written: while one batch is under way the next one gathers. */
 export interface Batches<Item, Written> {

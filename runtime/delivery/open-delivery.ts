@@ -1,11 +1,11 @@
-import { createSeals } from '../auth/secrets.ts'
+import { readPin } from '../admin/pins.ts'
 import type { Environment } from '../contract.ts'
-import { readPin } from '../control/pins.ts'
-import { ENVIRONMENTS } from '../db/roles.ts'
-import { readSpace } from '../domain/space.ts'
 import type { Hints } from '../events/hints.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import type { Parts } from '../service.ts'
+import { ENVIRONMENTS } from '../platform/database/migrate/roles.ts'
+import { readSpace } from '../platform/database/space.ts'
+import { createSeals } from '../platform/secrets.ts'
+import type { Parts } from '../process/service.ts'
 import { createWorker, type Worker } from './worker.ts'
 
 export interface DeliveryParts extends Pick<Parts, 'database' | 'clock' | 'log'> {

@@ -1,7 +1,11 @@
 import type { Logger } from 'pino'
-import type { Clock } from '../clock.ts'
 import type { Environment } from '../contract.ts'
-import { byIndex, useIndexes } from '../db/by_index.ts'
+import type { Outcome } from '../outbound/outbound.ts'
+import type { Clock } from '../platform/clock/clock.ts'
+import { byIndex, useIndexes } from '../platform/database/pool/by-index.ts'
+import { newId } from '../platform/ids.ts'
+import { createBatches } from './batches.ts'
+import { type Exhausted, type ExhaustionOptions, exhaust } from './exhaustion.ts'
 import {
   type Completion,
   completeAttempts,
@@ -9,13 +13,9 @@ import {
   MOST_TIMEOUTS,
   noteReactions,
   type Reaction,
-} from '../db/webhook_deliveries.ts'
-import type { Claimed } from '../db/webhook_ready.ts'
-import { showAttempts, succeedAttempts } from '../db/webhook_successes.ts'
-import { newId } from '../ids.ts'
-import type { Outcome } from '../outbound/outbound.ts'
-import { createBatches } from './batches.ts'
-import { type Exhausted, type ExhaustionOptions, exhaust } from './exhaustion.ts'
+} from './queries/deliveries.ts'
+import type { Claimed } from './queries/ready.ts'
+import { showAttempts, succeedAttempts } from './queries/successes.ts'
 import { judgeOutcome, LAST_ATTEMPT, nextDue } from './schedule.ts'
 
 /** How an attempt was recorded; `stale`: not at all, because somebody else holds it. */

@@ -1,10 +1,10 @@
 import { events as views } from '../../generated/events.ts'
-import type { Seals } from '../auth/secrets.ts'
-import type { Clock } from '../clock.ts'
 import type { Environment } from '../contract.ts'
-import type { Claimed } from '../db/webhook_ready.ts'
-import { openSecrets, secretContext } from '../events/secrets.ts'
 import type { Outbound, Outcome } from '../outbound/outbound.ts'
+import type { Clock } from '../platform/clock/clock.ts'
+import type { Seals } from '../platform/secrets.ts'
+import { openSecrets, secretContext } from '../resources/webhook-endpoints/secrets.ts'
+import type { Claimed } from './queries/ready.ts'
 import { signBody } from './signature.ts'
 
 export interface SenderOptions {

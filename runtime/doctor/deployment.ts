@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import pg from 'pg'
-import { LISTENERS, missingAddresses, VARIABLES } from '../base-urls.ts'
-import { addressesOf, SELECT_ADDRESSES } from '../db/addresses.ts'
-import { clientConfig, isPooled } from '../db/connection.ts'
-import { explainFailure, POLLING, placeOf } from '../db/open.ts'
-import type { Settings } from '../settings.ts'
+import { LISTENERS, missingAddresses, VARIABLES } from '../platform/addresses/base-urls.ts'
+import { addressesOf, SELECT_ADDRESSES } from '../platform/addresses/queries.ts'
+import { explainFailure, POLLING, placeOf } from '../platform/database/open/open-database.ts'
+import { clientConfig, isPooled } from '../platform/database/pool/connection.ts'
+import type { Settings } from '../platform/settings.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** How long a notification may take from one connection to another. */

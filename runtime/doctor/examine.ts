@@ -1,4 +1,4 @@
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../platform/settings.ts'
 import { checkDatabase } from './database.ts'
 import { type Finding, ok, warn } from './finding.ts'
 import { checkPorts, checkTls } from './network.ts'

@@ -1,4 +1,4 @@
-import { messageOf } from '../db/errors.ts'
+import { messageOf } from '../platform/database/errors.ts'
 
 /** What one check found. Only `fail` keeps the service from working; `warn` will cost somebody an evening. */
 export interface Finding {

@@ -2,8 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { codeOf, messageOf } from '../db/errors.ts'
-import type { Settings } from '../settings.ts'
+import { codeOf, messageOf } from '../platform/database/errors.ts'
+import type { Settings } from '../platform/settings.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const ASK_TIMEOUT_MS = 2000

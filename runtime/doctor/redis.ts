@@ -1,8 +1,8 @@
 import { createClient } from 'redis'
-import { messageOf } from '../db/errors.ts'
-import { redisPrefix } from '../limits/open-limiter.ts'
-import { BEAT } from '../limits/scripts.ts'
-import type { Settings } from '../settings.ts'
+import { messageOf } from '../platform/database/errors.ts'
+import { redisPrefix } from '../platform/limits/open-limiter.ts'
+import { BEAT } from '../platform/limits/scripts.ts'
+import type { Settings } from '../platform/settings.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const CONNECT_TIMEOUT_MS = 3000

@@ -2,9 +2,9 @@
 import { events as views } from '../../generated/events.ts'
 import { versions } from '../../generated/versions.ts'
 import type { NewEvent, Version } from '../contract.ts'
-import type { Database } from '../db/database.ts'
-import { appendEvents } from '../db/events.ts'
+import type { Database } from '../platform/database/database.ts'
 import type { Emitter } from './emit.ts'
+import { appendEvents } from './queries.ts'
 import { type RenderedEvent, renderEvent } from './render.ts'
 
 /**

@@ -1,8 +1,8 @@
 /** Events as the tenant's version shows them. */
 import { isDeepStrictEqual } from 'node:util'
 import type { EmittedEvent, EventView, NewEvent } from '../contract.ts'
-import { writeInstant } from '../domain/instants.ts'
-import { newId } from '../ids.ts'
+import { newId } from '../platform/ids.ts'
+import { writeInstant } from '../platform/instants.ts'
 
 /** The tables of generated/events.ts: views by version and type. */
 export type EventViews = Readonly<Record<string, Readonly<Record<string, EventView>>>>

@@ -1,10 +1,10 @@
 /** Live streams of events, as server-sent events (WHATWG HTML, 9.2). */
 import type { Environment, EventStreams } from '../contract.ts'
-import { isUnavailable } from '../db/errors.ts'
-import { readEventsAfter, type SequencedEvent } from '../db/events.ts'
-import type { Pool } from '../db/pool.ts'
-import { readSpace } from '../domain/space.ts'
+import { isUnavailable } from '../platform/database/errors.ts'
+import type { Pool } from '../platform/database/pool/pool.ts'
+import { readSpace } from '../platform/database/space.ts'
 import type { Hints } from './hints.ts'
+import { readEventsAfter, type SequencedEvent } from './queries.ts'
 
 /** How late an event may come where the hint got lost. */
 const POLL_MS = 500

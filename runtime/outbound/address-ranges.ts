@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import type { Networks } from '../auth/allowlist.ts'
+import type { Networks } from '../platform/networks.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 

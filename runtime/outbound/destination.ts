@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import type { Networks } from '../auth/allowlist.ts'
 import type { Environment } from '../contract.ts'
+import type { Networks } from '../platform/networks.ts'
 import { judgeAddress } from './address-ranges.ts'
 import { HTTP_PORT, HTTPS_PORT, isOpenPort } from './ports.ts'
 

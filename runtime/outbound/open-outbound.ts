@@ -1,6 +1,6 @@
-import { parseNetworks } from '../auth/allowlist.ts'
 import type { Environment } from '../contract.ts'
-import type { Settings } from '../settings.ts'
+import { parseNetworks } from '../platform/networks.ts'
+import type { Settings } from '../platform/settings.ts'
 import { createOutbound, type Outbound } from './outbound.ts'
 
 /** The way out of each environment. Private networks are open, where they are at all, to the sandbox alone. */

@@ -1,5 +1,5 @@
-import type { Networks } from '../auth/allowlist.ts'
 import type { Environment } from '../contract.ts'
+import type { Networks } from '../platform/networks.ts'
 import { judgeAddress } from './address-ranges.ts'
 import { createConnections } from './connections.ts'
 import { type Deadline, startDeadline } from './deadline.ts'

@@ -2,11 +2,11 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'nod
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Clock } from '../clock.ts'
 import type { Wallet } from '../contract.ts'
-import { codeOf } from '../db/errors.ts'
-import { createFairQueue } from '../db/fair-queue.ts'
-import type { Presence } from '../presence.ts'
+import type { Clock } from '../platform/clock/clock.ts'
+import { codeOf } from '../platform/database/errors.ts'
+import { createFairQueue } from '../platform/fairness/fair-queue.ts'
+import type { Presence } from '../platform/fairness/presence.ts'
 import { textToSign, writeLink } from './google-link.ts'
 
 /** Who signs: a service account of Google Wallet, or a key of our own for development. */

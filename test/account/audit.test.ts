@@ -1,12 +1,12 @@
 /** The audit log: what it tells, and that nobody can change it unseen. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { verifyAudit } from '../../runtime/admin/audit.ts'
+import { retireKey, revokeKey, rotateKey } from '../../runtime/admin/keys.ts'
+import { liftLimit } from '../../runtime/admin/limits.ts'
+import { createUser } from '../../runtime/admin/users.ts'
+import { canonicalJson } from '../../runtime/api/canonical-json.ts'
 import type { Environment } from '../../runtime/contract.ts'
-import { verifyAudit } from '../../runtime/control/audit.ts'
-import { retireKey, revokeKey, rotateKey } from '../../runtime/control/keys.ts'
-import { liftLimit } from '../../runtime/control/limits.ts'
-import { createUser } from '../../runtime/control/users.ts'
-import { canonicalJson } from '../../runtime/domain/canonical-json.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
 import {
   makeKey,

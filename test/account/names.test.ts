@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { versions } from '../../generated/versions.ts'
-import { actionOf } from '../../runtime/domain/audit-actions.ts'
-import { SECRET_MEMBERS } from '../../runtime/http/idempotency.ts'
+import { actionOf } from '../../runtime/api/audit-actions.ts'
+import { SECRET_MEMBERS } from '../../runtime/api/idempotency.ts'
 
 test.each([
   ['revokePass', 'pass.revoked'],

@@ -1,6 +1,6 @@
 /** What one node is told, all know within a second. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createKey, revokeKey } from '../../runtime/control/keys.ts'
+import { createKey, revokeKey } from '../../runtime/admin/keys.ts'
 import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
 

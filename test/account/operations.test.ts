@@ -1,9 +1,9 @@
 /** What changes an account: billing, all its keys, the whole sandbox. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../runtime/control/audit.ts'
-import { retireKey, revokeKey } from '../../runtime/control/keys.ts'
-import { KEPT_TABLES, WIPED_TABLES } from '../../runtime/db/wipe.ts'
+import { verifyAudit } from '../../runtime/admin/audit.ts'
+import { retireKey, revokeKey } from '../../runtime/admin/keys.ts'
+import { KEPT_TABLES, WIPED_TABLES } from '../../runtime/resources/account/wipe-queries.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
 import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, START, speak, startTestService, type TestService } from '../support/service.ts'

@@ -1,6 +1,6 @@
 /** What has run out is deleted, and nothing else. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sweep } from '../../runtime/sweeper.ts'
+import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 const HOUR = 3_600_000

@@ -1,11 +1,11 @@
 /** What is counted in memory and kept in batches. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createKey } from '../../runtime/control/keys.ts'
-import { showTenant } from '../../runtime/control/show.ts'
-import { createTenant } from '../../runtime/control/tenants.ts'
-import { showUsage } from '../../runtime/control/usage.ts'
-import type { Database } from '../../runtime/db/database.ts'
-import { createUsageMeter } from '../../runtime/usage.ts'
+import { createKey } from '../../runtime/admin/keys.ts'
+import { showTenant } from '../../runtime/admin/show.ts'
+import { createTenant } from '../../runtime/admin/tenants.ts'
+import { showUsage } from '../../runtime/admin/usage.ts'
+import type { Database } from '../../runtime/platform/database/database.ts'
+import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
 import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'
 import { endPrograms, startService } from '../support/programs.ts'
 

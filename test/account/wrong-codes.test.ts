@@ -1,9 +1,13 @@
 /** Guessing second factors: counted for each member, over every way to show a code, on all nodes together. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type AdmittedCode, createWrongCodes, type PausedMember } from '../../runtime/auth/wrong-codes.ts'
-import { verifyAudit } from '../../runtime/control/audit.ts'
-import { createPool, type MeasuredPool } from '../../runtime/db/pool.ts'
-import { sweep } from '../../runtime/sweeper.ts'
+import { verifyAudit } from '../../runtime/admin/audit.ts'
+import { createPool, type MeasuredPool } from '../../runtime/platform/database/pool/pool.ts'
+import {
+  type AdmittedCode,
+  createWrongCodes,
+  type PausedMember,
+} from '../../runtime/platform/factors/wrong-codes.ts'
+import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { makeKey, makeTenant, START, speak, startTestService, type TestService } from '../support/service.ts'
 import {
   type Confirmer,

@@ -1,8 +1,8 @@
 /** The database goes away and comes back; faults of ours stay ours. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createClock } from '../../runtime/clock.ts'
-import { openDatabase } from '../../runtime/db/open.ts'
+import { createClock } from '../../runtime/platform/clock/clock.ts'
+import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openRelay, type Relay } from '../support/relay.ts'
 import {

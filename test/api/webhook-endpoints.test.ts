@@ -1,7 +1,7 @@
 /** Endpoints of webhooks over HTTP: registration, change, secrets, and the attempts that are to be made. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSeals } from '../../runtime/auth/secrets.ts'
-import { openSecrets, secretContext } from '../../runtime/events/secrets.ts'
+import { createSeals } from '../../runtime/platform/secrets.ts'
+import { openSecrets, secretContext } from '../../runtime/resources/webhook-endpoints/secrets.ts'
 import { planAll } from '../support/planning.ts'
 import { until } from '../support/programs.ts'
 import {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
-import { createKeyring, type Keyring } from '../../runtime/auth/keyring.ts'
-import { makeKey } from '../../runtime/auth/keys.ts'
-import type { Database, Result } from '../../runtime/db/database.ts'
+import type { Database, Result } from '../../runtime/platform/database/database.ts'
+import { createKeyring, type Keyring } from '../../runtime/platform/keys/keyring.ts'
+import { makeKey } from '../../runtime/platform/keys/keys.ts'
 
 const KEY = makeKey('secret', 'sandbox')
 

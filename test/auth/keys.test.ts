@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { digestKey, makeKey, parseKey } from '../../runtime/auth/keys.ts'
+import { digestKey, makeKey, parseKey } from '../../runtime/platform/keys/keys.ts'
 
 const key = makeKey('secret', 'sandbox')
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hashPassword, seal, UnsealError, unseal, verifyPassword } from '../../runtime/auth/secrets.ts'
+import { hashPassword, seal, UnsealError, unseal, verifyPassword } from '../../runtime/platform/secrets.ts'
 
 const sealed = seal('pepper', 'JBSWY3DPEHPK3PXP', 'row 1')
 

@@ -4,8 +4,8 @@
  */
 import Fastify from 'fastify'
 import postgres from 'postgres'
-import type { Database, Statement } from '../../runtime/db/database.ts'
-import { parseTimestamp } from '../../runtime/db/types.ts'
+import type { Database, Statement } from '../../runtime/platform/database/database.ts'
+import { parseTimestamp } from '../../runtime/platform/database/types.ts'
 import { getPass, getPasses, origin, type PassOrder, postPass } from './peer-operations.ts'
 
 const asIs = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

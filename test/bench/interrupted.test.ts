@@ -39,7 +39,7 @@ test.each([
     'SIGTERM',
     143,
     'the service runs on its database',
-    () => processesOf(temporary).some(({ command }) => command.includes('runtime/main.ts')),
+    () => processesOf(temporary).some(({ command }) => command.includes('runtime/process/main.ts')),
   ],
 ] as const)('%s ends it with %i when %s', async (signal, code, what, reached) => {
   const before = readdirSync(import.meta.dirname)

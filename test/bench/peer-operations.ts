@@ -3,13 +3,13 @@
  * keys, limits, versions or validation. Peers differ in the web framework and the driver that carry them.
  */
 import { randomBytes } from 'node:crypto'
-import type { Database } from '../../runtime/db/database.ts'
-import { claimKey } from '../../runtime/db/idempotency.ts'
-import { appendEntryAndAnswer } from '../../runtime/db/outcomes.ts'
-import { shareTemplates } from '../../runtime/db/pass_templates.ts'
-import { insertPasses, listPasses, type PassRow, readPass } from '../../runtime/db/passes.ts'
-import { showPass } from '../../runtime/handlers/pass-view.ts'
-import { newId } from '../../runtime/ids.ts'
+import { claimKey } from '../../runtime/api/idempotency-queries.ts'
+import { appendEntryAndAnswer } from '../../runtime/api/outcomes.ts'
+import type { Database } from '../../runtime/platform/database/database.ts'
+import { newId } from '../../runtime/platform/ids.ts'
+import { shareTemplates } from '../../runtime/resources/pass-templates/queries.ts'
+import { insertPasses, listPasses, type PassRow, readPass } from '../../runtime/resources/passes/queries.ts'
+import { showPass } from '../../runtime/resources/passes/view.ts'
 
 const tenantId = process.env.TENANT_ID ?? ''
 

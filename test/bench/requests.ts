@@ -15,7 +15,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { parseArgs, promisify } from 'node:util'
 import autocannon from 'autocannon'
-import { acquireServer } from '../../runtime/db/embedded/server.ts'
+import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
 import { START } from '../support/programs.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 

@@ -1,7 +1,8 @@
 /** Events as the bench emits them. */
-import type { Database } from '../../runtime/db/database.ts'
+
 import { collectEvents } from '../../runtime/events/emission.ts'
-import { newId } from '../../runtime/ids.ts'
+import type { Database } from '../../runtime/platform/database/database.ts'
+import { newId } from '../../runtime/platform/ids.ts'
 
 export const VERSION = '2026-05-19'
 

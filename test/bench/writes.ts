@@ -10,7 +10,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { acquireServer } from '../../runtime/db/embedded/server.ts'
+import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
 import { START } from '../support/programs.ts'
 import { withScratch } from './scratch.ts'
 

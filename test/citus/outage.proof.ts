@@ -1,8 +1,8 @@
 /** A worker of the cluster dies without a word while requests run, and comes back. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
-import { createClock } from '../../runtime/clock.ts'
-import { openDatabase } from '../../runtime/db/open.ts'
+import { createClock } from '../../runtime/platform/clock/clock.ts'
+import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import { TEMPLATE } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
 import { PEPPER } from '../support/server.ts'

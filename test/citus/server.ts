@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { TestProject } from 'vitest/node'
-import { migrate } from '../../runtime/db/migrate.ts'
+import { migrate } from '../../runtime/platform/database/migrate/migrate.ts'
 import { ADDRESSES, administer, PEPPER } from '../support/server.ts'
 import { ask, createClusterDatabase, listServers, sealDatabase, startCluster } from './cluster.ts'
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ensureDemo } from '../../runtime/control/demo.ts'
-import { findPostmaster } from '../../runtime/db/embedded/postmaster.ts'
-import { newId } from '../../runtime/ids.ts'
+import { ensureDemo } from '../../runtime/admin/demo.ts'
+import { findPostmaster } from '../../runtime/platform/database/embedded/postmaster.ts'
+import { newId } from '../../runtime/platform/ids.ts'
 import {
   type DemoDatabase,
   openDemoDatabase,

@@ -1,8 +1,8 @@
 /** `svc` as a program: its words, its exit codes, and what goes to which output. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { makeKey } from '../../runtime/auth/keys.ts'
 import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
+import { makeKey } from '../../runtime/platform/keys/keys.ts'
 import { freePort } from '../support/ports.ts'
 import { endPrograms, type Program, startProgram, until } from '../support/programs.ts'
 import { KEY, makeEvent, serveEndpoint, serveHttp, serveStreams } from './stream-server.ts'

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { serverAccount } from '../../runtime/db/embedded/account.ts'
-import { findPostmaster } from '../../runtime/db/embedded/postmaster.ts'
-import { openDatabase } from '../../runtime/db/open.ts'
+import { serverAccount } from '../../runtime/platform/database/embedded/account.ts'
+import { findPostmaster } from '../../runtime/platform/database/embedded/postmaster.ts'
+import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import { endPrograms, isAlive, type Program, runAdmin, startService, until } from '../support/programs.ts'
 
 const isRoot = process.getuid?.() === 0

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
-import { isSpaceWiped } from '../../runtime/db/audit.ts'
-import { codeOf, constraintOf, isUnavailable, readCancellation, tableOf } from '../../runtime/db/errors.ts'
+import { isSpaceWiped } from '../../runtime/platform/audit/queries.ts'
+import {
+  codeOf,
+  constraintOf,
+  isUnavailable,
+  readCancellation,
+  tableOf,
+} from '../../runtime/platform/database/errors.ts'
 
 const failure = (message: string, parts: object) => Object.assign(new Error(message), parts)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createEventLoopTurns } from '../../runtime/db/event-loop-turns.ts'
+import { createEventLoopTurns } from '../../runtime/platform/fairness/event-loop-turns.ts'
 
 /** Results come all at once, as `tenant:rows`; gives who is handed what in each turn. */
 function turnsOf(results: string): string[] {

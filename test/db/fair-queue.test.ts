@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createFairQueue } from '../../runtime/db/fair-queue.ts'
+import { createFairQueue } from '../../runtime/platform/fairness/fair-queue.ts'
 
 interface Case {
   readonly name: string

@@ -1,10 +1,15 @@
 /** What a transaction has written and read is on disk when it is over, whoever waits for that. */
 import { Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Database } from '../../runtime/db/database.ts'
-import { DatabaseUnavailable } from '../../runtime/db/errors.ts'
-import { createFlusher, type Flusher, type FlushSession, waitForSeen } from '../../runtime/db/flusher.ts'
-import { createPool, type MeasuredPool } from '../../runtime/db/pool.ts'
+import type { Database } from '../../runtime/platform/database/database.ts'
+import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
+import {
+  createFlusher,
+  type Flusher,
+  type FlushSession,
+  waitForSeen,
+} from '../../runtime/platform/database/pool/flusher.ts'
+import { createPool, type MeasuredPool } from '../../runtime/platform/database/pool/pool.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/programs.ts'
 import { administer } from '../support/server.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isId, newId } from '../../runtime/ids.ts'
+import { isId, newId } from '../../runtime/platform/ids.ts'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 

@@ -1,6 +1,6 @@
 /** Files from 0006 on are applied while the version before serves. */
 import { describe, expect, test } from 'vitest'
-import { readMigrations } from '../../runtime/db/migration-files.ts'
+import { readMigrations } from '../../runtime/platform/database/migrate/migration-files.ts'
 import { faultsOf } from './migration-rules.ts'
 
 const files = readMigrations()

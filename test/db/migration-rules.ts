@@ -1,4 +1,4 @@
-import type { MigrationFile } from '../../runtime/db/migration-files.ts'
+import type { MigrationFile } from '../../runtime/platform/database/migrate/migration-files.ts'
 
 /** Everything that the old version, still serving, would notice: what it looks like, and what is wrong with it. */
 const BREAKING: readonly (readonly [RegExp, string])[] = [

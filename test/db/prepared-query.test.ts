@@ -1,7 +1,7 @@
 /** Named statements are described once for each connection; rows read alike before and after. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Statement } from '../../runtime/db/database.ts'
-import { createPool, type MeasuredPool } from '../../runtime/db/pool.ts'
+import type { Statement } from '../../runtime/platform/database/database.ts'
+import { createPool, type MeasuredPool } from '../../runtime/platform/database/pool/pool.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { openRelay, type Relay } from '../support/relay.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { INSUFFICIENT_PRIVILEGE } from '../../runtime/db/errors.ts'
+import { INSUFFICIENT_PRIVILEGE } from '../../runtime/platform/database/errors.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let db: TestDatabase

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readSettings, SettingsError } from '../../runtime/settings.ts'
+import { readSettings, SettingsError } from '../../runtime/platform/settings.ts'
 
 function problemsOf(env: Record<string, string>, flags = {}): readonly string[] {
   try {

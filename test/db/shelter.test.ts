@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { canEnter, canRun, serverAccount } from '../../runtime/db/embedded/account.ts'
-import { shelterPrograms } from '../../runtime/db/embedded/shelter.ts'
+import { canEnter, canRun, serverAccount } from '../../runtime/platform/database/embedded/account.ts'
+import { shelterPrograms } from '../../runtime/platform/database/embedded/shelter.ts'
 
 const isRoot = process.getuid?.() === 0
 

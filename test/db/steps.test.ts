@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../runtime/db/database.ts'
-import { createPool } from '../../runtime/db/pool.ts'
-import { inSteps, steppingDatabase } from '../../runtime/db/steps.ts'
+import type { Database } from '../../runtime/platform/database/database.ts'
+import { createPool } from '../../runtime/platform/database/pool/pool.ts'
+import { inSteps, steppingDatabase } from '../../runtime/platform/database/steps.ts'
 import { createTestDatabase } from '../support/database.ts'
 
 const WHOLE = {

@@ -1,6 +1,6 @@
 /** Attempts made by hand, endpoints that are disabled and enabled while deliveries wait or are under way. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { newId } from '../../runtime/ids.ts'
+import { newId } from '../../runtime/platform/ids.ts'
 import { until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { MINUTE, openStage, START, type Stage } from './stage.ts'

@@ -1,6 +1,6 @@
 /** Workers that are killed, or stopped and woken, in processes of their own: nothing is lost and little is sent twice. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { newId } from '../../runtime/ids.ts'
+import { newId } from '../../runtime/platform/ids.ts'
 import { endPrograms, type Program, startProgram, until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { openStage, START, type Stage } from './stage.ts'

@@ -1,6 +1,6 @@
 /** What happens when the last attempt fails. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { newId } from '../../runtime/ids.ts'
+import { newId } from '../../runtime/platform/ids.ts'
 import { until } from '../support/programs.ts'
 import { type Answer, openReceiver, type Receiver } from './receiver.ts'
 import { MINUTE, openStage, START, type Stage } from './stage.ts'

@@ -1,12 +1,12 @@
 /** First attempts of which nothing is written yet, where tables are distributed by tenant: each statement is for one shard. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { byIndex, useIndexes } from '../../runtime/db/by_index.ts'
-import { cancelAttempts } from '../../runtime/db/webhook_attempts.ts'
-import { type Completion, completeOfOne } from '../../runtime/db/webhook_deliveries.ts'
-import { planAttempts } from '../../runtime/db/webhook_plans.ts'
-import { showAttempts, succeedAttempts } from '../../runtime/db/webhook_successes.ts'
-import { newId } from '../../runtime/ids.ts'
+import { type Completion, completeOfOne } from '../../runtime/delivery/queries/deliveries.ts'
+import { planAttempts } from '../../runtime/delivery/queries/plans.ts'
+import { showAttempts, succeedAttempts } from '../../runtime/delivery/queries/successes.ts'
+import { byIndex, useIndexes } from '../../runtime/platform/database/pool/by-index.ts'
+import { newId } from '../../runtime/platform/ids.ts'
+import { cancelAttempts } from '../../runtime/resources/delivery-attempts/queries.ts'
 import { type Endpoint, MINUTE, openStage, START, type Stage } from './stage.ts'
 
 let stage: Stage

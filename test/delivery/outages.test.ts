@@ -1,8 +1,8 @@
 /** A worker lives through what befalls its database, and goes on unaided. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openDatabase } from '../../runtime/db/open.ts'
-import { newId } from '../../runtime/ids.ts'
+import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { newId } from '../../runtime/platform/ids.ts'
 import { openGate } from '../support/gate.ts'
 import { until } from '../support/programs.ts'
 import { openRelay } from '../support/relay.ts'

@@ -1,12 +1,12 @@
 /** A worker in a process of its own, which halts for good where POINT says. Tests kill and stop it. */
 import { pino } from 'pino'
-import { parseNetworks } from '../../runtime/auth/allowlist.ts'
-import { createSeals } from '../../runtime/auth/secrets.ts'
-import type { Database, Result, Statement } from '../../runtime/db/database.ts'
-import { openDatabase } from '../../runtime/db/open.ts'
-import type { Pool } from '../../runtime/db/pool.ts'
 import { createWorker } from '../../runtime/delivery/worker.ts'
 import { createOutbound } from '../../runtime/outbound/outbound.ts'
+import type { Database, Result, Statement } from '../../runtime/platform/database/database.ts'
+import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
+import { parseNetworks } from '../../runtime/platform/networks.ts'
+import { createSeals } from '../../runtime/platform/secrets.ts'
 
 /** `claimed`: before anything is sent; `answered`: before it is written; `uncommitted`; `committed`: before it is heard. */
 type Point = 'claimed' | 'answered' | 'uncommitted' | 'committed' | undefined

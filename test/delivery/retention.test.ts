@@ -1,10 +1,10 @@
 /** How long live events and attempts are kept, and that the sandbox keeps them. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { idBound, listPartitions } from '../../runtime/db/partitions.ts'
-import { retain } from '../../runtime/delivery/retention.ts'
+import { retain } from '../../runtime/delivery/retention-job.ts'
 import { collectEvents } from '../../runtime/events/emission.ts'
-import { newId } from '../../runtime/ids.ts'
+import { idBound, listPartitions } from '../../runtime/platform/database/migrate/partitions.ts'
+import { newId } from '../../runtime/platform/ids.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { START, VERSION } from './stage.ts'
 

@@ -1,15 +1,19 @@
 import { type Logger, pino } from 'pino'
-import { type Networks, parseNetworks } from '../../runtime/auth/allowlist.ts'
-import { createSeals } from '../../runtime/auth/secrets.ts'
-import type { Clock } from '../../runtime/clock.ts'
-import { type AttemptRow, retryAttempt } from '../../runtime/db/webhook_attempts.ts'
-import { insertEndpoint, lockEndpoint, updateEndpoint } from '../../runtime/db/webhook_endpoints.ts'
 import type { LeaseClock } from '../../runtime/delivery/lease-clock.ts'
 import { createWorker, type Worker, type WorkerOptions } from '../../runtime/delivery/worker.ts'
 import { collectEvents } from '../../runtime/events/emission.ts'
-import { createEndpointSecrets } from '../../runtime/events/secrets.ts'
-import { newId } from '../../runtime/ids.ts'
 import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
+import type { Clock } from '../../runtime/platform/clock/clock.ts'
+import { newId } from '../../runtime/platform/ids.ts'
+import { type Networks, parseNetworks } from '../../runtime/platform/networks.ts'
+import { createSeals } from '../../runtime/platform/secrets.ts'
+import { type AttemptRow, retryAttempt } from '../../runtime/resources/delivery-attempts/queries.ts'
+import {
+  insertEndpoint,
+  lockEndpoint,
+  updateEndpoint,
+} from '../../runtime/resources/webhook-endpoints/queries.ts'
+import { createEndpointSecrets } from '../../runtime/resources/webhook-endpoints/secrets.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { planAll } from '../support/planning.ts'
 import { until } from '../support/programs.ts'

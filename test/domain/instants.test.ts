@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { writeInstant } from '../../runtime/domain/instants.ts'
+import { writeInstant } from '../../runtime/platform/instants.ts'
 
 const FIRST = Date.parse('0001-01-01T00:00:00Z')
 const LAST = Date.parse('9999-12-31T23:59:59.999Z')

@@ -1,12 +1,12 @@
 import { crc32, deflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { contains, parseNetworks } from '../../runtime/auth/allowlist.ts'
-import { parseInstant } from '../../runtime/domain/instants.ts'
-import { shownValues } from '../../runtime/domain/pass-fields.ts'
-import { type PassStatus, statusAt } from '../../runtime/domain/pass-status.ts'
-import { judgePng } from '../../runtime/domain/png.ts'
-import { addressGroup } from '../../runtime/http/address.ts'
-import { splitTarget } from '../../runtime/http/pipeline.ts'
+import { addressGroup } from '../../runtime/api/address.ts'
+import { splitTarget } from '../../runtime/api/pipeline.ts'
+import { parseInstant } from '../../runtime/platform/instants.ts'
+import { contains, parseNetworks } from '../../runtime/platform/networks.ts'
+import { shownValues } from '../../runtime/resources/pass-templates/fields.ts'
+import { judgePng } from '../../runtime/resources/pass-templates/png.ts'
+import { type PassStatus, statusAt } from '../../runtime/resources/passes/status.ts'
 
 describe('instants', () => {
   test.each([

@@ -1,7 +1,7 @@
 /** Passes expire when their time is over, and that is told once. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { verifyAudit } from '../../runtime/control/audit.ts'
-import { expirePasses } from '../../runtime/expiry.ts'
+import { verifyAudit } from '../../runtime/admin/audit.ts'
+import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
 import { judgeEvent } from '../support/contract.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'

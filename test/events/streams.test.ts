@@ -1,7 +1,7 @@
 /** Live streams of events over HTTP: nothing lost, nothing twice, ended when they have to end. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { revokeKey } from '../../runtime/control/keys.ts'
+import { revokeKey } from '../../runtime/admin/keys.ts'
 import { createHints } from '../../runtime/events/hints.ts'
 import { createEventStreams } from '../../runtime/events/streams.ts'
 import { makeTemplate, refusal, speakFor } from '../api/fixtures.ts'

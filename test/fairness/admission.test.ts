@@ -1,7 +1,7 @@
 /** Who is let in when: by order and counts, without a clock of the machine's. */
 import { describe, expect, test } from 'vitest'
-import { createAdmission } from '../../runtime/http/admission.ts'
-import { createPresence } from '../../runtime/presence.ts'
+import { createAdmission } from '../../runtime/api/admission.ts'
+import { createPresence } from '../../runtime/platform/fairness/presence.ts'
 
 interface Case {
   readonly name: string

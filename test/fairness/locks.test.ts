@@ -1,6 +1,6 @@
 /** Tenants that wait for locks, however many they are, never take the last connections. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPool, type MeasuredPool } from '../../runtime/db/pool.ts'
+import { createPool, type MeasuredPool } from '../../runtime/platform/database/pool/pool.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/programs.ts'
 

@@ -1,5 +1,5 @@
 /** What statements read, by PostgreSQL's own count, under the plans that it may choose. */
-import type { Database } from '../../runtime/db/database.ts'
+import type { Database } from '../../runtime/platform/database/database.ts'
 import { plainText, type Recorded } from './recorder.ts'
 
 /** One execution of a statement. */

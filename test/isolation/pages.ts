@@ -1,12 +1,13 @@
 /** Every list of every resource: each filter with a rare and a common value, both orders, first and middle pages. */
-import { listAudit } from '../../runtime/db/audit.ts'
-import type { Database } from '../../runtime/db/database.ts'
-import { listEvents } from '../../runtime/db/events.ts'
-import type { CreatedRange, Page } from '../../runtime/db/page.ts'
-import { listTemplates } from '../../runtime/db/pass_templates.ts'
-import { countPasses, listPasses, type PassFilter } from '../../runtime/db/passes.ts'
-import { listAttempts } from '../../runtime/db/webhook_attempts.ts'
-import { listEndpoints } from '../../runtime/db/webhook_endpoints.ts'
+
+import { listEvents } from '../../runtime/events/queries.ts'
+import { listAudit } from '../../runtime/platform/audit/queries.ts'
+import type { Database } from '../../runtime/platform/database/database.ts'
+import type { CreatedRange, Page } from '../../runtime/platform/database/page.ts'
+import { listAttempts } from '../../runtime/resources/delivery-attempts/queries.ts'
+import { listTemplates } from '../../runtime/resources/pass-templates/queries.ts'
+import { countPasses, listPasses, type PassFilter } from '../../runtime/resources/passes/queries.ts'
+import { listEndpoints } from '../../runtime/resources/webhook-endpoints/queries.ts'
 import { type Crowd, crowdId, rowsOf } from './crowd.ts'
 
 /** A list with a filter, to be read page by page. */

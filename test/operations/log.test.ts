@@ -1,8 +1,8 @@
 /** The log of a process: enough to find a request by, and no secret, whoever wrote the line. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeKey as makeKeyText } from '../../runtime/auth/keys.ts'
-import { createLog, redact } from '../../runtime/operations/log.ts'
+import { makeKey as makeKeyText } from '../../runtime/platform/keys/keys.ts'
+import { createLog, redact } from '../../runtime/platform/log.ts'
 import { processorMs } from '../support/processor.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
 

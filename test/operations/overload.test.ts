@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { watchLoad } from '../../runtime/operations/load.ts'
+import { watchLoad } from '../../runtime/observability/load.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
 import {

@@ -1,8 +1,8 @@
 /** A database that cannot write for want of room, in the words of a real server. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DatabaseUnavailable } from '../../runtime/db/errors.ts'
-import { watchStorage } from '../../runtime/operations/storage.ts'
+import { watchStorage } from '../../runtime/observability/storage.ts'
+import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
 import { makeTemplate, refusal } from '../api/fixtures.ts'
 import {
   makeKey,

@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { parseNetworks } from '../../runtime/auth/allowlist.ts'
 import { createConnections } from '../../runtime/outbound/connections.ts'
 import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
+import { parseNetworks } from '../../runtime/platform/networks.ts'
 import { until } from '../support/programs.ts'
 import { closeSinks, openScript, openSink, openWire, type Sink } from './sinks.ts'
 

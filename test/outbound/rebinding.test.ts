@@ -1,7 +1,7 @@
 /** What name servers, redirects, kept connections and proxies can do between a judgement and a connection: nothing. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { parseNetworks } from '../../runtime/auth/allowlist.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from '../../runtime/outbound/outbound.ts'
+import { parseNetworks } from '../../runtime/platform/networks.ts'
 import { type NameServer, openNameServer } from '../support/dns.ts'
 import { endPrograms, startProgram } from '../support/programs.ts'
 import { closeSinks, openSink, type Sink } from './sinks.ts'
@@ -182,7 +182,7 @@ test('variables that name a proxy have no effect', async () => {
   const sink = await openSink()
   const script = `
     const { createOutbound } = await import('./runtime/outbound/outbound.ts')
-    const { parseNetworks } = await import('./runtime/auth/allowlist.ts')
+    const { parseNetworks } = await import('./runtime/platform/networks.ts')
     const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.1']) })
     const post = (url) => outbound.post({ url, headers: {}, body: '{}' })
     console.log(JSON.stringify(await post('http://127.0.0.1:${sink.port}/')))

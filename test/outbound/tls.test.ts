@@ -1,8 +1,8 @@
 /** Certificates and handshakes of the other end, over real sockets. */
 import type { TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { parseNetworks } from '../../runtime/auth/allowlist.ts'
 import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
+import { parseNetworks } from '../../runtime/platform/networks.ts'
 import { type NameServer, openNameServer } from '../support/dns.ts'
 import { type Certificates, makeCertificates } from './certificates.ts'
 import { closeSinks, openSink, openWire } from './sinks.ts'

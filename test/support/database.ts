@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
-import { createClock, type OffsetClock } from '../../runtime/clock.ts'
-import type { Operator } from '../../runtime/control/change.ts'
-import { type DemoSecrets, ensureDemo } from '../../runtime/control/demo.ts'
-import { type DatabaseSettings, type OpenDatabase, openDatabase } from '../../runtime/db/open.ts'
+import type { Operator } from '../../runtime/admin/change.ts'
+import { type DemoSecrets, ensureDemo } from '../../runtime/admin/demo.ts'
+import { createClock, type OffsetClock } from '../../runtime/platform/clock/clock.ts'
+import {
+  type DatabaseSettings,
+  type OpenDatabase,
+  openDatabase,
+} from '../../runtime/platform/database/open/open-database.ts'
 import { administer, databaseUrl } from './server.ts'
 import { STAND_IN } from './stand-in.ts'
 
@@ -12,7 +16,7 @@ export interface TestDatabase extends OpenDatabase {
   /** As the owner. */
   readonly url: string
   readonly clock: OffsetClock
-  /** For the functions of runtime/control: `createTenant(db.operator, …)`, `createKey(db.operator, …)`. */
+  /** For the functions of runtime/admin: `createTenant(db.operator, …)`, `createKey(db.operator, …)`. */
   readonly operator: Operator
 }
 

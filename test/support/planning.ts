@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool } from '../../runtime/db/pool.ts'
-import { planAttempts } from '../../runtime/db/webhook_plans.ts'
-import { findDue } from '../../runtime/db/webhook_waiting.ts'
+import { planAttempts } from '../../runtime/delivery/queries/plans.ts'
+import { findDue } from '../../runtime/delivery/queries/waiting.ts'
+import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
 
 /** Plans the attempts of everything that was emitted, as a worker does, but makes none of them. */
 export async function planAll(pool: Pool): Promise<void> {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { acquireServer, type EmbeddedServer } from '../../runtime/db/embedded/server.ts'
-import { migrate } from '../../runtime/db/migrate.ts'
+import { acquireServer, type EmbeddedServer } from '../../runtime/platform/database/embedded/server.ts'
+import { migrate } from '../../runtime/platform/database/migrate/migrate.ts'
 
 /** What the test files are told of the server: where it is and which database to copy. */
 export interface TestServer {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { addStubs } from '../../generators/stub.ts'
@@ -19,7 +19,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const WRITTEN = `import type { BooksHandlers } from '../../../generated/head/handlers.ts'
+const WRITTEN = `import type { BooksHandlers } from '../../../../generated/head/handlers.ts'
 
 // a comment, odd   spacing and all
 export const booksHandlers = {
@@ -28,32 +28,34 @@ export const booksHandlers = {
 `
 
 test('adds what is missing and leaves what stands there as it is', () => {
-  writeFileSync(join(folder, 'books.ts'), WRITTEN)
+  mkdirSync(join(folder, 'books'))
+  writeFileSync(join(folder, 'books/handlers.ts'), WRITTEN)
   expect(addStubs([api], folder, 'generated')).toEqual([
-    { file: `${folder}/books.ts`, operation: 'createBook' },
-    { file: `${folder}/book_loans.ts`, operation: 'listLoans' },
+    { file: `${folder}/books/handlers.ts`, operation: 'createBook' },
+    { file: `${folder}/book-loans/handlers.ts`, operation: 'listLoans' },
   ])
-  const books = readFileSync(join(folder, 'books.ts'), 'utf8')
+  const books = readFileSync(join(folder, 'books/handlers.ts'), 'utf8')
   for (const line of WRITTEN.trimEnd().split('\n')) expect(books).toContain(line)
   expect(books).toMatch(/async createBook\(\) \{\s+return notImplemented\(\)/)
-  const loans = readFileSync(join(folder, 'book_loans.ts'), 'utf8')
+  const loans = readFileSync(join(folder, 'book-loans/handlers.ts'), 'utf8')
   expect(loans).toContain('export const bookLoansHandlers = {')
   expect(loans).toContain('satisfies Partial<BookLoansHandlers>')
 })
 
 test('lists what is missing without writing', () => {
-  writeFileSync(join(folder, 'books.ts'), WRITTEN)
+  mkdirSync(join(folder, 'books'))
+  writeFileSync(join(folder, 'books/handlers.ts'), WRITTEN)
   expect(addStubs([api], folder, 'generated', true)).toEqual([
-    { file: `${folder}/books.ts`, operation: 'createBook' },
-    { file: `${folder}/book_loans.ts`, operation: 'listLoans' },
+    { file: `${folder}/books/handlers.ts`, operation: 'createBook' },
+    { file: `${folder}/book-loans/handlers.ts`, operation: 'listLoans' },
   ])
-  expect(readFileSync(join(folder, 'books.ts'), 'utf8')).toBe(WRITTEN)
-  expect(existsSync(join(folder, 'book_loans.ts'))).toBe(false)
+  expect(readFileSync(join(folder, 'books/handlers.ts'), 'utf8')).toBe(WRITTEN)
+  expect(existsSync(join(folder, 'book-loans/handlers.ts'))).toBe(false)
 })
 
 test('does nothing the second time', () => {
   addStubs([api], folder, 'generated')
-  const before = readFileSync(join(folder, 'books.ts'), 'utf8')
+  const before = readFileSync(join(folder, 'books/handlers.ts'), 'utf8')
   expect(addStubs([api], folder, 'generated')).toEqual([])
-  expect(readFileSync(join(folder, 'books.ts'), 'utf8')).toBe(before)
+  expect(readFileSync(join(folder, 'books/handlers.ts'), 'utf8')).toBe(before)
 })

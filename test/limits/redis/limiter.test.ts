@@ -1,8 +1,8 @@
 /** Limits that nodes share, on a real Redis. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Admission, type Bucket, LIMITS } from '../../../runtime/http/limiter.ts'
-import { createRedisLimiter, type RedisLimiter } from '../../../runtime/limits/redis-limiter.ts'
-import { ADMIT, BEAT, DEPART, LEAVE, RENEW } from '../../../runtime/limits/scripts.ts'
+import { type Admission, type Bucket, LIMITS } from '../../../runtime/platform/limits/limiter.ts'
+import { createRedisLimiter, type RedisLimiter } from '../../../runtime/platform/limits/redis-limiter.ts'
+import { ADMIT, BEAT, DEPART, LEAVE, RENEW } from '../../../runtime/platform/limits/scripts.ts'
 import { openGate } from '../../support/gate.ts'
 import { until } from '../../support/programs.ts'
 import { startRedis, type TestRedis } from '../../support/redis.ts'

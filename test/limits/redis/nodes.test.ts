@@ -1,7 +1,7 @@
 /** Two nodes of one deployment, as processes, behind one Redis. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createKey } from '../../../runtime/control/keys.ts'
-import { createTenant } from '../../../runtime/control/tenants.ts'
+import { createKey } from '../../../runtime/admin/keys.ts'
+import { createTenant } from '../../../runtime/admin/tenants.ts'
 import { type DemoDatabase, openDemoDatabase } from '../../support/database.ts'
 import { endPrograms, type Program, startProgram, startService, until } from '../../support/programs.ts'
 import { startRedis, type TestRedis } from '../../support/redis.ts'

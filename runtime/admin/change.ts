@@ -1,0 +1,83 @@
+import type { Environment } from '../contract.ts'
+import { appendAuditIn } from '../platform/audit/queries.ts'
+import type { Clock } from '../platform/clock/clock.ts'
+import type { Database } from '../platform/database/database.ts'
+import { ENVIRONMENTS } from '../platform/database/migrate/roles.ts'
+import type { Pool } from '../platform/database/pool/pool.ts'
+import { bumpRevision } from '../platform/database/revision.ts'
+import { newId } from '../platform/ids.ts'
+
+/** What the operator's actions work with. */
+export interface Operator {
+  /** The owner's pool. */
+  readonly control: Pool
+  readonly clock: Clock
+  readonly pepper: string
+}
+
+/** An action that cannot be done as asked; the message says what is wrong and, where it helps, what to do. */
+export class ControlError extends Error {
+  override name = 'ControlError'
+  readonly kind: 'not_found' | 'invalid' | 'conflict' | 'refused' | 'broken'
+
+  constructor(kind: ControlError['kind'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
+}
+
+/** What the operator did to a tenant, as its audit log tells it. */
+export interface OperatorNote {
+  readonly tenantId: string
+  /** Absent: it concerns the account, and the logs of both environments tell of it. */
+  readonly environment?: Environment
+  /** The resource and what was done to it: `key.revoked`. */
+  readonly action: string
+  readonly targetId: string
+}
+
+/**
+ * Runs a change of the control schema in one transaction and makes every node drop what it has cached of it.
+ *
+ * @param work calls `note` for what the audit logs are to tell.
+ */
+export function change<T>(
+  operator: Operator,
+  work: (tx: Database, note: (note: OperatorNote) => void) => Promise<T>,
+): Promise<T> {
+  return operator.control.transaction(async (tx) => {
+    const notes: OperatorNote[] = []
+    const value = await work(tx, (note) => void notes.push(note))
+    await bumpRevision(tx)
+    for (const note of notes) await tell(tx, operator.clock, note)
+    return value
+  })
+}
+
+/** Each environment's entry by its own clock. The revision is locked before any chain: so do requests that change the account. */
+async function tell(tx: Database, clock: Clock, note: OperatorNote): Promise<void> {
+  const { tenantId, action, targetId } = note
+  for (const environment of note.environment ? [note.environment] : ENVIRONMENTS) {
+    const created = clock.service(environment)
+    await appendAuditIn(tx, environment, tenantId, {
+      id: newId('aud', created),
+      environment: note.environment ?? null,
+      actorType: 'operator',
+      actorId: null,
+      action,
+      targetId,
+      outcome: 'succeeded',
+      requestId: null,
+      ip: null,
+      version: null,
+      created,
+    })
+  }
+}
+
+/** ISO 8601, UTC, milliseconds, as in the API. */
+export function isoTime(ms: number): string
+export function isoTime(ms: number | null): string | null
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,63 @@
+import type { Environment, Version } from '../contract.ts'
+import type { Database, Statement } from '../platform/database/database.ts'
+import { toTimestamp } from '../platform/database/types.ts'
+import { ControlError, change, isoTime, type Operator } from './change.ts'
+import { requireTenant } from './tenants.ts'
+
+const SET_PIN: Statement = {
+  text: `INSERT INTO control.pins (tenant_id, environment, version, pinned_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (tenant_id, environment)
+         DO UPDATE SET version = excluded.version, pinned_at = excluded.pinned_at`,
+}
+
+const READ_PIN: Statement = {
+  name: 'pins_read',
+  text: 'SELECT version FROM control.pins WHERE tenant_id = $1 AND environment = $2',
+}
+
+/** The version that a tenant's environment is pinned to; null where there is no pin. */
+export async function readPin(
+  control: Database,
+  tenantId: string,
+  environment: Environment,
+): Promise<string | null> {
+  const { rows } = await control.query<{ version: string }>(READ_PIN, [tenantId, environment])
+  return rows[0]?.version ?? null
+}
+
+export interface PinInput {
+  readonly tenantId: string
+  readonly environment: Environment
+  readonly version: string
+}
+
+/**
+ * Pins a tenant's environment to a version. A request under way finishes on the version it started with.
+ *
+ * @param versions all versions there are. Throws `invalid` for one that is not among them or is past its sunset.
+ */
+export async function setPin(
+  operator: Operator,
+  input: PinInput,
+  versions: readonly Pick<Version, 'name' | 'sunset'>[],
+): Promise<{ tenant_id: string; environment: Environment; version: string; pinned_at: string }> {
+  const { tenantId, environment } = input
+  const now = operator.clock.service(environment)
+  const version = versions.find(({ name }) => name === input.version)
+  if (!version) {
+    const known = versions.map(({ name }) => name).join(', ')
+    throw new ControlError('invalid', `no version ${input.version}; versions are ${known}`)
+  }
+  if (version.sunset !== undefined && Date.parse(version.sunset) <= now) {
+    throw new ControlError(
+      'refused',
+      `version ${version.name} ended at ${version.sunset} and cannot be pinned`,
+    )
+  }
+  return change(operator, async (tx, note) => {
+    const tenant = await requireTenant(tx, tenantId)
+    await tx.query(SET_PIN, [tenant.id, environment, version.name, toTimestamp(now)])
+    note({ tenantId: tenant.id, environment, action: 'pin.set', targetId: tenant.id })
+    return { tenant_id: tenant.id, environment, version: version.name, pinned_at: isoTime(now) }
+  })
+}

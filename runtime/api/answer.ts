@@ -1,0 +1,189 @@
+import { pipeline } from 'node:stream/promises'
+import type { Operation, Translate } from '../contract.ts'
+import { codeOf, isUnavailable, TookTooLong } from '../platform/database/errors.ts'
+import { corsHeaders } from './cors.ts'
+import {
+  ApiError,
+  describeError,
+  type ErrorBody,
+  internalError,
+  renameFields,
+  renameParameter,
+  unavailable,
+} from './errors.ts'
+import type { Exchange, Service, WrittenReply } from './exchange.ts'
+import { takeToken } from './take-allowance.ts'
+import { wordResults } from './word-results.ts'
+
+const NONE: readonly string[] = []
+
+/** Bytes of a body that are read to their end although nobody wants them. */
+const WORTH_READING = 64 * 1024
+
+const REPLAYED = ['Idempotency-Replayed', 'true']
+
+/** The last step: the reply in the caller's version, written in one go. */
+export function answer(exchange: Exchange, service: Service): void | Promise<void> {
+  const reply = exchange.reply!
+  if (exchange.route!.operation.stream) return stream(exchange, service, reply)
+  const headers = reply.replayed ? REPLAYED : NONE
+  const text = reply.status < 400 ? writeSuccess(exchange, reply) : writeRefusal(exchange, reply)
+  send(exchange, service, statusFor(exchange, reply.status), text, headers)
+}
+
+/** What the caller's version answers with where head answers with a status. */
+function statusFor({ route }: Exchange, status: number): number {
+  return route?.operation.downStatus?.[status] ?? status
+}
+
+function writeSuccess(exchange: Exchange, { status, body, text }: WrittenReply): string {
+  const { operation } = exchange.route!
+  const { body: described } = operation
+  const down = translationFor(operation, statusFor(exchange, status))
+  if (!down && !described?.each) return text ?? JSON.stringify(body)
+  const whole = body ?? JSON.parse(text!)
+  const worded = described?.each ? wordResults(exchange, whole) : whole
+  if (down) return JSON.stringify(down(worded))
+  return worded === body && text !== undefined ? text : JSON.stringify(worded)
+}
+
+/** A refusal that was stored: the names of fields and the address of its page depend on who reads it. */
+function writeRefusal(exchange: Exchange, { status, text }: WrittenReply): string {
+  return showError(exchange, statusFor(exchange, status), JSON.parse(text!) as ErrorBody)
+}
+
+/**
+ * An error as the caller's version words it: what a handler refused names its fields as the newest version does. What
+ * is refused before its operation is known has the newest shape, which only adds to the older ones.
+ */
+function showError({ route, version, reached }: Exchange, status: number, error: ErrorBody): string {
+  const { downField, parameterNames } = (reached ? route?.operation : undefined) ?? {}
+  const named = parameterNames ? renameParameter(error, parameterNames) : error
+  const worded = downField ? renameFields(named, downField) : named
+  const whole = { error: { ...worded, doc_url: version.docUrl(error.code) } }
+  const down = route && translationFor(route.operation, status)
+  return JSON.stringify(down ? down(whole) : whole)
+}
+
+/** What takes an answer with this status, as the caller's version has it, from head to that version. */
+function translationFor({ status: success, down, downs }: Operation, status: number): Translate | undefined {
+  if (status === success) return down
+  if (downs) {
+    const names = [String(status), `${Math.trunc(status / 100)}XX`, ...(status < 400 ? [] : ['default'])]
+    const name = names.find((each) => Object.hasOwn(downs, each))
+    if (name !== undefined) return downs[name]
+  }
+  return status < 400 ? down : undefined
+}
+
+/** An answer that goes on until either side ends it. */
+async function stream(exchange: Exchange, service: Service, { status, body }: WrittenReply): Promise<void> {
+  const { response } = exchange
+  const headers = [...commonHeaders(exchange, service), 'Content-Type', 'text/event-stream']
+  const shown = statusFor(exchange, status)
+  service.traffic?.answered(exchange, shown)
+  response.writeHead(shown, headers).flushHeaders()
+  try {
+    await pipeline(body as AsyncIterable<string>, response)
+  } catch (error) {
+    // Who watches goes when it likes.
+    if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+  }
+}
+
+/** Ends a request with an error. Whatever was thrown, the caller sees an error of the contract and nothing else. */
+export function refuse(exchange: Exchange, service: Service, thrown: unknown): void | Promise<void> {
+  const { response } = exchange
+  if (response.destroyed) return
+  if (response.writableEnded) {
+    service.log.warn({ err: thrown, requestId: exchange.requestId }, 'a request failed after its answer')
+    return
+  }
+  if (response.headersSent) {
+    service.log.error({ err: thrown, requestId: exchange.requestId }, 'an answer broke off')
+    response.destroy()
+    return
+  }
+  const error = toApiError(exchange, service, thrown)
+  if (exchange.allowance) return sendError(exchange, service, error)
+  // What is refused before the buckets costs a token too: an empty bucket then is what the caller hears of.
+  const limited = takeToken(exchange, service)
+  if (limited instanceof Promise) return limited.then((late) => sendError(exchange, service, late ?? error))
+  sendError(exchange, service, limited ?? error)
+}
+
+function sendError(exchange: Exchange, service: Service, error: ApiError): void {
+  if (exchange.response.destroyed || exchange.response.headersSent) return
+  exchange.refusal = error.code
+  const status = statusFor(exchange, error.status)
+  const text = showError(exchange, status, describeError(error, exchange.requestId))
+  send(exchange, service, status, text, error.parts.headers ?? NONE)
+}
+
+function toApiError(
+  { requestId, request, path }: Exchange,
+  { log, traffic }: Service,
+  thrown: unknown,
+): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  if (thrown instanceof TookTooLong) {
+    log.warn({ err: thrown, requestId }, 'a statement took too long')
+    return unavailable('This took too long; ask for less at once, or try again shortly.')
+  }
+  if (isUnavailable(thrown)) {
+    traffic?.databaseFailed(thrown)
+    log.warn({ err: thrown, requestId }, 'the database is unavailable')
+    return unavailable()
+  }
+  log.error({ err: thrown, requestId, method: request.method, path }, 'a request failed')
+  return internalError()
+}
+
+/** Writes head and body in one go. */
+export function send(
+  exchange: Exchange,
+  service: Service,
+  status: number,
+  text: string | undefined,
+  extra: readonly string[],
+): void {
+  const { response } = exchange
+  const headers = [...commonHeaders(exchange, service), ...extra]
+  if (leavesBodyUnread(exchange)) response.shouldKeepAlive = false
+  service.traffic?.answered(exchange, status)
+  if (text === undefined) {
+    response.writeHead(status, headers).end()
+    return
+  }
+  const length = Buffer.byteLength(text)
+  headers.push('Content-Type', 'application/json', 'Content-Length', String(length))
+  response.writeHead(status, headers)
+  // As many bytes as characters: all ASCII, which needs no encoding.
+  response.end(text, length === text.length ? 'latin1' : 'utf8')
+}
+
+function commonHeaders(exchange: Exchange, service: Service): string[] {
+  const { requestId, version } = exchange
+  const allowance = exchange.allowance!
+  return [
+    ...version.headers,
+    'Request-Id',
+    requestId,
+    'X-RateLimit-Limit',
+    String(allowance.limit),
+    'X-RateLimit-Remaining',
+    String(allowance.remaining),
+    'X-RateLimit-Reset',
+    String(allowance.reset),
+    'X-RateLimit-Resource',
+    allowance.resource,
+    ...corsHeaders(exchange, service),
+  ]
+}
+
+/** What is left of a body is read to its end before the next request: of a long one the connection is not worth it. */
+function leavesBodyUnread({ request }: Exchange): boolean {
+  if (request.complete) return false
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  return encoding !== undefined || Number(length ?? 0) > WORTH_READING
+}

@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http'
+import express from 'express'
+import { newId } from '../platform/ids.ts'
+import { ApiError, describeError, notFound, unavailable } from './errors.ts'
+import type { Service } from './exchange.ts'
+
+/** What the API listeners answer outside /v1, without a key. */
+export function createOutside(service: Service, isReady: () => Promise<boolean>): express.Router {
+  const router = express.Router({ caseSensitive: true, strict: true })
+  router.get('/livez', (_request, response) => sendJson(response, 200, '{"status":"ok"}'))
+  router.get('/readyz', async (_request, response) => {
+    if (await isReady()) sendJson(response, 200, '{"status":"ok"}')
+    else sendError(response, service, unavailable('The service is not ready.'))
+  })
+  router.get('/openapi.json', (_request, response) =>
+    sendJson(response, 200, service.versions.current.document.bytes),
+  )
+  router.get('/openapi/:file', (request, response) => {
+    const name = /^(.+)\.json$/.exec(request.params.file)?.[1]
+    const version = name === undefined ? undefined : service.versions.find(name)
+    if (version) sendJson(response, 200, version.document.bytes)
+    else sendError(response, service, notFound('There is no such document.'))
+  })
+  // Pages and files of passes: the links stand in every pass already.
+  router.get('/p/:file', (_request, response) =>
+    sendError(
+      response,
+      service,
+      new ApiError(501, 'api_error', 'not_implemented', 'Passes cannot be added to a wallet yet.'),
+    ),
+  )
+  return router
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  headers: readonly string[] = [],
+): void {
+  response.writeHead(status, [
+    'Content-Type',
+    'application/json',
+    'Content-Length',
+    String(Buffer.byteLength(body)),
+    'Cache-Control',
+    'no-store',
+    'X-Content-Type-Options',
+    'nosniff',
+    ...headers,
+  ])
+  response.end(body)
+}
+
+/** Answers with an error of the contract where there is no exchange. */
+export function sendError(response: ServerResponse, service: Service, error: ApiError): void {
+  const requestId = newId('req', service.clock.service(service.environment))
+  const body = {
+    ...describeError(error, requestId),
+    doc_url: service.versions.current.docUrl(error.code),
+  }
+  sendJson(response, error.status, JSON.stringify({ error: body }), [
+    'Request-Id',
+    requestId,
+    ...(error.parts.headers ?? []),
+  ])
+}

@@ -1,0 +1,27 @@
+import { type Allowance, LIMITS } from '../platform/limits/limiter.ts'
+import { unavailable } from './errors.ts'
+import type { Exchange, Service } from './exchange.ts'
+
+/** Before all else: what cannot be carried is turned away, at hardly any cost and without asking anybody. */
+export function shedLoad(exchange: Exchange, { traffic, clock }: Service): void {
+  if (traffic?.overload() === undefined) return
+  exchange.allowance = untouched(clock.machine())
+  throw unavailable('The service has too much to do at the moment; try again shortly.')
+}
+
+/**
+ * As soon as it is known whose request it is: a tenant whose own requests make the database's queue too long is turned away,
+ * and nobody else. It costs no token.
+ */
+export function shedTenant(exchange: Exchange, { traffic, clock }: Service): void {
+  if (!traffic?.crowdedBy(exchange.credential!.tenant.id)) return
+  exchange.allowance = untouched(clock.machine())
+  throw unavailable('Too many of your requests wait for the database; let some of them finish first.')
+}
+
+/** No token was taken, and no bucket looked at. */
+function untouched(wall: number): Allowance {
+  const limit = LIMITS.unauthenticated
+  const reset = Math.ceil(wall / 1000)
+  return { allowed: true, resource: 'unauthenticated', limit, remaining: limit, reset, retryAfterMs: 0 }
+}

@@ -1,0 +1,171 @@
+import type { Logger } from 'pino'
+import type { Environment } from '../contract.ts'
+import type { RequestLog } from '../platform/settings.ts'
+import { unavailable } from './errors.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Upper bounds of the durations that are told apart, in milliseconds. */
+export const DURATIONS_MS = [2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const
+
+/** What was answered of one operation. Plain numbers, read when somebody asks: counting must cost next to nothing. */
+export interface OperationTally {
+  readonly environment: Environment
+  /** Empty where no operation was found. */
+  readonly operation: string
+  readonly version: string
+  readonly statuses: Map<number, number>
+  /** How many took so long: one number for each of `DURATIONS_MS`, and one for longer. Not cumulated. */
+  readonly durations: number[]
+  totalMs: number
+}
+
+/** The requests of one environment: those under way, and what became of the others. */
+export interface Traffic {
+  /** Why a new request had better be turned away; undefined when there is room. */
+  overload(): string | undefined
+  /** Whether requests of the tenant had better be turned away, because too much waits for the database, and too much of it is the tenant's. */
+  crowdedBy(tenantId: string): boolean
+  enter(exchange: Exchange): void
+  /** After the last thing that was done for a request, answered or not. */
+  leave(exchange: Exchange): void
+  /** A request is being answered. */
+  answered(exchange: Exchange, status: number): void
+  /** The database could not do what a request needed. */
+  databaseFailed(error: unknown): void
+  readonly underWay: ReadonlySet<Exchange>
+  tallies(): Iterable<OperationTally>
+  /** Requests turned away, by reason. */
+  readonly shed: ReadonlyMap<string, number>
+  /** Refusals for want of a token or a slot, by bucket. */
+  readonly limited: ReadonlyMap<string, number>
+  /** Clients that went away before their answer. */
+  aborted(): number
+  /** Requests whose answer took too long. */
+  expired(): number
+  /** Ends the sweep. */
+  stop(): void
+}
+
+export interface TrafficOptions {
+  readonly environment: Environment
+  readonly log: Logger
+  readonly requestLog: RequestLog
+  /** Requests under way beyond which new ones are turned away. */
+  readonly mostRequests: number
+  /** A request that has no answer after so long gets one, in milliseconds. */
+  readonly answerMs: number
+  /** Why the process as a whole is overloaded. */
+  readonly overloaded: () => string | undefined
+  readonly databaseFailed: (error: unknown) => void
+  /** Whether too much waits for the database, and of the tenant at least as much as of others. */
+  readonly crowdedBy: (tenantId: string) => boolean
+  /** Answers a request that took too long. */
+  readonly refuse: (exchange: Exchange, error: Error) => void
+}
+
+/** How often requests that take too long are looked for. */
+const LOOKS = 10
+const LONGEST_LOOK_MS = 1000
+
+const UNKNOWN = {}
+
+export function createTraffic(options: TrafficOptions): Traffic {
+  const { environment, log, requestLog, mostRequests, answerMs } = options
+  const underWay = new Set<Exchange>()
+  const tallies = new Map<object, OperationTally>()
+  const [shed, limited] = [new Map<string, number>(), new Map<string, number>()]
+  let [aborted, expired] = [0, 0]
+
+  const tallyOf = ({ route, version }: Exchange): OperationTally => {
+    const known = tallies.get(route ?? UNKNOWN)
+    if (known) return known
+    const tally: OperationTally = {
+      environment,
+      operation: route?.operation.id ?? '',
+      version: route ? version.name : '',
+      statuses: new Map(),
+      durations: Array(DURATIONS_MS.length + 1).fill(0),
+      totalMs: 0,
+    }
+    tallies.set(route ?? UNKNOWN, tally)
+    return tally
+  }
+
+  /** The set is in the order in which they came: the first that is young enough ends the look. */
+  const expire = () => {
+    const before = performance.now() - answerMs
+    for (const exchange of underWay) {
+      if (exchange.beganAt > before) return
+      underWay.delete(exchange)
+      if (exchange.response.headersSent || exchange.response.destroyed) continue
+      expired += 1
+      log.warn({ requestId: exchange.requestId, answerMs }, 'a request took too long')
+      options.refuse(exchange, unavailable('This took too long; try again shortly.'))
+    }
+  }
+  const sweep = setInterval(expire, Math.min(LONGEST_LOOK_MS, answerMs / LOOKS)).unref()
+
+  const countShed = (reason: string) => void shed.set(reason, (shed.get(reason) ?? 0) + 1)
+
+  return {
+    underWay,
+    databaseFailed: options.databaseFailed,
+    shed,
+    limited,
+    tallies: () => tallies.values(),
+    aborted: () => aborted,
+    expired: () => expired,
+    stop: () => clearInterval(sweep),
+    overload() {
+      const reason = underWay.size > mostRequests ? 'requests' : options.overloaded()
+      if (reason !== undefined) countShed(reason)
+      return reason
+    },
+    crowdedBy(tenantId) {
+      const crowded = options.crowdedBy(tenantId)
+      if (crowded) countShed('database')
+      return crowded
+    },
+    enter(exchange) {
+      underWay.add(exchange)
+    },
+    leave(exchange) {
+      underWay.delete(exchange)
+      if (!exchange.response.headersSent) aborted += 1
+    },
+    answered(exchange, status) {
+      const ms = performance.now() - exchange.beganAt
+      const tally = tallyOf(exchange)
+      tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1)
+      tally.totalMs += ms
+      let at = 0
+      while (at < DURATIONS_MS.length && ms > DURATIONS_MS[at]!) at += 1
+      tally.durations[at]! += 1
+      if (status === 429) {
+        const bucket = exchange.allowance?.resource ?? ''
+        limited.set(bucket, (limited.get(bucket) ?? 0) + 1)
+      }
+      if (requestLog === 'all' || (status >= 400 && requestLog === 'failed')) {
+        log.info(describeRequest(exchange, status, ms), 'answered')
+      }
+    },
+  }
+}
+
+/** A request in the log: never its headers, query or body, and of its path only what the documents know. */
+function describeRequest(exchange: Exchange, status: number, ms: number): object {
+  const { requestId, request, route, version, credential, address, refusal } = exchange
+  return {
+    requestId,
+    method: request.method,
+    path: route?.operation.path,
+    operation: route?.operation.id,
+    version: version.name,
+    status,
+    code: refusal,
+    ms: Math.round(ms * 10) / 10,
+    tenantId: credential?.tenant.id,
+    keyId: credential?.key.id,
+    address,
+  }
+}

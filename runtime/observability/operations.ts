@@ -1,0 +1,89 @@
+import type { Router } from 'express'
+import type { Logger } from 'pino'
+import { unreadableRequests } from '../api/refuse-client.ts'
+import { createTraffic, type Traffic, type TrafficOptions } from '../api/traffic.ts'
+import type { Environment } from '../contract.ts'
+import type { OpenDatabase } from '../platform/database/open/open-database.ts'
+import type { PausedMember } from '../platform/factors/wrong-codes.ts'
+import type { LimiterState } from '../platform/limits/redis-limiter.ts'
+import type { Settings } from '../platform/settings.ts'
+import type { DeliverySources } from './delivery-metrics.ts'
+import { watchLoad } from './load.ts'
+import { createMetrics } from './metrics.ts'
+import { createOperationsPages } from './pages.ts'
+import { databasesAnswer } from './readiness.ts'
+import { watchStorage } from './storage.ts'
+
+export interface OperationsParts {
+  readonly settings: Pick<Settings, 'load' | 'timeouts' | 'requestLog'>
+  readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live'>
+  readonly log: Logger
+  /** Undefined where this node has the limits to itself. */
+  readonly limiter: (() => LimiterState) | undefined
+  readonly deliveries: DeliverySources
+  /** The process is about to stop. */
+  readonly isLeaving: () => boolean
+}
+
+/** What watches over a process while it serves. */
+export interface Operations {
+  /** The requests of one environment. */
+  watch(environment: Environment, refuse: TrafficOptions['refuse']): Traffic
+  /** `/metrics` and `/readyz` of the console's listener. */
+  readonly pages: Router
+  isReady(): Promise<boolean>
+  /** A member's codes are not looked at for a while, after too many wrong ones. */
+  memberPaused(member: PausedMember): void
+  stop(): void
+}
+
+export function createOperations(parts: OperationsParts): Operations {
+  const { settings, database, log, limiter, deliveries, isLeaving } = parts
+  const { control, sandbox, live } = database
+  const pools = { control: control.load, sandbox: sandbox.load, live: live.load }
+  const load = watchLoad({ limits: settings.load })
+  const traffic: Partial<Record<Environment, Traffic>> = {}
+  const storage = watchStorage(control, log)
+  const isReady = async () =>
+    !isLeaving() && (await databasesAnswer([control, sandbox, live])) && (await storage.hasRoom())
+  let pausedMembers = 0
+  const registry = createMetrics({
+    traffic,
+    pausedMembers: () => pausedMembers,
+    storageFull: storage.isFull,
+    load,
+    limiter,
+    pools,
+    unreadable: unreadableRequests,
+    deliveries,
+  })
+  return {
+    isReady,
+    pages: createOperationsPages({ registry, isReady }),
+    watch(environment, refuse) {
+      const watched = createTraffic({
+        environment,
+        log,
+        requestLog: settings.requestLog,
+        mostRequests: settings.load.requests,
+        answerMs: settings.timeouts.answerMs,
+        overloaded: load.overloaded,
+        databaseFailed: storage.failed,
+        crowdedBy: (tenantId) =>
+          pools[environment]().waiting > settings.load.queue && database[environment].isCrowdedBy(tenantId),
+        refuse,
+      })
+      traffic[environment] = watched
+      return watched
+    },
+    memberPaused({ until, ...member }) {
+      pausedMembers += 1
+      const pause = { ...member, until: new Date(until).toISOString() }
+      log.warn(pause, 'too many wrong codes: the member’s second factor is paused')
+    },
+    stop() {
+      load.stop()
+      for (const each of Object.values(traffic)) each.stop()
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { Database, Result, Statement } from '../database.ts'
+import { inSteps } from '../steps.ts'
+import type { Pool, Soon } from './pool.ts'
+
+/**
+ * The queue is empty one minute and holds a million rows the next, and a plan made for the empty one reads all of them: so
+ * nothing but indexes is offered, for this transaction. Behind a pooler nothing else would be ours.
+ */
+const BY_INDEX: Statement = {
+  name: 'plan_by_index',
+  text: `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+                set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+                set_config('enable_material', 'off', true), set_config('enable_memoize', 'off', true),
+                set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`,
+  // Functions do not reach the servers of the shards, commands do.
+  steps: inSteps(
+    undefined,
+    ...[
+      'seqscan',
+      'bitmapscan',
+      'hashjoin',
+      'mergejoin',
+      'material',
+      'memoize',
+      'sort',
+      'incremental_sort',
+    ].map((way) => `SET LOCAL enable_${way} = off`),
+  ),
+}
+
+/**
+ * Each statement with plans that use indexes only. It leaves in one packet with the COMMIT behind it: a process that is
+ * stopped at whatever moment leaves no transaction open, whose locks would keep other workers from its tenants.
+ */
+export function byIndex(pool: Pool): Database {
+  return {
+    query: async <Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> => {
+      const { kept, ...result } = await byIndexSoon<Row>(pool, statement, values)
+      // Most looks find nothing, and have written nothing then.
+      if (result.count > 0) await kept()
+      return result
+    },
+  }
+}
+
+/**
+ * The same, not waited for until it is on disk; `kept` does that. What is committed after it and waited for never stands
+ * there without it; a server that crashes before that forgets it as a whole.
+ */
+export async function byIndexSoon<Row>(
+  pool: Pool,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Result<Row> & Pick<Soon<unknown>, 'kept'>> {
+  const { value: answer, kept } = await pool.soon((db) => sendByIndex<Row>(db, statement, values))
+  return { ...(await answer()), kept }
+}
+
+async function sendByIndex<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {
+  useIndexes(db)
+  const sent = db.query<Row>(statement, values)
+  return () => sent // in a function: nobody shall wait for it before the COMMIT
+}
+
+/** The same for what follows in a transaction. */
+export function useIndexes(db: Database): void {
+  db.query(BY_INDEX)
+}

@@ -1,0 +1,153 @@
+import { hash } from 'node:crypto'
+import type { Caller, Environment } from '../../contract.ts'
+import type { Database, Statement } from '../database/database.ts'
+import { spaceOf } from '../database/space.ts'
+import { type Networks, parseNetworks } from '../networks.ts'
+import { digestKey, parseKey } from './keys.ts'
+
+/** A lift of one rate bucket; `until` is machine time. */
+export interface CredentialLift {
+  readonly bucket: string
+  readonly factor: number
+  readonly until: number
+}
+
+/** What a node knows of a key: everything that judging a request takes. Times in milliseconds since the epoch. */
+export interface Credential {
+  readonly tenant: Caller['tenant']
+  readonly space: Caller['space']
+  readonly verified: boolean
+  readonly environment: Environment
+  readonly key: Caller['key']
+  /** Of the member whom the key belongs to; null when it has none. */
+  readonly role: 'owner' | 'developer' | 'viewer' | null
+  /** Empty: from anywhere. */
+  readonly allowedIps: Networks
+  readonly retiredAt: number | null
+  readonly revokedAt: number | null
+  /** Version that the tenant is pinned to in the key's environment. */
+  readonly pin: string | null
+  readonly lifts: readonly CredentialLift[]
+}
+
+export interface Keyring {
+  /**
+   * The credential of a key's text; undefined when it is malformed or unknown. At once when the node knows it, with one
+   * query otherwise; a wrong checksum costs none. Rejects with `DatabaseUnavailable`.
+   */
+  find(text: string): Credential | undefined | Promise<Credential | undefined>
+  /** Forgets everything: what is stored has changed. */
+  forget(): void
+}
+
+/** How long an unknown key stays known as such. */
+const UNKNOWN_FOR_MS = 2000
+
+/** How long anything is believed without a change being heard of: the truth where the hint got lost. */
+const KNOWN_FOR_MS = 60_000
+
+/** Beyond this the cache starts anew rather than grow. */
+const MOST_ENTRIES = 50_000
+
+interface Entry {
+  readonly credential: Credential | undefined
+  readonly until: number
+}
+
+/**
+ * Keys as this node knows them, by a digest of their text, so that no key stands in its memory.
+ *
+ * @param monotonic milliseconds that never run backwards.
+ */
+export function createKeyring(
+  control: Database,
+  pepper: string,
+  monotonic: () => number = () => performance.now(),
+): Keyring {
+  let entries = new Map<string, Entry>()
+  let loading = new Map<string, Promise<Credential | undefined>>()
+
+  const load = async (index: string, text: string): Promise<Credential | undefined> => {
+    const cache = entries
+    const credential = await readCredential(control, digestKey(pepper, text))
+    // `forget` came in between: what was read may be older than that.
+    if (cache !== entries) return credential
+    if (entries.size >= MOST_ENTRIES) entries = new Map()
+    const age = credential ? KNOWN_FOR_MS : UNKNOWN_FOR_MS
+    entries.set(index, { credential, until: monotonic() + age })
+    return credential
+  }
+
+  return {
+    find(text) {
+      const index = hash('sha256', text, 'base64url')
+      const entry = entries.get(index)
+      if (entry && entry.until > monotonic()) return entry.credential
+      if (!parseKey(text)) return undefined
+      let pending = loading.get(index)
+      if (!pending) {
+        const own = loading
+        pending = load(index, text).finally(() => own.delete(index))
+        loading.set(index, pending)
+      }
+      return pending
+    },
+    forget() {
+      entries = new Map()
+      loading = new Map()
+    },
+  }
+}
+
+interface CredentialRow {
+  readonly tenant_id: string
+  readonly name: string
+  readonly plan: Caller['tenant']['plan']
+  readonly verified_at: number | null
+  readonly tenant_created: number
+  readonly sandbox_wipes: number
+  readonly id: string
+  readonly environment: Environment
+  readonly kind: 'secret' | 'publishable'
+  readonly scope: 'read' | 'write' | 'admin' | null
+  readonly role: Credential['role']
+  readonly allowed_ips: readonly string[]
+  readonly retired_at: number | null
+  readonly revoked_at: number | null
+  readonly version: string | null
+  readonly lifts: readonly CredentialLift[]
+}
+
+const READ: Statement = {
+  name: 'keyring_read',
+  text: `SELECT k.tenant_id, t.name, t.plan, t.verified_at, t.created AS tenant_created, t.sandbox_wipes,
+                k.id, k.environment, k.kind, k.scope, m.role, k.allowed_ips, k.retired_at, k.revoked_at, p.version,
+                (SELECT coalesce(json_agg(json_build_object('bucket', l.bucket, 'factor', l.factor,
+                                'until', floor(extract(epoch FROM l.expires_at) * 1000))), '[]')
+                   FROM control.limit_lifts l
+                  WHERE l.tenant_id = k.tenant_id AND l.environment = k.environment) AS lifts
+         FROM control.keys k
+         JOIN control.tenants t ON t.id = k.tenant_id
+         LEFT JOIN control.members m ON m.tenant_id = k.tenant_id AND m.id = k.member_id
+         LEFT JOIN control.pins p ON p.tenant_id = k.tenant_id AND p.environment = k.environment
+         WHERE k.digest = $1`,
+}
+
+async function readCredential(control: Database, digest: Buffer): Promise<Credential | undefined> {
+  const { rows } = await control.query<CredentialRow>(READ, [digest])
+  const row = rows[0]
+  if (!row) return undefined
+  return {
+    tenant: { id: row.tenant_id, name: row.name, plan: row.plan, created: row.tenant_created },
+    space: spaceOf(row.tenant_id, row.environment === 'sandbox' ? row.sandbox_wipes : 0),
+    verified: row.verified_at !== null,
+    environment: row.environment,
+    key: { id: row.id, kind: row.kind, scope: row.scope },
+    role: row.role,
+    allowedIps: parseNetworks(row.allowed_ips),
+    retiredAt: row.retired_at,
+    revokedAt: row.revoked_at,
+    pin: row.version,
+    lifts: row.lifts,
+  }
+}

@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto'
+import {
+  type Admission,
+  type Allowance,
+  type Bucket,
+  bucketLimit,
+  createLimiter,
+  type Lift,
+  type Meter,
+  noSlot,
+  type RequestLimiter,
+  showLevel,
+  slotLimit,
+} from './limiter.ts'
+import { connectRedis, type RedisConnection } from './redis-connection.ts'
+import { ADMIT, BEAT, DEPART, LEAVE, RENEW } from './scripts.ts'
+
+/** How a node stands to the others. */
+export interface LimiterState {
+  /** Whether limits are exact across nodes at the moment; otherwise each node gives its own share. */
+  readonly exact: boolean
+  /** Nodes that lived when Redis was last asked. */
+  readonly nodes: number
+  /** How often this node fell back to its own share since it started. */
+  readonly fallbacks: number
+  /** Requests judged by its own share since it started. */
+  readonly alone: number
+}
+
+export interface RedisLimiter extends RequestLimiter {
+  state(): LimiterState
+  close(): Promise<void>
+}
+
+export interface RedisLimiterOptions {
+  readonly url: string
+  /** Keeps deployments on one Redis apart. */
+  readonly prefix: string
+  /** Told once whenever it falls back to the own share, with the reason, and once when it is exact again. */
+  readonly changed?: (exact: boolean, reason: string | undefined) => void
+  readonly monotonic?: () => number
+  readonly machine?: () => number
+  readonly beatMs?: number
+  readonly retryMs?: number
+}
+
+/** A slot is free again so long after its node was last heard of. */
+const LEASE_MS = 30_000
+
+/** A node counts so long after it was last heard of. */
+const NODE_MS = 10_000
+
+/** Slots to be given back when Redis returns; beyond so many their leases end by themselves. */
+const MOST_ABANDONED = 10_000
+
+const LEAVES_AT_ONCE = 500
+
+const NO_SLOT = 2
+
+interface Verdict {
+  readonly verdict: number
+  readonly units: number
+  readonly now: number
+}
+
+function readVerdict(reply: unknown): Verdict {
+  const [verdict, units, now] = Array.isArray(reply) ? reply.map(Number) : []
+  if (verdict === undefined || units === undefined || now === undefined) {
+    throw new Error(`Redis answered with ${JSON.stringify(reply)}`)
+  }
+  return { verdict, units, now }
+}
+
+/**
+ * Buckets and slots that all nodes share, in Redis: one script for each request, judged by the clock of Redis, so that the
+ * limits hold exactly however many nodes there are. While Redis is away each node gives its own share: the limits
+ * divided by the nodes that were last alive, starting from what it last knew of each bucket.
+ */
+export async function createRedisLimiter(options: RedisLimiterOptions): Promise<RedisLimiter> {
+  const { prefix, changed = () => {}, machine = Date.now } = options
+  const node = randomBytes(6).toString('base64url')
+  const nodesKey = `${prefix}:nodes`
+  let [nodes, fallbacks, alone, count] = [1, 0, 0, 0]
+  const local = createLimiter(options.monotonic, machine, () => nodes)
+  /** Leases of requests under way, by the key of their slots. */
+  const underWay = new Map<string, Set<string>>()
+  /** Slots and leases that could not be given back. */
+  let abandoned: (readonly [slots: string, lease: string])[] = []
+
+  const beat = async (run: RedisConnection['run']) => {
+    nodes = Math.max(1, Number(await run(BEAT, [nodesKey], [node, String(NODE_MS)])))
+    const returned = abandoned
+    abandoned = []
+    const sent = groupLeases(returned).map(({ slots, leases }) => run(LEAVE, [slots], leases))
+    for (const [slots, leases] of underWay) sent.push(run(RENEW, [slots], [String(LEASE_MS), ...leases]))
+    await Promise.all(sent)
+  }
+
+  let wasUp = true
+  const connection = await connectRedis({
+    ...options,
+    scripts: [ADMIT, BEAT, DEPART, LEAVE, RENEW],
+    beat,
+    changed: (reason) => {
+      const isUp = reason === undefined
+      if (isUp === wasUp) return
+      wasUp = isUp
+      if (!isUp) fallbacks += 1
+      changed(isUp, reason)
+    },
+  })
+
+  const abandon = (slots: string, lease: string) => {
+    if (abandoned.length < MOST_ABANDONED) abandoned.push([slots, lease])
+  }
+
+  const leaveShared = (slots: string, lease: string) => {
+    if (!connection.isUp()) return abandon(slots, lease)
+    connection.run(LEAVE, [slots], [lease]).catch(() => abandon(slots, lease))
+  }
+
+  /** Holds a lease here, so that it is renewed; gives the function that ends it. */
+  const hold = (slots: string, lease: string, leave: () => void) => {
+    const leases = underWay.get(slots)
+    if (leases) leases.add(lease)
+    else underWay.set(slots, new Set([lease]))
+    return () => {
+      leave()
+      const held = underWay.get(slots)
+      held?.delete(lease)
+      if (held?.size === 0) underWay.delete(slots)
+      leaveShared(slots, lease)
+    }
+  }
+
+  const admitAlone = (
+    meter: Meter,
+    bucket: Bucket,
+    lifts: readonly Lift[] | undefined,
+    slots: string,
+    lease: string,
+  ): Admission => {
+    alone += 1
+    const { allowance, leave } = local.admit(meter, bucket, lifts)
+    return { allowance, leave: leave && hold(slots, lease, leave) }
+  }
+
+  const show = (meter: Meter, bucket: Bucket, limit: number, { verdict, units, now }: Verdict): Allowance => {
+    local.learn(meter, bucket, Math.floor(units / nodes))
+    return showLevel(verdict === 1, bucket, limit, units, now)
+  }
+
+  return {
+    meter: local.meter,
+    take(meter, bucket, lifts) {
+      if (!connection.isUp()) {
+        alone += 1
+        return local.take(meter, bucket, lifts)
+      }
+      const limit = bucketLimit(bucket, lifts, machine())
+      return connection.run(ADMIT, [`${prefix}:{${meter.name}}:${bucket}`], [String(limit)]).then(
+        (reply) => show(meter, bucket, limit, readVerdict(reply)),
+        () => {
+          alone += 1
+          return local.take(meter, bucket, lifts)
+        },
+      )
+    },
+    admit(meter, bucket, lifts) {
+      count += 1
+      const lease = `${node}.${count.toString(36)}`
+      const slots = `${prefix}:{${meter.name}}:slots`
+      if (!connection.isUp()) return admitAlone(meter, bucket, lifts, slots, lease)
+      const now = machine()
+      const [limit, most] = [bucketLimit(bucket, lifts, now), slotLimit(lifts, now)]
+      const keys = [`${prefix}:{${meter.name}}:${bucket}`, slots]
+      return connection.run(ADMIT, keys, [String(limit), String(most), lease, String(LEASE_MS)]).then(
+        (reply): Admission => {
+          const verdict = readVerdict(reply)
+          if (verdict.verdict === NO_SLOT) {
+            return { allowance: noSlot(most, verdict.now), leave: undefined }
+          }
+          const allowance = show(meter, bucket, limit, verdict)
+          if (!allowance.allowed) return { allowance, leave: undefined }
+          meter.running += 1 // counts against the own share, should Redis go away
+          const leave = () => {
+            meter.running -= 1
+          }
+          return { allowance, leave: hold(slots, lease, leave) }
+        },
+        () => {
+          // Redis may have carried it out and only failed to say so.
+          abandon(slots, lease)
+          return admitAlone(meter, bucket, lifts, slots, lease)
+        },
+      )
+    },
+    state: () => ({ exact: connection.isUp(), nodes, fallbacks, alone }),
+    close: async () => {
+      if (connection.isUp()) await connection.run(DEPART, [nodesKey], [node]).catch(() => {}) // it ends by itself
+      await connection.close()
+    },
+  }
+}
+
+/** Leases by their slots, in portions that a script takes as arguments. */
+function groupLeases(
+  pairs: readonly (readonly [slots: string, lease: string])[],
+): { readonly slots: string; readonly leases: string[] }[] {
+  return [...Map.groupBy(pairs, ([slots]) => slots)].flatMap(([slots, own]) => {
+    const leases = own.map(([, lease]) => lease)
+    const portions = Math.ceil(leases.length / LEAVES_AT_ONCE)
+    return Array.from({ length: portions }, (_, at) => ({
+      slots,
+      leases: leases.slice(at * LEAVES_AT_ONCE, (at + 1) * LEAVES_AT_ONCE),
+    }))
+  })
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { FULL_AFTER_MS, TOKEN } from './limiter.ts'
+
+/** A Lua script, run by its digest where Redis knows it already. */
+export interface Script {
+  readonly text: string
+  readonly digest: string
+}
+
+function script(text: string): Script {
+  return { text, digest: createHash('sha1').update(text).digest('hex') }
+}
+
+/** Redis' own clock is the only one that all nodes share. */
+const NOW = `local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)`
+
+/** A clock that is set back by more than this has been corrected; by less it may be playing. */
+const CORRECTED_MS = 5000
+
+/**
+ * Takes a slot, where one is asked for, and a token: both or neither. The same arithmetic as in memory, in whole units of
+ * 1/60,000 token. A clock that goes back refills nothing.
+ *
+ * KEYS: bucket, and slots where one is wanted. ARGV: tokens per minute, slots, lease, milliseconds that a lease lasts.
+ * Gives {0 refused | 1 allowed | 2 no slot, units left, now in milliseconds}.
+ */
+export const ADMIT = script(`${NOW}
+if KEYS[2] then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+  if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[2]) then return {2, 0, now} end
+end
+local limit = tonumber(ARGV[1])
+local capacity = 2 * limit * ${TOKEN}
+local level = redis.call('HMGET', KEYS[1], 'units', 'at')
+local units, at = tonumber(level[1]), tonumber(level[2])
+if not units then
+  units, at = capacity, now
+elseif now > at then
+  units, at = units + (now - at) * limit, now
+elseif at - now > ${CORRECTED_MS} then
+  at = now
+end
+if units > capacity then units = capacity end
+local allowed = 0
+if units >= ${TOKEN} then
+  allowed, units = 1, units - ${TOKEN}
+end
+redis.call('HSET', KEYS[1], 'units', string.format('%.0f', units), 'at', string.format('%.0f', at))
+redis.call('PEXPIRE', KEYS[1], ${FULL_AFTER_MS})
+if allowed == 1 and KEYS[2] then
+  redis.call('ZADD', KEYS[2], now + ARGV[4], ARGV[3])
+  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+end
+return {allowed, units, now}`)
+
+/** Says that the requests still run. KEYS: slots. ARGV: milliseconds that a lease lasts, leases. */
+export const RENEW = script(`${NOW}
+for index = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[index]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return #ARGV - 1`)
+
+/** Gives slots back. KEYS: slots. ARGV: leases. */
+export const LEAVE = script(`return redis.call('ZREM', KEYS[1], unpack(ARGV))`)
+
+/** Says that a node lives. KEYS: nodes. ARGV: node, milliseconds that this holds. Gives how many nodes live. */
+export const BEAT = script(`${NOW}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return redis.call('ZCARD', KEYS[1])`)
+
+/** Says that a node goes. KEYS: nodes. ARGV: node. */
+export const DEPART = LEAVE

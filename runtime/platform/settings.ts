@@ -1,0 +1,371 @@
+import { resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+import { parseInstant } from './instants.ts'
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export const ROLES = ['api', 'worker', 'console'] as const
+export type Role = (typeof ROLES)[number]
+
+/** Everything that a process is told from outside; read once, at start. */
+export interface Settings {
+  /** What this process serves. */
+  readonly roles: ReadonlySet<Role>
+  /** Address to listen on. */
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly sandboxPort: number
+  readonly livePort: number
+  readonly consolePort: number
+  /** Origins under which callers reach the listeners, where a proxy stands before them; no slash at the end. */
+  readonly baseUrls: { readonly sandbox?: string; readonly live?: string; readonly console?: string }
+  /** A PostgreSQL of the operator's; absent: the embedded one. */
+  readonly databaseUrl?: string
+  /** The same past a pooler in transaction mode: one connection of each process listens there, and migrations run there. */
+  readonly databaseListenUrl?: string
+  /** Migrations distribute the tables of tenants; needs the extension Citus. */
+  readonly citus?: boolean
+  /** A folder of migrations other than this program's, for tests of upgrades. */
+  readonly migrationsDir?: string
+  /** Connections of each pool. */
+  readonly poolSize: number
+  /** Off behind a pooler that does not keep named statements. */
+  readonly preparedStatements: boolean
+  /** Absolute path. */
+  readonly dataDir: string
+  /** Key of every digest and seal; absent only with the embedded database, which keeps one in the data directory. */
+  readonly pepper?: string
+  /** Where the service's clock starts, milliseconds since the epoch. */
+  readonly clockStart?: number
+  readonly production: boolean
+  /** Whose X-Forwarded-For counts: a number of hops, or addresses and networks. */
+  readonly trustedProxies: number | readonly string[]
+  /** Paths of PEM files; both or none. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly redisUrl?: string
+  /** Networks into which webhooks of the sandbox are sent although they are private, for tests. */
+  readonly webhookAllow: readonly string[]
+  /** How long live events and attempts to deliver them are kept. */
+  readonly eventDays: number
+  /** Servers that tenants' names are resolved with, `address` or `address:port`; empty: the system's. */
+  readonly dnsServers: readonly string[]
+  /** Issuer and path of the service account's JSON file; absent: a key of our own, for development. */
+  readonly googleWallet?: { readonly issuerId: string; readonly serviceAccount: string }
+  /** Every response is also judged by a second validator. */
+  readonly contractGuard: boolean
+  readonly logLevel: LogLevel
+  /** In milliseconds: for the headers of a request, for all of it, for its answer, and for what is under way at a stop. */
+  readonly timeouts: Timeouts
+  /** From where on new requests are turned away. */
+  readonly load: LoadLimits
+  /** Which answers get a line of their own in the log. */
+  readonly requestLog: RequestLog
+  /** Make the demo tenant with an operator's database too. */
+  readonly demo: boolean
+  /** One line of JSON on stdout instead of words. */
+  readonly json: boolean
+}
+
+export interface Timeouts {
+  readonly headersMs: number
+  readonly requestMs: number
+  /** From when a request's body is wanted until it is there; meanwhile the request holds one of its tenant's slots. */
+  readonly bodyMs: number
+  readonly answerMs: number
+  readonly drainMs: number
+  /** How long the ports stay open after a signal while `/readyz` already says no. */
+  readonly leaveMs: number
+}
+
+export interface LoadLimits {
+  /** Requests under way in each environment. */
+  readonly requests: number
+  /** How late the event loop may be, in milliseconds. */
+  readonly delayMs: number
+  /** Transactions that wait for a connection of one pool; beyond them the tenants are turned away that have most of them. */
+  readonly queue: number
+  /** Part of the heap that V8 allows, between 0 and 1. */
+  readonly heap: number
+}
+
+export const REQUEST_LOGS = ['all', 'failed', 'off'] as const
+export type RequestLog = (typeof REQUEST_LOGS)[number]
+
+/** What the command line adds to the environment. */
+export interface Flags {
+  readonly roles?: readonly string[]
+  readonly demo?: boolean
+  readonly json?: boolean
+}
+
+export interface SettingProblem {
+  readonly variable: string
+  readonly problem: string
+}
+
+/** Settings that cannot be used: every one of them, not the first. */
+export class SettingsError extends Error {
+  override name = 'SettingsError'
+  readonly problems: readonly SettingProblem[]
+
+  constructor(problems: readonly SettingProblem[]) {
+    super(problems.map(({ variable, problem }) => `${variable}: ${problem}`).join('\n'))
+    this.problems = problems
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads one variable; an empty one counts as unset. Gives its value or throws a sentence about what is wrong. */
+type Reader<T> = (text: string | undefined) => T
+
+/** A pepper shorter than this could be guessed from one known key and its digest. */
+const PEPPER_MINIMUM = 16
+
+function whole(fallback: number, least: number, most: number): Reader<number> {
+  return (text) => {
+    if (text === undefined) return fallback
+    const value = Number(text)
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value
+    throw new Error(`"${text}" is not a whole number from ${least} to ${most}`)
+  }
+}
+
+function onOff(fallback: boolean): Reader<boolean> {
+  return (text) => {
+    if (text === undefined) return fallback
+    if (/^(on|true|yes|1)$/i.test(text)) return true
+    if (/^(off|false|no|0)$/i.test(text)) return false
+    throw new Error(`"${text}" is neither on nor off`)
+  }
+}
+
+function url(schemes: readonly string[]): Reader<string | undefined> {
+  return (text) => {
+    if (text === undefined) return undefined
+    if (!URL.canParse(text)) throw new Error('is not a URL') // the text may hold a password
+    const { protocol } = new URL(text)
+    if (schemes.includes(protocol)) return text
+    throw new Error(`starts with ${protocol}// instead of ${schemes.join('// or ')}//`)
+  }
+}
+
+function oneOf<T extends string>(known: readonly T[], fallback: T): Reader<T> {
+  return (text) => {
+    const value = known.find((each) => each === (text ?? fallback))
+    if (value !== undefined) return value
+    throw new Error(`"${text}" is none of ${known.join(', ')}`)
+  }
+}
+
+function origin(text: string | undefined): string | undefined {
+  const address = url(['http:', 'https:'])(text)
+  if (address === undefined) return undefined
+  const { origin: whole, pathname, search, hash } = new URL(address)
+  if (pathname === '/' && search === '' && hash === '') return whole
+  throw new Error(`"${address}" is more than an origin: ${whole}`)
+}
+
+function instant(production: boolean): Reader<number | undefined> {
+  return (text) => {
+    if (text === undefined) return undefined
+    if (production) throw new Error('is refused with NODE_ENV=production: business time is real there')
+    const value = text.includes('T') ? parseInstant(text) : undefined
+    if (value === undefined) throw new Error(`"${text}" is not an ISO instant such as 2027-02-02T00:00:00Z`)
+    return value
+  }
+}
+
+function listenUrl(databaseUrl: string | undefined): Reader<string | undefined> {
+  return (text) => {
+    if (text !== undefined && databaseUrl === undefined) {
+      throw new Error('goes with DATABASE_URL: it is the way to the same database past a pooler')
+    }
+    return url(['postgres:', 'postgresql:'])(text)
+  }
+}
+
+function migrations(production: boolean): Reader<string | undefined> {
+  return (text) => {
+    if (text === undefined) return undefined
+    if (production) throw new Error('is refused with NODE_ENV=production: it is for tests of upgrades')
+    return resolve(text)
+  }
+}
+
+function networks(production: boolean): Reader<readonly string[]> {
+  return (text) => {
+    if (text === undefined) return []
+    if (production)
+      throw new Error('is refused with NODE_ENV=production: it opens private networks to tenants')
+    const given = text.split(/[\s,]+/).filter((network) => network !== '')
+    const bad = given.filter((network) => !ipaddr.isValidCIDR(network))
+    if (bad.length === 0) return given
+    throw new Error(`no networks such as 127.0.0.0/8: ${bad.join(', ')}`)
+  }
+}
+
+function servers(text: string | undefined): readonly string[] {
+  const given = (text ?? '').split(/[\s,]+/).filter((server) => server !== '')
+  const bad = given.filter(
+    (server) => !ipaddr.isValid(server.replace(/^\[(.*)\]/, '$1').replace(/:\d{1,5}$/, '')),
+  )
+  if (bad.length === 0) return given
+  throw new Error(`no addresses of DNS servers: ${bad.join(', ')}`)
+}
+
+function proxies(text: string | undefined): number | readonly string[] {
+  if (text === undefined) return 0
+  if (/^\d{1,2}$/.test(text)) return Number(text)
+  const networks = text.split(/[\s,]+/).filter((network) => network !== '')
+  const bad = networks.filter((network) => !ipaddr.isValid(network) && !ipaddr.isValidCIDR(network))
+  if (bad.length === 0) return networks
+  throw new Error(`neither a number of hops nor addresses or networks: ${bad.join(', ')}`)
+}
+
+/** Links are kept with it and taken apart again. */
+function issuer(text: string | undefined): void {
+  if (text === undefined || /^\d{1,30}$/.test(text)) return
+  throw new Error(`"${text}" is no issuer of Google Wallet, which is a number`)
+}
+
+function pepper(databaseUrl: string | undefined, production: boolean): Reader<string | undefined> {
+  return (text) => {
+    if (text === undefined && databaseUrl !== undefined) {
+      throw new Error(
+        'is required with DATABASE_URL: keys are stored as digests under it (openssl rand -hex 32)',
+      )
+    }
+    if (production && text !== undefined && text.length < PEPPER_MINIMUM) {
+      throw new Error(`has fewer than ${PEPPER_MINIMUM} characters (openssl rand -hex 32)`)
+    }
+    return text
+  }
+}
+
+function roles(names: readonly string[]): ReadonlySet<Role> {
+  const bad = names.filter((name) => !ROLES.some((role) => role === name))
+  if (bad.length > 0) throw new Error(`no such role: ${bad.join(', ')}; roles are ${ROLES.join(', ')}`)
+  return new Set(names.length === 0 ? ROLES : ROLES.filter((role) => names.includes(role)))
+}
+
+/** The members that have a value. */
+function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
+}
+
+/** Collects what is wrong while it reads. */
+function reader(env: Environment) {
+  const problems: SettingProblem[] = []
+  const attempt = <T>(variable: string, work: () => T): T | undefined => {
+    try {
+      return work()
+    } catch (error) {
+      problems.push({ variable, problem: error instanceof Error ? error.message : String(error) })
+      return undefined
+    }
+  }
+  const read = <T>(variable: string, parse: Reader<T>): T | undefined =>
+    attempt(variable, () => parse(env[variable] === '' ? undefined : env[variable]))
+  const pairOf = (one: string, other: string): readonly [string, string] | undefined => {
+    const [first, second] = [env[one], env[other]]
+    if (first && second) return [first, second]
+    if (first || second) {
+      problems.push({ variable: first ? other : one, problem: `is missing; ${one} and ${other} go together` })
+    }
+    return undefined
+  }
+  return { problems, attempt, read, pairOf }
+}
+
+type Read = <T>(variable: string, parse: Reader<T>) => T | undefined
+
+const HOUR_MS = 3_600_000
+
+function readTimeouts(read: Read): Timeouts {
+  return {
+    headersMs: read('SVC_HEADERS_TIMEOUT_MS', whole(20_000, 10, HOUR_MS)) ?? 0,
+    requestMs: read('SVC_REQUEST_TIMEOUT_MS', whole(60_000, 10, HOUR_MS)) ?? 0,
+    bodyMs: read('SVC_BODY_TIMEOUT_MS', whole(10_000, 10, HOUR_MS)) ?? 0,
+    answerMs: read('SVC_ANSWER_TIMEOUT_MS', whole(35_000, 10, HOUR_MS)) ?? 0,
+    drainMs: read('SVC_DRAIN_TIMEOUT_MS', whole(25_000, 0, HOUR_MS)) ?? 0,
+    leaveMs: read('SVC_LEAVE_MS', whole(0, 0, HOUR_MS)) ?? 0,
+  }
+}
+
+function readLoad(read: Read): LoadLimits {
+  return {
+    requests: read('SVC_MAX_REQUESTS', whole(2000, 1, 1_000_000)) ?? 0,
+    delayMs: read('SVC_MAX_LOOP_DELAY_MS', whole(500, 10, 60_000)) ?? 0,
+    queue: read('SVC_MAX_QUEUE', whole(500, 1, 1_000_000)) ?? 0,
+    heap: (read('SVC_MAX_HEAP_PERCENT', whole(85, 10, 100)) ?? 0) / 100,
+  }
+}
+
+/**
+ * Reads the settings from environment variables and the command line's flags.
+ * Throws `SettingsError` with every variable that is wrong.
+ */
+export function readSettings(env: Environment, flags: Flags = {}): Settings {
+  const { problems, attempt, read, pairOf } = reader(env)
+  const production = env.NODE_ENV === 'production'
+  const databaseUrl = read('DATABASE_URL', url(['postgres:', 'postgresql:']))
+  const databaseListenUrl = read('DATABASE_LISTEN_URL', listenUrl(databaseUrl))
+  const secret = read('SVC_PEPPER', pepper(databaseUrl ?? (env.DATABASE_URL || undefined), production))
+  const clockStart = read('SVC_CLOCK', instant(production))
+  const redisUrl = read('REDIS_URL', url(['redis:', 'rediss:']))
+  const tls = pairOf('TLS_CERT', 'TLS_KEY')
+  read('GOOGLE_WALLET_ISSUER', issuer)
+  const google = pairOf('GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_SERVICE_ACCOUNT')
+  const settings = {
+    roles: attempt('--role', () => roles(flags.roles ?? [])) ?? new Set(ROLES),
+    host: env.HOST || (production ? '0.0.0.0' : '127.0.0.1'),
+    sandboxPort: read('SANDBOX_PORT', whole(4010, 0, 65_535)) ?? 0,
+    livePort: read('LIVE_PORT', whole(4020, 0, 65_535)) ?? 0,
+    consolePort: read('CONSOLE_PORT', whole(4000, 0, 65_535)) ?? 0,
+    baseUrls: present({
+      sandbox: read('SANDBOX_BASE_URL', origin),
+      live: read('LIVE_BASE_URL', origin),
+      console: read('CONSOLE_BASE_URL', origin),
+    }),
+    citus: read('SVC_CITUS', onOff(false)) ?? false,
+    poolSize: read('DATABASE_POOL_SIZE', whole(16, 1, 1000)) ?? 1,
+    preparedStatements: read('SVC_PREPARED_STATEMENTS', onOff(true)) ?? true,
+    dataDir: resolve(env.DATA_DIR || '.data'),
+    production,
+    trustedProxies: read('TRUSTED_PROXIES', proxies) ?? 0,
+    webhookAllow: read('SVC_WEBHOOK_ALLOW', networks(production)) ?? [],
+    dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
+    eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,
+    contractGuard: read('SVC_CONTRACT_GUARD', onOff(false)) ?? false,
+    logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
+    requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',
+    timeouts: readTimeouts(read),
+    load: readLoad(read),
+    demo: flags.demo ?? false,
+    json: flags.json ?? false,
+    ...present({ databaseUrl, databaseListenUrl, pepper: secret, clockStart, redisUrl }),
+    ...present({ migrationsDir: read('SVC_MIGRATIONS_DIR', migrations(production)) }),
+    ...present({
+      tls: tls && { cert: tls[0], key: tls[1] },
+      googleWallet: google && { issuerId: google[0], serviceAccount: google[1] },
+    }),
+  }
+  checkPorts(settings, problems)
+  if (problems.length > 0) throw new SettingsError(problems)
+  return settings
+}
+
+function checkPorts(
+  settings: Pick<Settings, 'sandboxPort' | 'livePort' | 'consolePort'>,
+  problems: SettingProblem[],
+): void {
+  const ports = [settings.sandboxPort, settings.livePort, settings.consolePort].filter((port) => port !== 0)
+  if (new Set(ports).size === ports.length) return
+  problems.push({
+    variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT',
+    problem: `must differ, got ${ports.join(', ')}`,
+  })
+}

@@ -1,0 +1,49 @@
+import type { Logger } from 'pino'
+import { KEPT_FOR } from '../api/idempotency.ts'
+import { sweepAnswers } from '../api/idempotency-queries.ts'
+import type { Environment } from '../contract.ts'
+import type { Clock } from '../platform/clock/clock.ts'
+import type { Database } from '../platform/database/database.ts'
+import { ENVIRONMENTS } from '../platform/database/migrate/roles.ts'
+import { sweepFactors } from '../platform/factors/factor-queries.ts'
+import { sweepWrongCodes } from '../platform/factors/wrong-code-queries.ts'
+import { LONGEST_PAUSE_MS } from '../platform/factors/wrong-codes.ts'
+import { type Repeating, repeat } from '../platform/repeat.ts'
+import { sweepBatches } from '../platform/usage/queries.ts'
+
+type Databases = Readonly<Record<Environment | 'control', Database>>
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** Answers stay a little longer than they are believed: clocks of nodes differ, and none may sweep what another replays. */
+const MARGIN_MS = HOUR_MS
+
+/** Answers deleted by one statement. */
+const BATCH = 1000
+
+const STEP_MS = 30_000
+
+/** Deletes what has run out: stored answers, challenges, used codes, names of batches. Any node may, at any time. */
+export async function sweep(databases: Databases, clock: Clock): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    const createdBy = clock.service(environment) - KEPT_FOR - MARGIN_MS
+    while ((await sweepAnswers(databases[environment], createdBy, BATCH)) >= BATCH) {
+      // as long as there is a whole batch, there may be more
+    }
+    await sweepBatches(databases[environment], clock.machine() - DAY_MS)
+  }
+  const before = clock.machine() - HOUR_MS
+  await sweepFactors(databases.control, before - DAY_MS, Math.floor(before / STEP_MS))
+  await sweepWrongCodes(databases.control, before - LONGEST_PAUSE_MS)
+}
+
+const PAUSE_MS = 60_000
+
+/** Sweeps every minute. */
+export function keepSweeping(databases: Databases, clock: Clock, log: Logger): Repeating {
+  return repeat(() => sweep(databases, clock), {
+    pauseMs: PAUSE_MS,
+    failed: (err) => log.warn({ err }, 'a sweep failed; the next one goes on'),
+  })
+}

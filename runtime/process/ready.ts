@@ -1,0 +1,50 @@
+import type { Demo } from '../admin/demo.ts'
+import type { BaseUrls } from '../platform/addresses/base-urls.ts'
+
+/** What is told when everything answers. */
+export interface Ready {
+  readonly baseUrls: BaseUrls
+  readonly demo: Demo | undefined
+}
+
+/** One line of JSON. `keys` and `dashboard` are in it only when a start made the demo tenant. */
+export function readyLine({ baseUrls, demo }: Ready): string {
+  const line = {
+    ready: true,
+    sandbox_base_url: baseUrls.sandbox,
+    live_base_url: baseUrls.live,
+    console_url: baseUrls.console,
+    auth_url: baseUrls.console,
+    docs_url: `${baseUrls.console}/docs`,
+    tenant_id: demo?.tenantId ?? null,
+    ...demo?.secrets,
+  }
+  return `${JSON.stringify(line)}\n`
+}
+
+/** The same in words, with a request to try. */
+export function readyWords({ baseUrls, demo }: Ready): string {
+  const { keys, dashboard } = demo?.secrets ?? {}
+  const rows: readonly (readonly [string, string])[] = [
+    ['Sandbox API', baseUrls.sandbox],
+    ['Live API', baseUrls.live],
+    ['Console', baseUrls.console],
+    ['Docs', `${baseUrls.console}/docs`],
+    ...(demo ? [['Demo tenant', demo.tenantId] as const] : []),
+    ...Object.entries(keys ?? {}).map(([name, value]) => [`Key ${name}`, value] as const),
+    ...Object.entries(dashboard ?? {}).map(([name, value]) => [`Dashboard ${name}`, value] as const),
+  ]
+  const width = Math.max(...rows.map(([name]) => name.length))
+  const once = keys ? ['', 'Keys and password are shown this once.'] : []
+  return [
+    'Ready.',
+    '',
+    ...rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
+    ...once,
+    '',
+    'Try:',
+    '',
+    `  curl ${baseUrls.sandbox}/v1/me -H 'Authorization: Bearer ${keys?.sandbox_secret ?? '<secret key>'}'`,
+    '',
+  ].join('\n')
+}

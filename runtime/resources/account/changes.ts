@@ -1,0 +1,118 @@
+import { insertKey, type NewKey, RETIRE_KEY } from '../../admin/keys.ts'
+import type { Account, Caller, Environment, RotatedKey } from '../../contract.ts'
+import type { Clock } from '../../platform/clock/clock.ts'
+import type { Database, Statement } from '../../platform/database/database.ts'
+import type { Pool, Transactions } from '../../platform/database/pool/pool.ts'
+import { bumpRevision } from '../../platform/database/revision.ts'
+import { toTimestamp } from '../../platform/database/types.ts'
+import type { Credential } from '../../platform/keys/keyring.ts'
+import { wipeSpace } from './wipe-queries.ts'
+
+/** How requests change what belongs to the account: in transactions of the owner, among the tables of one environment. */
+export interface AccountDesk {
+  forTenant(tenantId: string): Pick<Transactions, 'transaction'>
+  /** @param db of such a transaction. */
+  bind(db: Database, holder: AccountHolder): Account
+  /** After the commit of a wipe: has every node look where the tenant's data is now. */
+  spread(): Promise<void>
+}
+
+/** Whose account it is. */
+export interface AccountHolder extends Pick<Credential, 'tenant' | 'space'> {
+  /** Service time. */
+  readonly now: number
+  /** Hears of the tenant's new space. */
+  readonly moved: (space: string) => void
+}
+
+/** As the roles of the environments have it. */
+const ENTER: Statement = {
+  text: `SELECT set_config('search_path', $1, true), set_config('statement_timeout', '30s', true)`,
+}
+
+// Two rotations at once come one after the other: the second finds the successors that the first has made.
+const LOCK_TENANT: Statement = {
+  text: 'SELECT plan FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE',
+}
+
+const KEYS_IN_USE: Statement = {
+  text: `SELECT id, scope, member_id, allowed_ips FROM control.keys
+         WHERE tenant_id = $1 AND environment = $2 AND kind = 'secret' AND retired_at IS NULL AND revoked_at IS NULL
+         ORDER BY id FOR UPDATE`,
+}
+
+const CHANGE_BILLING: Statement = {
+  text: `UPDATE control.tenants
+         SET plan = coalesce($2, plan), billing_email = CASE WHEN $3 THEN $4 ELSE billing_email END
+         WHERE id = $1 RETURNING plan`,
+}
+
+type KeyInUse = {
+  readonly id: string
+  readonly scope: NewKey['scope']
+  readonly member_id: string | null
+  readonly allowed_ips: readonly string[]
+}
+
+export function createAccountDesk(
+  control: Pool,
+  pepper: string,
+  environment: Environment,
+  clock: Pick<Clock, 'machine'>,
+): AccountDesk {
+  return {
+    forTenant: (tenantId) => ({
+      transaction: (work) =>
+        control.forTenant(tenantId).transaction((db) => {
+          db.query(ENTER, [environment])
+          return work(db)
+        }),
+    }),
+    spread: () => bumpRevision(control),
+    bind: (db, { tenant: { id: tenantId }, space, now, moved }) => ({
+      rotateKeys: () => rotateKeys(db, pepper, tenantId, environment, now),
+      async wipeSandbox() {
+        const wiped = await wipeSpace(db, space, clock.machine())
+        moved(wiped.space)
+        return wiped.deleted
+      },
+      async changeBilling({ plan, billingEmail }) {
+        const values = [tenantId, plan ?? null, billingEmail !== undefined, billingEmail ?? null]
+        const { rows } = await db.query<{ plan: Caller['tenant']['plan'] }>(CHANGE_BILLING, values)
+        bumpRevision(db)
+        return rows[0]!.plan
+      },
+    }),
+  }
+}
+
+async function rotateKeys(
+  db: Database,
+  pepper: string,
+  tenantId: string,
+  environment: Environment,
+  now: number,
+): Promise<readonly RotatedKey[]> {
+  db.query(LOCK_TENANT, [tenantId])
+  const { rows } = await db.query<KeyInUse>(KEYS_IN_USE, [tenantId, environment])
+  const rotated = await Promise.all(
+    rows.map(async (old) => {
+      const successor: NewKey = {
+        tenantId,
+        environment,
+        kind: 'secret',
+        scope: old.scope,
+        memberId: old.member_id,
+        allowedIps: old.allowed_ips,
+        replacesId: old.id,
+      }
+      const [{ id, secret }] = await Promise.all([
+        insertKey(db, pepper, successor, now),
+        db.query(RETIRE_KEY, [tenantId, old.id, toTimestamp(now)]),
+      ])
+      return { id, replacesId: old.id, secret }
+    }),
+  )
+  bumpRevision(db)
+  return rotated
+}

@@ -1,0 +1,85 @@
+/** Empties the spaces that wipes have left behind. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Clock } from '../../platform/clock/clock.ts'
+import type { Database } from '../../platform/database/database.ts'
+import type { Pool } from '../../platform/database/pool/pool.ts'
+import { bumpRevision } from '../../platform/database/revision.ts'
+import { type Repeating, repeat } from '../../platform/repeat.ts'
+import { emptySpace, forgetSpace, listWipedSpaces, type RetiredSpace } from './wipe-queries.ts'
+
+export interface WiperOptions {
+  readonly database: { readonly control: Database; readonly sandbox: Pool }
+  readonly clock: Pick<Clock, 'machine'>
+  /** Rows deleted in one transaction. */
+  readonly batch?: number
+  /** For so long after a wipe, attempts that were under way may still write in the old space. */
+  readonly graceMs?: number
+}
+
+export interface Wiper {
+  /** Empties what there is to empty. */
+  look(): Promise<void>
+  /** Ends a look under way after the transaction that it is at. */
+  stop(): void
+}
+
+const BATCH = 2500
+
+/** More than a lease of a delivery and than any statement may take. */
+const GRACE_MS = 60_000
+
+/**
+ * Deletes what stands in wiped spaces, in transactions of a bounded size with a rest as long as each has taken in between, so
+ * that whoever else works on the database gets at least half of it. Any number of workers may.
+ */
+export function createWiper({ database, clock, batch = BATCH, graceMs = GRACE_MS }: WiperOptions): Wiper {
+  const told = new Set<string>()
+  const emptied = new Set<string>()
+  let stopping = false
+
+  const empty = async ({ space, wipedAt }: RetiredSpace) => {
+    const isOver = clock.machine() - wipedAt >= graceMs
+    if (emptied.has(space) && !isOver) return
+    // Where the process that wiped was killed before it told the other nodes, they hear of it here.
+    if (!told.has(space)) await bumpRevision(database.control)
+    told.add(space)
+    let began = performance.now()
+    const rest = async () => {
+      await wait(performance.now() - began)
+      began = performance.now()
+      return !stopping
+    }
+    if (!(await emptySpace(database.sandbox, space, batch, rest))) return
+    emptied.add(space)
+    if (!isOver) return
+    await forgetSpace(database.sandbox, space)
+    emptied.delete(space)
+    told.delete(space)
+  }
+  return {
+    async look() {
+      for (const space of await listWipedSpaces(database.sandbox)) await empty(space)
+    },
+    stop() {
+      stopping = true
+    },
+  }
+}
+
+const PAUSE_MS = 1000
+
+/** Looks every second. */
+export function keepWiping(options: WiperOptions, log: Logger): Repeating {
+  const wiper = createWiper(options)
+  const repeating = repeat(wiper.look, {
+    pauseMs: PAUSE_MS,
+    failed: (err) => log.warn({ err }, 'a wiped space could not be emptied; the next look goes on'),
+  })
+  return {
+    stop: () => {
+      wiper.stop()
+      return repeating.stop()
+    },
+  }
+}

@@ -1,0 +1,214 @@
+/** How a tenant's sandbox is emptied: it gets a new space at once, and what stands in the old one is deleted in steps. */
+
+import type { Database, Statement } from '../../platform/database/database.ts'
+import { NOT_NULL_VIOLATION } from '../../platform/database/errors.ts'
+import type { Pool } from '../../platform/database/pool/pool.ts'
+import { readSpace, spaceOf } from '../../platform/database/space.ts'
+import { toTimestamp } from '../../platform/database/types.ts'
+
+/** Tables of an environment that a wipe leaves alone: what was done and used stays known. */
+export const KEPT_TABLES = [
+  'audit_log',
+  'audit_heads',
+  'usage_counters',
+  'usage_batches',
+  'wiped_spaces',
+] as const
+
+interface WipedTable {
+  readonly name: string
+  /** What tells its rows of a space apart, in the order of an index; absent where there is one row at most. */
+  readonly key?: string
+  /** The type of its records; absent for what callers know nothing of. */
+  readonly type?: string
+}
+
+/** In the order of deletion: attempts that end meanwhile find no endpoint, and so are followed by none. */
+const WIPED: readonly WipedTable[] = [
+  { name: 'webhook_endpoints', key: 'id', type: 'webhook_endpoint' },
+  { name: 'webhook_senders' },
+  { name: 'webhook_waiting', key: 'attempt_id' },
+  { name: 'webhook_ready', key: 'attempt_id' },
+  { name: 'webhook_attempts', key: 'id', type: 'webhook_delivery_attempt' },
+  { name: 'events', key: 'id', type: 'event' },
+  { name: 'event_heads' },
+  { name: 'idempotency_answers', key: 'key' },
+  { name: 'passes', key: 'id', type: 'pass' },
+  { name: 'pass_templates', key: 'id', type: 'pass_template' },
+  { name: 'trial_usage' },
+]
+
+/** Tables that a wipe empties of the tenant's rows. */
+export const WIPED_TABLES = WIPED.map(({ name }) => name)
+
+// Wipes of a tenant, and what else changes its account, come one after the other. First, as in a rotation of its keys.
+const MOVE: Statement = {
+  text: `UPDATE control.tenants SET sandbox_wipes = sandbox_wipes + 1 WHERE id = $1 AND sandbox_wipes = $2`,
+}
+
+// Whoever writes in the old space passes here last: before this it is counted, after this it fails and is done again.
+const CLOSE: Statement = { text: 'UPDATE audit_heads SET wipes = $2 WHERE tenant_id = $1' }
+
+const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
+
+// Nothing is sent without the bucket: deliveries of the old space end with it. The new space starts with what is left in it.
+const READ_BUCKET: Statement = {
+  text: 'SELECT tokens, refilled_at FROM webhook_senders WHERE tenant_id = $1 FOR UPDATE',
+}
+
+const OPEN_BUCKET: Statement = {
+  text: 'INSERT INTO webhook_senders (tenant_id, tokens, refilled_at, planned) VALUES ($1, $2, $3, $4)',
+}
+
+const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }
+
+// Events go on counting where they were: who watches them must not see a number twice.
+const READ_SEQUENCE: Statement = { text: 'SELECT sequence FROM event_heads WHERE tenant_id = $1' }
+
+const OPEN_SEQUENCE: Statement = { text: 'INSERT INTO event_heads (tenant_id, sequence) VALUES ($1, $2)' }
+
+/** Takes what goes on from one space to the other: each statement is for one of them, which may be on two machines. */
+async function carryOver(db: Database, old: string, space: string): Promise<void> {
+  const [buckets, heads] = await Promise.all([
+    db.query<{ tokens: number; refilled_at: number }>(READ_BUCKET, [old]),
+    db.query<{ sequence: number }>(READ_SEQUENCE, [old]),
+  ])
+  const sequence = heads.rows[0]?.sequence
+  for (const { tokens, refilled_at } of buckets.rows) {
+    db.query(OPEN_BUCKET, [space, tokens, toTimestamp(refilled_at), sequence ?? 0])
+  }
+  if (sequence !== undefined) db.query(OPEN_SEQUENCE, [space, sequence])
+  db.query(REMOVE_BUCKET, [old])
+}
+
+/** More records of a type are not counted, because the tenant's writes wait for it: the number then stands for that many or more. */
+const MAX_COUNTED = 1_000_000
+
+const COUNT: Statement = {
+  text: `SELECT ${WIPED.flatMap(({ name, type }) =>
+    type === undefined
+      ? []
+      : `(SELECT count(*) FROM (SELECT FROM ${name} WHERE tenant_id = $1 LIMIT $2) AS counted) AS ${type}`,
+  ).join(', ')}`,
+}
+
+export interface WipedSpace {
+  /** Where the tenant's data is from now on. */
+  readonly space: string
+  /** How many records of each type were in the old one. */
+  readonly deleted: Readonly<Record<string, number>>
+}
+
+/** Another wipe came first. Looks like the failure of every other write in the old space. */
+function wipedAlready(): Error {
+  return Object.assign(new Error('the space was wiped already'), {
+    code: NOT_NULL_VIOLATION,
+    table: 'audit_heads',
+  })
+}
+
+/**
+ * Moves a tenant to a new space in the sandbox. To be called in a transaction of the owner, which fails as `isSpaceWiped`
+ * tells when another wipe came first. The tenant's other writes wait while its records are counted.
+ *
+ * @param now machine time.
+ */
+export async function wipeSpace(
+  db: Database,
+  old: string,
+  now: number,
+  maxCounted: number = MAX_COUNTED,
+): Promise<WipedSpace> {
+  const { tenantId, wipes } = readSpace(old)
+  const space = spaceOf(tenantId, wipes + 1)
+  if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
+  db.query(CLOSE, [tenantId, wipes + 1])
+  db.query(RETIRE, [old, toTimestamp(now)])
+  await carryOver(db, old, space)
+  const { rows } = await db.query<Record<string, number>>(COUNT, [old, maxCounted])
+  return { space, deleted: rows[0]! }
+}
+
+export interface RetiredSpace {
+  readonly space: string
+  /** Machine time. */
+  readonly wipedAt: number
+}
+
+const LIST: Statement = { text: 'SELECT tenant_id, wiped_at FROM wiped_spaces ORDER BY wiped_at' }
+
+/** Spaces that are still to be emptied, the longest wiped first. */
+export async function listWipedSpaces(db: Database): Promise<readonly RetiredSpace[]> {
+  const { rows } = await db.query<{ tenant_id: string; wiped_at: number }>(LIST)
+  return rows.map(({ tenant_id, wiped_at }) => ({ space: tenant_id, wipedAt: wiped_at }))
+}
+
+const HOLD: Statement = {
+  text: 'SELECT FROM wiped_spaces WHERE tenant_id = $1 FOR UPDATE SKIP LOCKED',
+}
+
+/** Deletes rows of a table behind a key, at most `limit`; gives the last key, or undefined when nothing is left behind it. */
+async function deleteStep(
+  tx: Database,
+  { name, key }: WipedTable,
+  space: string,
+  after: string | undefined,
+  limit: number,
+): Promise<string | undefined> {
+  if (key === undefined) {
+    await tx.query({ text: `DELETE FROM ${name} WHERE tenant_id = $1` }, [space])
+    return undefined
+  }
+  const behind = after === undefined ? '' : `AND ${key} > $3`
+  const { rows } = await tx.query<{ last: string | null }>(
+    {
+      text: `WITH last AS MATERIALIZED (
+               SELECT ${key} FROM ${name} WHERE tenant_id = $1 ${behind} ORDER BY ${key} OFFSET $2 LIMIT 1
+             ), gone AS (
+               DELETE FROM ${name} WHERE tenant_id = $1 ${behind} AND ${key} <= (SELECT ${key} FROM last)
+             )
+             SELECT ${key}::text AS last FROM last`,
+    },
+    after === undefined ? [space, limit - 1] : [space, limit - 1, after],
+  )
+  const last = rows[0]?.last ?? undefined
+  if (last === undefined) {
+    const rest = { text: `DELETE FROM ${name} WHERE tenant_id = $1 ${behind.replace('$3', '$2')}` }
+    await tx.query(rest, after === undefined ? [space] : [space, after])
+  }
+  return last
+}
+
+/**
+ * Deletes everything in a wiped space, at most `limit` rows in a transaction. Gives up when another worker is at it; whoever
+ * comes after a worker that was killed goes on where it was.
+ *
+ * @param pause is awaited after each transaction; false ends the work.
+ */
+export async function emptySpace(
+  pool: Pool,
+  space: string,
+  limit: number,
+  pause: () => Promise<boolean>,
+): Promise<boolean> {
+  for (const table of WIPED) {
+    let after: string | undefined
+    do {
+      const step = await pool.transaction(async (tx) => {
+        if ((await tx.query(HOLD, [space])).count === 0) return 'held'
+        return { last: await deleteStep(tx, table, space, after, limit) }
+      })
+      if (step === 'held') return false
+      after = step.last
+      if (!(await pause())) return false
+    } while (after !== undefined)
+  }
+  return true
+}
+
+const FORGET: Statement = { text: 'DELETE FROM wiped_spaces WHERE tenant_id = $1' }
+
+/** Nothing is left of the space, and nothing under way can come to it. */
+export async function forgetSpace(db: Database, space: string): Promise<void> {
+  await db.query(FORGET, [space])
+}

@@ -1,0 +1,218 @@
+import type { Database, Statement } from '../../platform/database/database.ts'
+import {
+  Bindings,
+  type CreatedRange,
+  combine,
+  cutPage,
+  type Page,
+  pageStatement,
+  type Records,
+  type Walk,
+} from '../../platform/database/page.ts'
+import { inSteps } from '../../platform/database/steps.ts'
+import { toTimestamp } from '../../platform/database/types.ts'
+
+/** One attempt to deliver an event to an endpoint. Instants in milliseconds since the epoch, service time. */
+export interface AttemptRow {
+  readonly id: string
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly attempt: number
+  readonly status: (typeof STATUSES)[number]
+  readonly trigger: 'schedule' | 'manual'
+  readonly response_status: number | null
+  readonly response_body: string | null
+  readonly error: string | null
+  readonly duration_ms: number | null
+  readonly scheduled_at: number
+  readonly attempted_at: number | null
+  readonly next_attempt_at: number | null
+  readonly created: number
+  readonly updated: number
+}
+
+const COLUMNS = `a.id, a.endpoint_id, a.event_id, a.attempt, a.status, a.trigger, a.response_status, a.response_body,
+  a.error, a.duration_ms, a.scheduled_at, a.attempted_at, a.next_attempt_at, a.created, a.updated`
+
+const STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
+
+const LISTED = { table: 'webhook_attempts', alias: 'a', columns: COLUMNS }
+
+/** Alternatives for each; absent: whatever. */
+export interface AttemptFilter {
+  readonly created: CreatedRange
+  readonly statuses?: readonly string[]
+  readonly eventIds?: readonly string[]
+}
+
+export async function listAttempts(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  filter: AttemptFilter,
+  page: Page,
+): Promise<Records<AttemptRow>> {
+  const { statuses, eventIds, created } = filter
+  const bindings = new Bindings(tenantId)
+  // An endpoint has few attempts of an event.
+  const walk: Walk = eventIds
+    ? {
+        columns: ['event_id', 'endpoint_id'],
+        keys: combine(eventIds, [endpointId]),
+        ...(statuses && { where: `a.status = ANY (${bindings.bind(statuses)})` }),
+      }
+    : { columns: ['endpoint_id', 'status'], keys: combine([endpointId], statuses ?? STATUSES) }
+  const statement = pageStatement(LISTED, bindings, [walk], created, page)
+  const { rows } = await db.query<AttemptRow>(statement, bindings.values)
+  return cutPage(rows, page)
+}
+
+const READ: Statement = {
+  name: 'webhook_attempts_read',
+  text: `SELECT ${COLUMNS} FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.id = $2 AND a.endpoint_id = $3`,
+}
+
+export async function readAttempt(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  id: string,
+): Promise<AttemptRow | undefined> {
+  return (await db.query<AttemptRow>(READ, [tenantId, id, endpointId])).rows[0]
+}
+
+const LOCK: Statement = { name: 'webhook_attempts_lock', text: `${READ.text} FOR NO KEY UPDATE` }
+
+/** Reads an attempt and keeps others from changing it until the transaction ends. */
+export async function lockAttempt(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  id: string,
+): Promise<AttemptRow | undefined> {
+  return (await db.query<AttemptRow>(LOCK, [tenantId, id, endpointId])).rows[0]
+}
+
+const LOCK_WAITING: Statement = {
+  name: 'webhook_waiting_lock',
+  text: 'SELECT w.attempt_id FROM webhook_waiting w WHERE w.tenant_id = $1 AND w.attempt_id = $2 FOR UPDATE',
+}
+
+/**
+ * Whether the attempt waits for its time; keeps workers from making it until the transaction ends. Locked before the
+ * attempt itself, as by those who cancel attempts.
+ */
+export async function lockWaiting(db: Database, tenantId: string, id: string): Promise<boolean> {
+  return (await db.query(LOCK_WAITING, [tenantId, id])).rows.length > 0
+}
+
+const RESET = `UPDATE webhook_attempts a
+           SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
+               duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
+           WHERE a.tenant_id = $1 AND a.id = $2
+           RETURNING ${COLUMNS}`
+
+const queueing = (tenant: string) =>
+  `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
+                                      previous_id, generation, resume_at)
+           SELECT ${tenant}, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
+                  w.previous_id, w.generation, w.due_at`
+
+const RETRY: Statement = {
+  name: 'webhook_attempts_retry',
+  text: `WITH waited AS (
+           DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2
+           RETURNING previous_id, generation, due_at
+         ), reset AS (
+           ${RESET}
+         ), queued AS (
+           ${queueing('$1')} FROM reset r LEFT JOIN waited w ON true
+         )
+         SELECT * FROM reset`,
+  steps: inSteps(
+    'webhook_attempts_retry',
+    RESET,
+    `${queueing('r.tenant_id')}
+       FROM webhook_attempts r
+       LEFT JOIN webhook_waiting w ON w.tenant_id = $1 AND w.attempt_id = r.id
+      WHERE r.tenant_id = $1 AND r.id = $2`,
+    'DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2',
+    `SELECT ${COLUMNS} FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.id = $2`,
+  ),
+}
+
+/**
+ * Resets an attempt that `lockAttempt` holds and puts it into the queue, due now (service time). One that waits for its time
+ * (`lockWaiting`) keeps it: should it fail, it waits again.
+ */
+export async function retryAttempt(
+  db: Database,
+  tenantId: string,
+  id: string,
+  now: number,
+): Promise<AttemptRow> {
+  const { rows } = await db.query<AttemptRow>(RETRY, [tenantId, id, toTimestamp(now)])
+  return rows[0]!
+}
+
+// Leased ones are being sent: they end as they end.
+const UNCLAIMED = `tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4`
+
+const HOLD_UNCLAIMED = `SELECT attempt_id FROM webhook_ready
+           WHERE ${UNCLAIMED}
+           FOR UPDATE`
+
+/** All of them are gone from where they were. */
+const REMOVE = `WITH unclaimed AS (
+           ${HOLD_UNCLAIMED}
+         ), ready AS (
+           DELETE FROM webhook_ready r USING unclaimed u
+           WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id
+           RETURNING r.attempt_id, r.event_id, r.attempt, r.due_at, r.previous_id
+         ), waiting AS (
+           DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2
+           RETURNING attempt_id, event_id, attempt, due_at, previous_id
+         ), gone AS (
+           SELECT * FROM ready UNION ALL SELECT * FROM waiting
+         ), ended AS (
+           UPDATE webhook_attempts a SET next_attempt_at = NULL
+           FROM gone WHERE a.tenant_id = $1 AND a.id = gone.previous_id
+         )`
+
+const WRITE = `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
+                                       created, updated)`
+
+// A first attempt whose sender was lost may not be written yet.
+const CANCEL: Statement = {
+  name: 'webhook_attempts_cancel',
+  text: `${REMOVE}
+         ${WRITE}
+         SELECT $1, attempt_id, $2, event_id, attempt, 'canceled', 'schedule', due_at, due_at, $3 FROM gone
+         ON CONFLICT (tenant_id, id) DO UPDATE SET status = excluded.status, updated = excluded.updated`,
+  steps: inSteps(
+    'webhook_attempts_cancel',
+    HOLD_UNCLAIMED,
+    `${WRITE}
+     SELECT tenant_id, attempt_id, endpoint_id, event_id, attempt, 'pending', 'schedule', due_at, due_at, due_at
+       FROM webhook_ready WHERE ${UNCLAIMED}
+     ON CONFLICT (tenant_id, id) DO NOTHING`,
+    `${REMOVE}
+     UPDATE webhook_attempts a SET status = 'canceled', updated = $3
+       FROM gone WHERE a.tenant_id = $1 AND a.id = gone.attempt_id`,
+  ),
+}
+
+/**
+ * Cancels what is pending at an endpoint that is being disabled, but for what is being sent or was asked for by hand.
+ *
+ * @param now service time. @param machine machine time, by which leases are judged.
+ */
+export function cancelAttempts(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  now: number,
+  machine: number,
+): Promise<unknown> {
+  return db.query(CANCEL, [tenantId, endpointId, toTimestamp(now), toTimestamp(machine)])
+}

@@ -1,0 +1,51 @@
+import { events as views } from '../../../generated/events.ts'
+import type { EventsHandlers } from '../../../generated/head/handlers.ts'
+import type { components } from '../../../generated/head/types.ts'
+import { current } from '../../../generated/versions.ts'
+import { invalidParameter, notFound } from '../../api/errors.ts'
+import { readCreated, readPage, showList } from '../../api/list-query.ts'
+import type { Context } from '../../contract.ts'
+import { BEFORE_EVENTS, type EventPlace, listEvents, readEvent, readEventHead } from '../../events/queries.ts'
+
+type Event = components['schemas']['Event']
+
+const ALL_TYPES = Object.keys(views[current] ?? {})
+
+export const eventsHandlers = {
+  async listEvents({ caller, db, cursors, eventTypes }, { query }) {
+    const page = readPage(query, cursors)
+    // Events of types that the caller's version lacks are left out before the page is cut.
+    const types: readonly string[] = query.type ?? [...eventTypes]
+    const areMost = ALL_TYPES.every((type) => types.includes(type))
+    const filter = { created: readCreated(query), types, areMost }
+    const records = await listEvents(db, caller.space, filter, page)
+    return { status: 200, body: showList(records, page, cursors, ({ body }) => JSON.parse(body) as Event) }
+  },
+
+  async getEvent({ caller, db, eventTypes }, { path }) {
+    const row = await readEvent(db, caller.space, path.event_id)
+    if (!row || !eventTypes.has(row.type)) throw notFound()
+    return { status: 200, body: JSON.parse(row.body) as Event }
+  },
+
+  async streamEvents(context) {
+    const { streams, eventTypes, findSpace } = context
+    const after = await startOf(context)
+    return {
+      status: 200,
+      body: streams.open({ after, types: eventTypes, findSpace }),
+    }
+  },
+} satisfies EventsHandlers
+
+const LAST_SEEN = 'Last-Event-ID'
+
+/** Where a stream starts: after the event last seen, or with what is yet to happen. */
+async function startOf({ caller, db, header }: Context): Promise<EventPlace> {
+  const last = header(LAST_SEEN)
+  if (last === undefined) return readEventHead(db, caller.space)
+  if (last === BEFORE_EVENTS) return { sequence: 0, id: last }
+  const event = await readEvent(db, caller.space, last)
+  if (event) return event
+  throw invalidParameter('invalid_format', LAST_SEEN, `${LAST_SEEN} names no event that is kept here.`)
+}

@@ -1,0 +1,42 @@
+import type { Detail } from '../../contract.ts'
+import type { TemplateField } from './fields.ts'
+import { type ImageRule, judgePng } from './png.ts'
+
+const KIB = 1024
+
+const IMAGES = {
+  icon: { width: 174, height: 174, bytes: 64 * KIB, squareFrom: 29 },
+  logo: { width: 480, height: 150, bytes: 128 * KIB },
+  strip: { width: 1125, height: 432, bytes: 512 * KIB },
+} as const satisfies Record<string, ImageRule>
+
+/** The parts of a template that its schema alone cannot judge. */
+export interface TemplateParts {
+  readonly fields?: readonly TemplateField[]
+  readonly brand?: { readonly icon?: string; readonly logo?: string; readonly strip?: string }
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** @returns what is wrong beyond the schema: keys that are not unique, images that are none or too large. */
+export function judgeTemplate({ fields = [], brand = {}, metadata = {} }: TemplateParts): Detail[] {
+  const faults: Detail[] = []
+  const seen = new Set<string>()
+  for (const [index, { key }] of fields.entries()) {
+    if (seen.has(key)) faults.push({ field: `fields[${index}].key`, issue: 'is the key of another field' })
+    seen.add(key)
+  }
+  for (const name of ['icon', 'logo', 'strip'] as const) {
+    const image = brand[name]
+    const issue = image === undefined ? undefined : judgePng(image, IMAGES[name])
+    if (issue !== undefined) faults.push({ field: `brand.${name}`, issue })
+  }
+  return [...faults, ...judgeMetadata(metadata)]
+}
+
+const MOST_PAIRS = 50
+
+/** A patch that fits may still leave too many pairs behind. */
+export function judgeMetadata(metadata: Readonly<Record<string, string>>): Detail[] {
+  if (Object.keys(metadata).length <= MOST_PAIRS) return []
+  return [{ field: 'metadata', issue: `must not have more than ${MOST_PAIRS} pairs` }]
+}

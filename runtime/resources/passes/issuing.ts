@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto'
+import type { components } from '../../../generated/head/types.ts'
+import { ApiError, invalidState, validationFailed } from '../../api/errors.ts'
+import type { Context } from '../../contract.ts'
+import { emit } from '../../events/emit.ts'
+import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
+import { unknownKeys } from '../pass-templates/fields.ts'
+import { type Mould, type Moulds, shareFreeTemplates, shareTemplates } from '../pass-templates/queries.ts'
+import { readExpiry } from './expiry.ts'
+import { type SignedId, signId } from './links.ts'
+import { insertPasses, type PassRow } from './queries.ts'
+import { isOnTrial, TRIAL_PASSES, trialIsOver } from './trial.ts'
+import { addTrialUsage, lockTrialUsage } from './trial-queries.ts'
+import { showPass } from './view.ts'
+
+export type PassOrder = components['schemas']['PassCreate']
+
+type Order = PassOrder | ApiError | undefined
+
+function templatesOf(orders: readonly Order[]): string[] {
+  const ids = new Set<string>()
+  for (const order of orders) if (order && !(order instanceof ApiError)) ids.add(order.template_id)
+  return [...ids]
+}
+
+/** The orders' templates as far as that takes no wait, for a request that may not be to issue anything. */
+export function shareAhead({ caller, db }: Context, orders: readonly Order[]): Promise<Moulds> {
+  return shareFreeTemplates(db, caller.space, templatesOf(orders))
+}
+
+async function shareAll({ caller, db }: Context, orders: readonly Order[], free: Moulds): Promise<Moulds> {
+  const missing = templatesOf(orders).filter((id) => !free.has(id))
+  return missing.length === 0
+    ? free
+    : new Map([...free, ...(await shareTemplates(db, caller.space, missing))])
+}
+
+/**
+ * Issues passes, each judged for itself: a refused one does not stop the others. An expired trial stops them all, which
+ * is thrown. What is written travels with the statements that follow; a failure there fails the transaction.
+ *
+ * @param orders an error stands for an order that was refused before.
+ * @param signed of the order in the same place; what is missing is signed here, while the transaction is open.
+ * @param ahead what `shareAhead` is going to give for the orders.
+ */
+export async function issuePasses(
+  context: Context,
+  orders: readonly (PassOrder | ApiError)[],
+  signed: readonly (SignedId | undefined)[],
+  ahead: Promise<Moulds>,
+): Promise<(PassRow | ApiError)[]> {
+  const { caller, db, now } = context
+  const trial = isOnTrial(caller)
+  if (trial && trialIsOver(caller.tenant.created, now)) {
+    throw paymentRequired(
+      'trial_expired',
+      'The trial ended 30 days after the account was created; choose a plan to go on.',
+    )
+  }
+  const moulds = await shareAll(context, orders, await ahead)
+  let room = trial ? TRIAL_PASSES - (await lockTrialUsage(db, caller.space)) : Number.POSITIVE_INFINITY
+  const drafts = orders.map((order) => {
+    const judged = order instanceof ApiError ? order : judgeOrder(order, moulds.get(order.template_id), now)
+    if (judged instanceof ApiError) return judged
+    room -= 1
+    return room < 0 ? trialLimitReached() : judged
+  })
+  const outcomes = await Promise.all(
+    drafts.map((draft, index) =>
+      draft instanceof ApiError ? draft : makePass(context, draft, signed[index]),
+    ),
+  )
+  const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
+  if (rows.length > 0) insertPasses(db, caller.space, rows)
+  for (const [index, row] of rows.entries()) {
+    emit(context, { type: 'pass.created', data: { pass: showPass(row, context.baseUrl, now) } })
+    if ((index + 1) % PAUSE_AFTER === 0) await letOthersIn()
+  }
+  if (trial && rows.length > 0) addTrialUsage(db, caller.space, rows.length)
+  return outcomes
+}
+
+/** An order that can be fulfilled. */
+interface Draft {
+  readonly order: PassOrder
+  readonly mould: Mould
+  readonly expiresAt: number | null
+}
+
+function judgeOrder(order: PassOrder, mould: Mould | undefined, now: number): Draft | ApiError {
+  if (!mould) return validationFailed([{ field: 'template_id', issue: 'names no template' }])
+  if (mould.status === 'archived')
+    return invalidState('The template is archived: no passes are issued from it.')
+  const expiry = order.expires_at === undefined ? null : readExpiry(order.expires_at, now)
+  const faults = unknownKeys(mould.fields, order.fields ?? {})
+  if (typeof expiry === 'object' && expiry !== null) faults.push(expiry)
+  if (faults.length > 0) return validationFailed(faults)
+  return { order, mould, expiresAt: typeof expiry === 'number' ? expiry : null }
+}
+
+async function makePass(
+  context: Context,
+  { order, mould, expiresAt }: Draft,
+  signed: SignedId | undefined,
+): Promise<PassRow> {
+  const { id, link } = signed ?? (await signId(context, mould.id, mould.kind))
+  return {
+    id,
+    template_id: mould.id,
+    status: 'issued',
+    holder_email: order.holder?.email ?? null,
+    holder_name: order.holder?.name ?? null,
+    fields: order.fields ?? {},
+    platforms: [],
+    page_token: randomBytes(18).toString('base64url'),
+    google_url: null,
+    google_link: link,
+    metadata: order.metadata ?? {},
+    expires_at: expiresAt,
+    installed_at: null,
+    revoked_at: null,
+    archived_at: null,
+    created: context.now,
+    updated: context.now,
+    template_fields: mould.fields,
+    template_kind: mould.kind,
+  }
+}
+
+function trialLimitReached(): ApiError {
+  return paymentRequired('trial_limit_reached', 'The trial covers 500 passes; choose a plan to issue more.')
+}
+
+function paymentRequired(code: 'trial_limit_reached' | 'trial_expired', message: string): ApiError {
+  return new ApiError(402, 'payment_required', code, message)
+}
