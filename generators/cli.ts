@@ -18,11 +18,11 @@ import {
   UNREADABLE,
   USAGE,
   UsageError,
-} from './cli-run.ts'
-import { type Diagnostic, DiagnosticsError, formatDiagnostic, locateAll } from './diagnostics.ts'
-import { formatAnnotation } from './diagnostics-github.ts'
-import { toSarif } from './diagnostics-sarif.ts'
-import { createSourceLines, type SourceLines } from './source-lines.ts'
+} from './cli/run.ts'
+import { createSourceLines, type SourceLines } from './cli/source-lines.ts'
+import { type Diagnostic, DiagnosticsError, formatDiagnostic, locateAll } from './diagnostics/diagnostic.ts'
+import { formatAnnotation } from './diagnostics/github.ts'
+import { toSarif } from './diagnostics/sarif.ts'
 
 const FORMATS = ['text', 'json', 'github', 'sarif'] as const
 type Format = (typeof FORMATS)[number]
@@ -95,21 +95,21 @@ function addCommands(program: Command, perform: (command: Command, action: Actio
       .addOption(new Option('--format <format>', 'how findings are printed').choices(FORMATS))
   const generate = command('generate', 'write everything that the documents say')
   perform(generate.option('--dry-run', 'say what would be written and removed'), async (run) =>
-    (await import('./cli-generate.ts')).generate(run, generate.opts<{ dryRun?: true }>().dryRun === true),
+    (await import('./cli/generate.ts')).generate(run, generate.opts<{ dryRun?: true }>().dryRun === true),
   )
   perform(
     command(
       'check',
       'fail when the output is not what the documents say, and name the line that it comes from',
     ),
-    async (run) => (await import('./cli-generate.ts')).check(run),
+    async (run) => (await import('./cli/generate.ts')).check(run),
   )
   const diff = command(
     'diff <old> <new>',
     'what differs between two versions or files, and which change accounts for it',
   )
   perform(diff.option('--markdown', 'print tables for a pull request'), async (run, old, next) =>
-    (await import('./cli-diff.ts')).diff(
+    (await import('./cli/diff.ts')).diff(
       run,
       old!,
       next!,
@@ -119,24 +119,24 @@ function addCommands(program: Command, perform: (command: Command, action: Actio
   const prove = command('prove', 'look for a value that the changes translate wrongly')
   perform(
     prove.option('--seconds <seconds>', 'how long', '20').option('--seed <seed>', 'which values'),
-    async (run) => (await import('./cli-prove.ts')).prove(run, prove.opts()),
+    async (run) => (await import('./cli/prove.ts')).prove(run, prove.opts()),
   )
   perform(
     command('new-version <version>', 'make the next document and the folder of its changes'),
-    async (run, version) => (await import('./cli-new-version.ts')).newVersion(run, version!),
+    async (run, version) => (await import('./cli/new-version.ts')).newVersion(run, version!),
   )
   perform(command('watch', 'generate again whenever a document or a change is written'), async (run) => {
     const stop = new AbortController()
     process.once('SIGINT', () => stop.abort())
     process.once('SIGTERM', () => stop.abort())
-    return (await import('./cli-watch.ts')).watch(run, stop.signal)
+    return (await import('./cli/watch.ts')).watch(run, stop.signal)
   })
   const stub = command('stub', 'add a handler for each operation that has none')
   perform(stub.option('--list', 'say which have none, and write nothing'), async (run) =>
-    (await import('./cli-stub.ts')).stub(run, stub.opts<{ list?: true }>().list === true),
+    (await import('./cli/stub.ts')).stub(run, stub.opts<{ list?: true }>().list === true),
   )
   perform(command('docs', 'write everything and say where the reference of each version is'), async (run) =>
-    (await import('./cli-generate.ts')).docs(run),
+    (await import('./cli/generate.ts')).docs(run),
   )
 }
 

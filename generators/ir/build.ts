@@ -1,7 +1,7 @@
 /** A loaded document → the IR of one version. Collects every problem before it gives up. */
-import type { Report } from '../diagnostics.ts'
-import { indexReferences } from '../explain/references.ts'
-import type { LoadedDocument } from '../load.ts'
+import type { Report } from '../diagnostics/diagnostic.ts'
+import type { LoadedDocument } from '../document/load.ts'
+import { indexReferences } from '../runtime/explain/references.ts'
 import { isJson } from './media-type.ts'
 import type {
   Api,

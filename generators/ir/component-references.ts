@@ -1,6 +1,6 @@
 /** What references to schemas name: a component, directly or over other references. */
-import { unescapePointer } from '../escape-pointer.ts'
-import { lookUp } from '../explain/references.ts'
+import { unescapePointer } from '../document/escape-pointer.ts'
+import { lookUp } from '../runtime/explain/references.ts'
 import { isObject, type ObjectValue, type Source } from './source.ts'
 
 const COMPONENT = /^#?\/components\/schemas\/([^/]+)$/

@@ -2,7 +2,7 @@
  * The keywords by which a schema refuses values (JSON Schema 2020-12): what each one holds, and beside what the printer
  * of validators carries it. A schema with a keyword that is not carried where it stands is compiled by ajv.
  */
-import { subschemas } from '../explain/references.ts'
+import { subschemas } from '../runtime/explain/references.ts'
 import { child, isObject, type ObjectValue, type Source } from './source.ts'
 
 /** Keywords that speak of values of one type, and refuse no other. */

@@ -4,13 +4,7 @@
  * name the line of the document that caused it.
  */
 
-/** A position in a document: 1-based line and column, and the JSON pointer (RFC 6901) of the node. */
-export interface Place {
-  readonly file: string
-  readonly line: number
-  readonly column: number
-  readonly pointer: string
-}
+import type { Place } from '../diagnostics/place.ts'
 
 /** Specification extensions (`x-…`) of a node, under their names as written. */
 export type Extensions = Readonly<Record<string, unknown>>

@@ -1,5 +1,7 @@
 /** Lines of a document by pointer, as far as its IR knows them. */
-import type { Api, Body, Content, Parameter, Place, Schema } from './model.ts'
+
+import type { Place } from '../diagnostics/place.ts'
+import type { Api, Body, Content, Parameter, Schema } from './model.ts'
 import { walk } from './walk.ts'
 
 const known = new WeakMap<Api, ReadonlyMap<string, Place>>()

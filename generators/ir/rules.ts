@@ -3,8 +3,8 @@
  * is written out, prose is left out, and each reference is `#` and the pointer that it leads to. What is wrong in
  * them stands in the report already, and is left out.
  */
-import { SUBSCHEMAS } from '../explain/references.ts'
-import { tagsIn } from '../explain/tags.ts'
+import { SUBSCHEMAS } from '../runtime/explain/references.ts'
+import { tagsIn } from '../runtime/explain/tags.ts'
 import { KEYWORDS } from './keywords.ts'
 import type { JsonSchema } from './model.ts'
 import { child, entries, isObject, items, type ObjectValue, type Source, sourceAt } from './source.ts'

@@ -1,5 +1,5 @@
 /** Schema Objects of OpenAPI 3.0 and 3.1 → located, closed IR nodes. */
-import { lookUp as lookUpRaw } from '../explain/references.ts'
+import { lookUp as lookUpRaw } from '../runtime/explain/references.ts'
 import { componentAt, componentOf } from './component-references.ts'
 import { checkDynamic, noteForeign } from './foreign.ts'
 import { groupOf, isPrinted, neverPrinted, PROSE } from './keywords.ts'

@@ -1,9 +1,10 @@
 /** Walking a document's plain JSON with its place at hand: the reading side of `build`. */
-import type { Report } from '../diagnostics.ts'
-import { escapePointer } from '../escape-pointer.ts'
-import type { References } from '../explain/references.ts'
-import type { LoadedDocument } from '../load.ts'
-import type { Extensions, JsonSchema, Place } from './model.ts'
+import type { Report } from '../diagnostics/diagnostic.ts'
+import type { Place } from '../diagnostics/place.ts'
+import { escapePointer } from '../document/escape-pointer.ts'
+import type { LoadedDocument } from '../document/load.ts'
+import type { References } from '../runtime/explain/references.ts'
+import type { Extensions, JsonSchema } from './model.ts'
 
 /** A JSON value of the document together with where it stands. */
 export interface Source {

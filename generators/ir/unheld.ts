@@ -2,7 +2,7 @@
  * What a schema says that its node has no room for. The gate compares it as it is written, so that no keyword is read
  * over: keywords beside `enum`, keywords of several types without a `type`, keywords that no node has.
  */
-import { isMultiple } from '../explain/scalars.ts'
+import { isMultiple } from '../runtime/explain/scalars.ts'
 import { type Group, KEYWORDS, PROSE } from './keywords.ts'
 import type { Scalar, Schema, Unheld } from './model.ts'
 import { isObject, type ObjectValue, type Source } from './source.ts'

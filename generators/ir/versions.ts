@@ -1,5 +1,5 @@
 /** What the versions of a family are called: folders of output, and subpaths of the client, have these names. */
-import type { Report } from '../diagnostics.ts'
+import type { Report } from '../diagnostics/diagnostic.ts'
 import type { Api } from './model.ts'
 
 /** A name that is a folder on every system, and no way out of one. */

@@ -1,7 +1,7 @@
 /** Schemas of a document → values that fit them and nothing else: no undeclared property, only listed members. */
 import fc from 'fast-check'
 import type { Api, ObjectSchema, Property, Schema, StringSchema } from '../ir/model.ts'
-import { shapeOf } from '../ir/translation-shape.ts'
+import { shapeOf } from '../translate/shape.ts'
 
 /** Real domains of components, where a random value of the right form would hardly ever mean anything. */
 export type Domains = Readonly<Record<string, fc.Arbitrary<unknown>>>

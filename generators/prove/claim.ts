@@ -1,6 +1,6 @@
 /** One thing that must hold of every value, and the search for one that it does not hold of. */
 import fc from 'fast-check'
-import type { Place } from '../ir/model.ts'
+import type { Place } from '../diagnostics/place.ts'
 
 export type ProofCode = 'proof-throws' | 'proof-unsteady' | 'proof-misfit' | 'proof-round-trip'
 

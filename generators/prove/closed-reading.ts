@@ -3,8 +3,9 @@
  * untranslated value cannot pass for a translated one. Faults name the line of the document that they break.
  */
 import ajvFormats from 'ajv-formats/dist/formats.js'
-import type { Api, ObjectSchema, Place, Property, Schema } from '../ir/model.ts'
-import { shapeOf } from '../ir/translation-shape.ts'
+import type { Place } from '../diagnostics/place.ts'
+import type { Api, ObjectSchema, Property, Schema } from '../ir/model.ts'
+import { shapeOf } from '../translate/shape.ts'
 
 export interface Misfit {
   readonly place: Place

@@ -1,6 +1,6 @@
 /** Everything that must hold of a family's translations. */
 import fc from 'fast-check'
-import type { Step } from '../gate.ts'
+import type { Step } from '../gate/gate.ts'
 import type { Domains } from './arbitrary.ts'
 import type { Claim } from './claim.ts'
 import { claimsOfStep } from './steps.ts'

@@ -1,6 +1,6 @@
 /** What must hold of parameters: whatever an old request may say becomes something that a new one may say. */
 import fc from 'fast-check'
-import { counterpartsOf, sameName } from '../ir/align.ts'
+import { counterpartsOf, sameName } from '../change/align.ts'
 import type { Operation, Parameter } from '../ir/model.ts'
 import {
   applyParameters,
@@ -10,8 +10,8 @@ import {
   type ParameterRewrite,
   type Part,
   rewritesOf,
-} from '../ir/parameters.ts'
-import { createStep } from '../ir/translation.ts'
+} from '../translate/parameters.ts'
+import { createStep } from '../translate/step.ts'
 import type { Claim } from './claim.ts'
 import { misfit } from './closed-reading.ts'
 import { call, describe, type Sides } from './lenses.ts'

@@ -1,13 +1,13 @@
 /** How many breaks of real families a lens carries: those that the gate drafts another lens for than `accept`. */
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { createReport } from '../../generators/diagnostics.ts'
+import { createReport } from '../../generators/diagnostics/diagnostic.ts'
+import { diffApis } from '../../generators/diff/diff.ts'
+import { loadDocument } from '../../generators/document/load.ts'
+import { nameableIn } from '../../generators/gate/nameable.ts'
 import { buildApi } from '../../generators/ir/build.ts'
-import { diffApis } from '../../generators/ir/diff.ts'
 import type { Api } from '../../generators/ir/model.ts'
-import { proposeChanges } from '../../generators/ir/proposed-change.ts'
-import { loadDocument } from '../../generators/load.ts'
-import { nameableIn } from '../../generators/nameable.ts'
+import { proposeChanges } from '../../generators/propose/proposed-change.ts'
 
 interface Row {
   all: number

@@ -1,9 +1,9 @@
 /** Bodies of about a megabyte that are refused, of every shape that costs somebody something. */
-import { createReport } from '../../generators/diagnostics.ts'
-import { emitValidators } from '../../generators/emit/validators.ts'
-import { explain } from '../../generators/explain.ts'
+import { createReport } from '../../generators/diagnostics/diagnostic.ts'
+import { parseText } from '../../generators/document/load.ts'
+import { emitValidators } from '../../generators/emit/validators/validators.ts'
 import { buildApi } from '../../generators/ir/build.ts'
-import { parseText } from '../../generators/load.ts'
+import { explain } from '../../generators/runtime/explain.ts'
 
 const DOCUMENT = `
 openapi: 3.1.0

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { emitClient } from '../../generators/emit/client.ts'
-import { emitTypes, printTypes } from '../../generators/emit/types.ts'
+import { emitClient } from '../../generators/emit/client/client.ts'
+import { emitTypes, printTypes } from '../../generators/emit/types/types.ts'
 import { read } from '../ir/document.ts'
 
 const DOCUMENT = `

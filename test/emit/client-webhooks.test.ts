@@ -1,7 +1,7 @@
 /** Which header of a document's webhooks is taken for the signature, and what the package then has. */
 import { expect, test } from 'vitest'
-import { emitClient } from '../../generators/emit/client.ts'
-import { signatureHeaderOf } from '../../generators/emit/client-webhooks.ts'
+import { emitClient } from '../../generators/emit/client/client.ts'
+import { signatureHeaderOf } from '../../generators/emit/client/webhooks.ts'
 import { read } from '../ir/document.ts'
 
 const PATTERN = '"^t=[0-9]{1,12}(?:,v1=[0-9a-f]{64}){1,8}$"'

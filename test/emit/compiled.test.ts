@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import { createReport } from '../../generators/diagnostics.ts'
-import { createStage } from '../../generators/emit/translations-stage.ts'
-import { emitValidators } from '../../generators/emit/validators.ts'
-import { explain } from '../../generators/explain.ts'
+import { createReport } from '../../generators/diagnostics/diagnostic.ts'
+import { parseText } from '../../generators/document/load.ts'
+import { emitValidators } from '../../generators/emit/validators/validators.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
-import { parseText } from '../../generators/load.ts'
+import { explain } from '../../generators/runtime/explain.ts'
+import { createStage } from '../../generators/translate/stage.ts'
 
 const folder = mkdtempSync(join('test/emit', '.compiled-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,6 +1,6 @@
 /** What callers read of a value that does not fit: words that say what would. */
 import { expect, test } from 'vitest'
-import { explain } from '../../generators/explain.ts'
+import { explain } from '../../generators/runtime/explain.ts'
 
 const ID = '^tpl_[0-9a-z]{26}$'
 const EXAMPLE = 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z'

@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createReport } from '../../generators/diagnostics.ts'
-import { emitValidators } from '../../generators/emit/validators.ts'
-import { explain } from '../../generators/explain.ts'
+import { createReport } from '../../generators/diagnostics/diagnostic.ts'
+import { parseText } from '../../generators/document/load.ts'
+import { emitValidators } from '../../generators/emit/validators/validators.ts'
 import { buildApi } from '../../generators/ir/build.ts'
-import { parseText } from '../../generators/load.ts'
+import { explain } from '../../generators/runtime/explain.ts'
 
 const STEPS = [0.01, 0.1, 0.05, 0.25, 2.5, 1e-7, 3, 1000, 1e21]
 

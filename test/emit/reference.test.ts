@@ -1,6 +1,6 @@
 /** The reference page of small documents: where things are written out, in what words, and that nothing gets through unescaped. */
 import { expect, test } from 'vitest'
-import { emitReference } from '../../generators/emit/reference.ts'
+import { emitReference } from '../../generators/emit/reference/reference.ts'
 import { read } from '../ir/document.ts'
 
 function pageOf(body: string, head?: string): string {

@@ -6,9 +6,9 @@ import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { toJsonSchema } from '../../generators/emit/json-schema.ts'
-import { emitValidators } from '../../generators/emit/validators.ts'
-import { explain } from '../../generators/explain.ts'
+import { toJsonSchema } from '../../generators/emit/validators/json-schema.ts'
+import { emitValidators } from '../../generators/emit/validators/validators.ts'
+import { explain } from '../../generators/runtime/explain.ts'
 import { read } from '../ir/document.ts'
 
 const { api } = read(`

@@ -1,8 +1,8 @@
 /** Small documents for tests of the toolkit: a text in, its IR and what was complained about out. */
-import { createReport, type Diagnostic } from '../../generators/diagnostics.ts'
+import { createReport, type Diagnostic } from '../../generators/diagnostics/diagnostic.ts'
+import { parseText } from '../../generators/document/load.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
-import { parseText } from '../../generators/load.ts'
 
 export const HEAD = `openapi: 3.1.0
 info: { title: Test, version: 2030-01-01 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toJsonSchema } from '../../generators/emit/json-schema.ts'
+import { toJsonSchema } from '../../generators/emit/validators/json-schema.ts'
 import { read, readSchema } from './document.ts'
 
 const OPENAPI_30 = 'openapi: 3.0.3\ninfo: { title: Test, version: "1" }\n'

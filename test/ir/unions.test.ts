@@ -1,6 +1,6 @@
 /** Translations tell the members of a union apart by what validators tell them apart by. */
 import { expect, test } from 'vitest'
-import { createStep } from '../../generators/ir/translation.ts'
+import { createStep } from '../../generators/translate/step.ts'
 import { read } from './document.ts'
 
 const family = (kind: (name: string) => string, discriminator: string, toys = '') =>

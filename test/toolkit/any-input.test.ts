@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { main } from '../../generators/cli.ts'
-import type { Diagnostic } from '../../generators/diagnostics.ts'
-import { readValue } from '../../generators/read-yaml.ts'
+import type { Diagnostic } from '../../generators/diagnostics/diagnostic.ts'
+import { readValue } from '../../generators/document/read-yaml.ts'
 
 let folder: string
 beforeEach(() => {

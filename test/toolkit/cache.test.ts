@@ -2,9 +2,9 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createCache, hashOf } from '../../generators/cache.ts'
+import { createCache, hashOf } from '../../generators/cache/cache.ts'
 import { main } from '../../generators/cli.ts'
-import { closures } from '../../generators/emit/closure.ts'
+import { closures } from '../../generators/emit/validators/closure.ts'
 import { processorMs } from '../support/processor.ts'
 
 let folder: string

@@ -2,10 +2,10 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openRun } from '../../generators/cli/run.ts'
+import { watch } from '../../generators/cli/watch.ts'
 import { main } from '../../generators/cli.ts'
-import { openRun } from '../../generators/cli-run.ts'
-import { watch } from '../../generators/cli-watch.ts'
-import { formatAnnotation } from '../../generators/diagnostics-github.ts'
+import { formatAnnotation } from '../../generators/diagnostics/github.ts'
 
 let folder: string
 beforeEach(() => {

@@ -13,7 +13,7 @@ function codesUnder(heading: string): string[] {
 }
 
 test('every code of a difference has its row, once', () => {
-  const source = readFileSync('generators/ir/difference.ts', 'utf8')
+  const source = readFileSync('generators/diff/difference.ts', 'utf8')
   const union = source.slice(
     source.indexOf('export type DifferenceCode'),
     source.indexOf('/** What probably'),
@@ -31,7 +31,7 @@ test('every code of a difference is held by a test', () => {
 })
 
 test('every refusal of the gate has its row', () => {
-  const source = ['gate.ts', 'changes.ts', 'examples.ts', 'change-index.ts']
+  const source = ['gate/gate.ts', 'change/load-changes.ts', 'gate/examples.ts', 'gate/change-index.ts']
     .map((name) => readFileSync(`generators/${name}`, 'utf8'))
     .join('\n')
   const codes = [...source.matchAll(/code: '([a-z-]+)'/g)].map((match) => match[1]!)

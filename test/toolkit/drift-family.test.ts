@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createReport } from '../../generators/diagnostics.ts'
-import { explainDrift } from '../../generators/drift.ts'
+import { createReport } from '../../generators/diagnostics/diagnostic.ts'
+import { loadDocument } from '../../generators/document/load.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
-import { loadDocument } from '../../generators/load.ts'
-import type { Drift } from '../../generators/write.ts'
+import { explainDrift } from '../../generators/output/drift.ts'
+import type { Drift } from '../../generators/output/write.ts'
 
 let apis: readonly Api[]
 beforeAll(() => {

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { main } from '../../generators/cli.ts'
-import { EMITTERS } from '../../generators/config.ts'
+import { EMITTERS } from '../../generators/generate/config.ts'
 
 let folder: string
 beforeAll(() => {

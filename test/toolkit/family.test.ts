@@ -1,14 +1,14 @@
 /** The family of this repository: what breaks between adjacent versions is what was announced, and nothing else. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { emitChangeIndex, missingChanges } from '../../generators/change-index.ts'
-import { loadChanges } from '../../generators/changes.ts'
-import { readConfig } from '../../generators/config.ts'
-import { createReport } from '../../generators/diagnostics.ts'
-import { groupDifferences } from '../../generators/difference-groups.ts'
-import { type Claimed, claimDifferences, claimSteps, judge } from '../../generators/gate.ts'
+import { loadChanges } from '../../generators/change/load-changes.ts'
+import { groupDifferences } from '../../generators/cli/difference-groups.ts'
+import { createReport } from '../../generators/diagnostics/diagnostic.ts'
+import { loadDocument } from '../../generators/document/load.ts'
+import { emitChangeIndex, missingChanges } from '../../generators/gate/change-index.ts'
+import { type Claimed, claimDifferences, claimSteps, judge } from '../../generators/gate/gate.ts'
+import { readConfig } from '../../generators/generate/config.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
-import { loadDocument } from '../../generators/load.ts'
 
 const report = createReport()
 const config = readConfig('dateline.config.json', report)!

@@ -15,8 +15,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { main } from '../../generators/cli.ts'
-import { manifestOf, mergeManifests, parseManifest, printManifest } from '../../generators/manifest.ts'
-import { writeFiles } from '../../generators/write.ts'
+import { manifestOf, mergeManifests, parseManifest, printManifest } from '../../generators/output/manifest.ts'
+import { writeFiles } from '../../generators/output/write.ts'
 
 let folder: string
 beforeEach(() => {

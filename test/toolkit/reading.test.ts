@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createReport } from '../../generators/diagnostics.ts'
-import { parseText } from '../../generators/load.ts'
-import { readLocated, readValue } from '../../generators/read-yaml.ts'
+import { createReport } from '../../generators/diagnostics/diagnostic.ts'
+import { parseText } from '../../generators/document/load.ts'
+import { readLocated, readValue } from '../../generators/document/read-yaml.ts'
 
 const documents = ['openapi', 'test/golden']
   .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))

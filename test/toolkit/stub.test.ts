@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { addStubs } from '../../generators/stub.ts'
+import { addStubs } from '../../generators/scaffold/stub.ts'
 import { read } from '../ir/document.ts'
 
 const { api } = read(`

@@ -1,7 +1,7 @@
 /** Pairs of small documents for tests of differences: what changes is given, everything around it is the same. */
 
-import { diffApis } from '../../generators/ir/diff.ts'
-import { type Difference, formatLocation } from '../../generators/ir/difference.ts'
+import { diffApis } from '../../generators/diff/diff.ts'
+import { type Difference, formatLocation } from '../../generators/diff/difference.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { read } from '../ir/document.ts'
 

@@ -4,8 +4,8 @@
  */
 import { basename, dirname, join } from 'node:path'
 import ts from 'typescript'
-import type { LoadedChange } from '../../generators/changes.ts'
-import type { Bound, Translations } from '../../generators/emit/translations.ts'
+import type { LoadedChange } from '../../generators/change/load-changes.ts'
+import type { Bound, Translations } from '../../generators/emit/translations/translations.ts'
 import type { Translate } from '../../runtime/contract.ts'
 
 export interface Watch {

@@ -1,7 +1,7 @@
 /** The laws of lenses: there and back is where one was, but for what a change declares as lost. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { namesTable } from '../../generators/ir/translation-model.ts'
+import { namesTable } from '../../generators/translate/model.ts'
 import blockCategories from '../../versions/2026-05-19/block-categories.ts'
 import catalogue from '../../versions/2026-05-19/merchant-category-codes.json' with { type: 'json' }
 import { loadFamily } from './family.ts'

@@ -1,7 +1,7 @@
 /** Lenses with a mistake in each: where every one of them is caught. */
 import { describe, expect, test } from 'vitest'
-import type { LoadedChange } from '../../generators/changes.ts'
-import { claimSteps, judge } from '../../generators/gate.ts'
+import type { LoadedChange } from '../../generators/change/load-changes.ts'
+import { claimSteps, judge } from '../../generators/gate/gate.ts'
 import { refute } from '../../generators/prove/claim.ts'
 import { proveSteps } from '../../generators/prove/family.ts'
 import type { Lens } from '../../versions/change.ts'

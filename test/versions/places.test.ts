@@ -3,12 +3,16 @@
  * cases are grown from every kind of place, in both dialects, two deep; what is emitted runs on real payloads.
  */
 import { expect, test } from 'vitest'
-import { createReport, type Diagnostic } from '../../generators/diagnostics.ts'
-import { type Bindings, type Bound, emitTranslations } from '../../generators/emit/translations.ts'
-import { explain } from '../../generators/explain.ts'
+import { createReport, type Diagnostic } from '../../generators/diagnostics/diagnostic.ts'
+import { parseText } from '../../generators/document/load.ts'
+import {
+  type Bindings,
+  type Bound,
+  emitTranslations,
+} from '../../generators/emit/translations/translations.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
-import { parseText } from '../../generators/load.ts'
+import { explain } from '../../generators/runtime/explain.ts'
 import type { Translate } from '../../runtime/contract.ts'
 import type { Lens } from '../../versions/change.ts'
 import { runEmitted } from './emitted.ts'

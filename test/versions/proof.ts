@@ -4,17 +4,16 @@
  * of an error has a name in the old document.
  */
 import fc from 'fast-check'
-import type { LoadedChange } from '../../generators/changes.ts'
-import { jsonBody } from '../../generators/emit/json-schema.ts'
-import { judgedArray } from '../../generators/emit/judge-names.ts'
-import { answerOf, jsonOf, successOf } from '../../generators/emit/translations-stage.ts'
-import { isAbout } from '../../generators/ir/align.ts'
-import { responseFor } from '../../generators/ir/diff-answers.ts'
-import { headOperations } from '../../generators/ir/head.ts'
+import { isAbout } from '../../generators/change/align.ts'
+import { headOperations } from '../../generators/change/head.ts'
+import type { LoadedChange } from '../../generators/change/load-changes.ts'
+import { responseFor } from '../../generators/diff/answers.ts'
+import { jsonBody, judgedArray } from '../../generators/ir/bodies.ts'
 import type { Api, EventType, Operation, Schema } from '../../generators/ir/model.ts'
-import { isSet } from '../../generators/ir/parameters.ts'
 import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts'
 import { hasField, type Misfit, misfit } from '../../generators/prove/closed-reading.ts'
+import { isSet } from '../../generators/translate/parameters.ts'
+import { answerOf, jsonOf, successOf } from '../../generators/translate/stage.ts'
 import type { Translate } from '../../runtime/contract.ts'
 
 /** Where the translations of a version are. */

@@ -1,7 +1,7 @@
 /** A request as a command that can be pasted. */
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import type { Operation, Parameter } from '../../ir/model.ts'
-import { type Credential, credentialOf } from '../credential.ts'
+import { type Credential, credentialOf } from '../client/credential.ts'
 import type { Page } from './page.ts'
 import { sampleContent, sampleParameter } from './sample.ts'
 

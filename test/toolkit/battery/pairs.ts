@@ -1,9 +1,9 @@
 /** The battery of the gate: pairs of documents with one difference each, and how often the gate is right. */
-import { createReport } from '../../../generators/diagnostics.ts'
+import { createReport } from '../../../generators/diagnostics/diagnostic.ts'
+import { diffApis } from '../../../generators/diff/diff.ts'
+import { parseText } from '../../../generators/document/load.ts'
 import { buildApi } from '../../../generators/ir/build.ts'
-import { diffApis } from '../../../generators/ir/diff.ts'
 import type { Api } from '../../../generators/ir/model.ts'
-import { parseText } from '../../../generators/load.ts'
 import { type Class, OPERATION_ROWS } from './operations.ts'
 import { COMPONENTS, SCHEMA_ROWS } from './schemas.ts'
 

@@ -1,0 +1,172 @@
+/**
+ * What was made before, by the hash of all it was made of: document, toolkit and dependencies. It lives on this
+ * machine alone (`node_modules/.cache`), so a fresh clone does all the work itself. `DATELINE_CACHE=off` does without.
+ */
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync, gzipSync } from 'node:zlib'
+
+/** Texts by key; a lost or damaged entry is as if it had never been there. */
+export interface Cache {
+  read(key: string): string | undefined
+  write(key: string, text: string): void
+}
+
+/** About as many entries as five families of thirty versions have; the oldest go. */
+const MOST_ENTRIES = 600
+
+const NO_CACHE: Cache = { read: () => undefined, write: () => undefined }
+
+export const isCacheOff = (): boolean => process.env.DATELINE_CACHE === 'off'
+
+/** @returns the cache of the working directory. */
+export function openCache(): Cache {
+  if (isCacheOff()) return NO_CACHE
+  return createCache(existsSync('node_modules') ? 'node_modules/.cache/dateline' : '.cache/dateline')
+}
+
+/** @param folder is made when something is written. */
+export function createCache(folder: string): Cache {
+  return {
+    read(key) {
+      const file = join(folder, key)
+      try {
+        // gzip's checksum tells a damaged entry.
+        const text = gunzipSync(readFileSync(file)).toString()
+        touch(file)
+        return text
+      } catch {
+        return undefined
+      }
+    },
+    write(key, text) {
+      const file = join(folder, key)
+      const temporary = `${file}.${process.pid}.tmp`
+      try {
+        mkdirSync(folder, { recursive: true })
+        writeFileSync(temporary, gzipSync(text, { level: 1 }))
+        renameSync(temporary, file)
+        prune(folder)
+      } catch (error) {
+        // A read-only checkout works without.
+        if ((error as NodeJS.ErrnoException).code === undefined) throw error
+      }
+    },
+  }
+}
+
+/** An entry that is used is not pruned. In a folder that cannot be written none is. */
+function touch(file: string): void {
+  const now = new Date()
+  try {
+    utimesSync(file, now, now)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error
+  }
+}
+
+function prune(folder: string): void {
+  const names = readdirSync(folder)
+  if (names.length <= MOST_ENTRIES) return
+  const aged = names.map((name) => ({
+    name,
+    at: statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  }))
+  aged.sort((a, b) => a.at - b.at)
+  for (const { name } of aged.slice(0, names.length - MOST_ENTRIES / 2))
+    rmSync(join(folder, name), { force: true })
+}
+
+/** SHA-256 over texts, each with its length, so that no two lists run together. */
+export function hashOf(...texts: readonly string[]): string {
+  const hash = createHash('sha256')
+  for (const text of texts) hash.update(`${text.length}:`).update(text)
+  return hash.digest('hex')
+}
+
+/** Files are read piece by piece into the same memory, however large they are. */
+let piece: Buffer | undefined
+const PIECE = 1 << 20
+
+/** @returns SHA-256 of a file's bytes, hex; undefined where there is no file. */
+export function hashFile(file: string): string | undefined {
+  piece ??= Buffer.allocUnsafeSlow(PIECE)
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(file, 'r')
+    const hash = createHash('sha256')
+    for (let length = PIECE; length > 0; ) {
+      length = readSync(descriptor, piece, 0, PIECE, null)
+      hash.update(piece.subarray(0, length))
+    }
+    return hash.digest('hex')
+  } catch (cause) {
+    if (isNoFile(cause)) return undefined
+    throw cause
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+/** Whether reading failed since there is no file of that name. */
+export function isNoFile(cause: unknown): boolean {
+  return ['ENOENT', 'EISDIR', 'ENOTDIR', 'ELOOP'].includes((cause as NodeJS.ErrnoException).code ?? '')
+}
+
+let toolkit: string | undefined
+
+/** @returns the hash of the toolkit's own sources and of the versions of everything that it depends on. */
+export function toolkitHash(): string {
+  if (toolkit !== undefined) return toolkit
+  const own = fileURLToPath(new URL('..', import.meta.url))
+  const root = dirname(own)
+  const installed = ['package.json', 'node_modules/.package-lock.json'].map((name) =>
+    readIfThere(join(root, name)),
+  )
+  // `versions/` holds the lenses that changes are written with, beside the changes themselves.
+  const lenses = readdirSync(join(root, 'versions')).filter((name) => name.endsWith('.ts'))
+  const sources = [...filesBelow(own), ...lenses.map((name) => join(root, 'versions', name))]
+  toolkit = hashOf(
+    process.version,
+    ...installed,
+    ...sources.flatMap((file) => [file, readFileSync(file, 'utf8')]),
+  )
+  return toolkit
+}
+
+/** @returns all files below a folder, in code unit order; none when there is no such folder. Links are followed. */
+export function filesBelow(folder: string): string[] {
+  const seen = new Set<string>()
+  const find = (at: string): string[] => {
+    const real = existsSync(at) ? realpathSync(at) : undefined
+    if (real === undefined || seen.has(real) || !statSync(at).isDirectory()) return []
+    seen.add(real)
+    return readdirSync(at, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(at, entry.name)
+      if (entry.isFile()) return [path]
+      const isFile = entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isFile()
+      return isFile ? [path] : find(path)
+    })
+  }
+  return find(folder).sort()
+}
+
+function readIfThere(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}

@@ -1,0 +1,85 @@
+/** Loading the hand-written changes: `versions/<version>/*.ts`, each the difference from the version before. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Change, Lens } from '../../versions/change.ts'
+import type { Report } from '../diagnostics/diagnostic.ts'
+import { compare } from '../print/file.ts'
+
+export interface LoadedChange extends Change {
+  /** Version that introduced it. */
+  readonly version: string
+  readonly file: string
+}
+
+const KINDS: Readonly<Record<Lens['kind'], true>> = {
+  values: true,
+  convert: true,
+  rename: true,
+  replace: true,
+  drop: true,
+  default: true,
+  optional: true,
+  nullable: true,
+  'non-null': true,
+  'leave-out': true,
+  moved: true,
+  filter: true,
+  'renamed-parameter': true,
+  'default-parameter': true,
+  'converted-parameter': true,
+  'ignored-parameter': true,
+  served: true,
+  status: true,
+  'required-header': true,
+  'renamed-header': true,
+  accept: true,
+}
+
+/** @returns the changes of each version in order of their file names; a file without a change is reported. */
+export async function loadChanges(
+  directory: string | undefined,
+  versions: readonly string[],
+  report: Report,
+): Promise<LoadedChange[]> {
+  const changes: LoadedChange[] = []
+  for (const version of versions) {
+    const folder = directory === undefined ? undefined : join(directory, version)
+    if (folder === undefined || !existsSync(folder)) continue
+    for (const name of readdirSync(folder)
+      .filter((each) => each.endsWith('.ts'))
+      .sort(compare)) {
+      const file = join(folder, name)
+      const change = await loadChange(file, report)
+      if (change === 'unloadable') continue
+      const own = name.slice(0, -'.ts'.length)
+      const hint = `export default v.change({ id: '${own}', … })`
+      const refuse = (message: string) =>
+        report.add({ code: 'change-invalid', severity: 'error', message: `${file} ${message}`, hint })
+      if (change?.id !== own) refuse('exports no change of its own name')
+      else if (!Array.isArray(change.lenses)) refuse('exports a change without a list of lenses')
+      else if (!change.lenses.every(isLens)) refuse('exports a change with a lens of no kind that there is')
+      else changes.push({ ...change, version, file })
+    }
+  }
+  return changes
+}
+
+/** Changes are programs of their own, and may fail like any. */
+async function loadChange(file: string, report: Report): Promise<Change | undefined | 'unloadable'> {
+  try {
+    return ((await import(pathToFileURL(resolve(file)).href)) as { default?: Change }).default
+  } catch (cause) {
+    report.add({
+      code: 'change-invalid',
+      severity: 'error',
+      message: `${file} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
+      place: { file, line: 1, column: 1, pointer: '' },
+      hint: 'run `tsc --noEmit`: types say what is wrong with it',
+    })
+    return 'unloadable'
+  }
+}
+
+const isLens = (lens: unknown): boolean =>
+  typeof lens === 'object' && lens !== null && 'kind' in lens && Object.hasOwn(KINDS, String(lens.kind))

@@ -1,0 +1,54 @@
+/** Differences as people read them: one edit of a shared part is said once, with every place that it shows in. */
+
+import type { Difference } from '../diff/difference.ts'
+import { formatLocation } from '../diff/difference.ts'
+import type { Claimed } from '../gate/gate.ts'
+
+export interface Group {
+  readonly first: Difference
+  readonly messages: readonly string[]
+  readonly places: readonly string[]
+  readonly uses: readonly string[]
+  readonly by: readonly string[]
+}
+
+/** @returns breaking ones first, each in the order of its first occurrence. */
+export function groupDifferences(claimed: readonly Claimed[]): Group[] {
+  const groups = new Map<string, Claimed[]>()
+  for (const each of claimed) {
+    const key = keyOf(each)
+    const group = groups.get(key)
+    if (group) group.push(each)
+    else groups.set(key, [each])
+  }
+  const all = [...groups.values()].map(toGroup)
+  return [
+    ...all.filter(({ first }) => first.class === 'breaking'),
+    ...all.filter(({ first }) => first.class !== 'breaking'),
+  ]
+}
+
+/** Members of one enumeration belong together; so does one message about a part that many operations share. */
+function keyOf({ difference, by }: Claimed): string {
+  const { code, at } = difference
+  const changes = by.map(({ id }) => id).join()
+  const own = at.kind === 'schema' ? formatLocation(at) : `${at.kind} ${difference.message}`
+  return [
+    difference.class,
+    code,
+    own,
+    at.kind === 'schema' && !code.startsWith('enum-value') ? difference.message : '',
+    changes,
+  ].join('\n')
+}
+
+function toGroup(all: readonly Claimed[]): Group {
+  const unique = (texts: readonly string[]) => [...new Set(texts)]
+  return {
+    first: all[0]!.difference,
+    messages: unique(all.map(({ difference }) => difference.message)),
+    places: unique(all.map(({ difference }) => formatLocation(difference.at))),
+    uses: unique(all.flatMap(({ difference }) => difference.uses)),
+    by: all[0]!.by.map(({ file }) => file),
+  }
+}

@@ -1,0 +1,99 @@
+/** Differences as text for a terminal, and as Markdown for a pull request. */
+import type { Paint } from '../diagnostics/diagnostic.ts'
+import type { Place } from '../diagnostics/place.ts'
+import type { Difference } from '../diff/difference.ts'
+import type { Claimed } from '../gate/gate.ts'
+import type { Api } from '../ir/model.ts'
+import type { Group } from './difference-groups.ts'
+
+/** How many of a list are named before the rest is counted. */
+const NAMED = 4
+
+const some = (list: readonly string[]): string =>
+  list.length > NAMED + 1
+    ? `${list.slice(0, NAMED).join(', ')} and ${list.length - NAMED} more`
+    : list.join(', ')
+
+const lineOf = (place: Place): string => `${place.file}:${place.line}:${place.column}`
+
+function headline(old: Api, next: Api, claimed: readonly Claimed[]): string {
+  const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
+  const open = breaking.filter(({ by }) => by.length === 0).length
+  const rest = claimed.length - breaking.length
+  const told = open > 0 ? ` (${open} that no change accounts for)` : ''
+  return `${old.file} → ${next.file}: ${breaking.length} breaking${told}, ${rest} additive`
+}
+
+/** @returns lines, the headline first. */
+export function printText(
+  old: Api,
+  next: Api,
+  claimed: readonly Claimed[],
+  groups: readonly Group[],
+  paint: Paint,
+): string[] {
+  return [headline(old, next, claimed), ...groups.flatMap((group) => ['', ...textOf(group, paint)])]
+}
+
+function textOf({ first, messages, places, uses, by }: Group, paint: Paint): string[] {
+  const label = first.class === 'breaking' ? paint('error', 'breaking') : paint('good', 'additive')
+  const lines = [first.old, first.new].flatMap((place) => (place ? [paint('place', lineOf(place))] : []))
+  const where = directionsOf(first)
+  return [
+    `${label} ${first.code} ${some(places)}: ${some(messages)}`,
+    `    ${lines.join(' → ')}`,
+    ...(where === '' ? [] : [paint('faint', `    ${where}${uses.length > 0 ? ` of ${some(uses)}` : ''}`)]),
+    ...(first.proposal ? [`    perhaps a ${proposalOf(first)}`] : []),
+    ...accountOf(first, by).map((text) => `    ${text}`),
+  ]
+}
+
+const directionsOf = ({ directions }: Difference): string =>
+  directions.length === 2
+    ? 'in requests and responses'
+    : directions[0] === 'request'
+      ? 'in requests'
+      : 'in responses'
+
+const proposalOf = ({ proposal }: Difference): string =>
+  proposal ? `${proposal.kind} to ${proposal.to.join(', ')}: ${proposal.evidence.join(', ')}` : ''
+
+function accountOf(first: Difference, by: readonly string[]): string[] {
+  if (by.length > 0) return [`accounted for by ${by.join(' and ')}`]
+  return first.class === 'breaking' ? ['accounted for by no change'] : []
+}
+
+/** @returns lines of Markdown: a table of each class. */
+export function printMarkdown(
+  old: Api,
+  next: Api,
+  claimed: readonly Claimed[],
+  groups: readonly Group[],
+): string[] {
+  const table = (name: Difference['class']) => {
+    const own = groups.filter(({ first }) => first.class === name)
+    if (own.length === 0) return []
+    const title = name === 'breaking' ? 'Breaking' : 'Additive'
+    const head = ['| What | Where | Lines | Change |', '|---|---|---|---|']
+    return ['', `## ${title}`, '', ...head, ...own.map(rowOf)]
+  }
+  return [
+    `# ${old.version} → ${next.version}`,
+    '',
+    headline(old, next, claimed),
+    ...table('breaking'),
+    ...table('additive'),
+  ]
+}
+
+function rowOf({ first, messages, places, by }: Group): string {
+  const lines = [first.old, first.new].flatMap((place) => (place ? [lineOf(place)] : []))
+  const proposal = first.proposal ? ` (perhaps a ${proposalOf(first)})` : ''
+  const cells = [
+    `\`${first.code}\` ${some(messages)}${proposal}`,
+    some(places),
+    lines.join(' → '),
+    by.length > 0 ? by.join(', ') : first.class === 'breaking' ? '**none**' : '',
+  ]
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+}

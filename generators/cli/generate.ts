@@ -1,0 +1,166 @@
+/** `generate`, `check`, `docs`: from documents to files, past the gate. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createReport, DiagnosticsError } from '../diagnostics/diagnostic.ts'
+import type { Place } from '../diagnostics/place.ts'
+import type { Step } from '../gate/gate.ts'
+import type { Api, OutputFile } from '../ir/model.ts'
+import type { Drift } from '../output/write.ts'
+import { compare } from '../print/file.ts'
+import { count, loadFamily, type Outcome, type Run } from './run.ts'
+
+interface Emitted {
+  readonly apis: readonly Api[]
+  readonly steps: readonly Step[]
+  readonly files: readonly OutputFile[]
+}
+
+/** @returns everything that the documents say, in memory. @throws DiagnosticsError where the gate or an emitter objects. */
+async function emit(run: Run, writesTypes: boolean): Promise<Emitted> {
+  const apis = await loadFamily(run)
+  const steps = await passGate(run, apis, writesTypes)
+  run.terminal.status?.(`emitting ${run.config.emit.join(', ')}`)
+  const { emitAll } = await import('../generate/generate.ts')
+  const emitted = await emitAll(apis, run.config, run.report)
+  run.report.finish()
+  const { emitChangeIndex } = await import('../gate/change-index.ts')
+  const { versions, emit: emitters } = run.config
+  const indexed = versions !== undefined && emitters.includes('translations')
+  const files = indexed ? [...emitted, emitChangeIndex(steps)] : emitted
+  return { apis, steps, files: files.toSorted((a, b) => compare(a.path, b.path)) }
+}
+
+/** Types are written before the gate fails: nobody could type the missing change otherwise. */
+async function passGate(run: Run, apis: readonly Api[], writesTypes: boolean): Promise<readonly Step[]> {
+  const { config, report, terminal } = run
+  terminal.status?.('comparing adjacent versions')
+  const [{ loadChanges }, { claimSteps, judge }] = await Promise.all([
+    import('../change/load-changes.ts'),
+    import('../gate/gate.ts'),
+  ])
+  const versions = apis.map((api) => api.version)
+  const changes = await loadChanges(config.versions, versions, report)
+  const steps = claimSteps(apis, changes)
+  for (const diagnostic of judge(steps, config)) report.add(diagnostic)
+  if (writesTypes && report.diagnostics.some((each) => each.severity === 'error')) await writeTypes(run, apis)
+  report.finish()
+  return steps
+}
+
+async function writeTypes({ config }: Run, apis: readonly Api[]): Promise<void> {
+  if (!config.emit.includes('types')) return
+  const [{ emitTypes, printTypes }, { emitClientTypes }, { writeFiles }] = await Promise.all([
+    import('../emit/types/types.ts'),
+    import('../emit/client/client.ts'),
+    import('../output/write.ts'),
+  ])
+  const types = await printTypes(apis)
+  // Where there is a client, the types of a version are made of the client's.
+  const own = config.client ? emitClientTypes(apis, types) : []
+  writeFiles(config.out, [...own, ...emitTypes(apis, types, config.client !== undefined)], 'keep')
+}
+
+/** What depends on more than inputs and output: the permissions of a folder, what else is installed. */
+const OF_THIS_MACHINE = /^(?:output-|change-invalid$|types-failed$)/
+
+/**
+ * Does nothing where an earlier run on the same inputs left the same output: it ends as that one did.
+ *
+ * @param work makes files, and says how many, and whether they are in the output now.
+ * @returns how many files there are. @throws DiagnosticsError
+ */
+async function onceFor(
+  run: Run,
+  command: string,
+  work: () => Promise<{ readonly files: number; readonly inPlace: boolean }>,
+): Promise<number> {
+  const { openMemory } = await import('./unchanged.ts')
+  const memory = openMemory(run, command)
+  const known = memory.recall()
+  if (known) {
+    for (const diagnostic of known.diagnostics) run.report.add(diagnostic)
+    if (known.files !== undefined) return known.files
+    throw new DiagnosticsError(known.diagnostics)
+  }
+  try {
+    const { files, inPlace } = await work()
+    if (inPlace) memory.remember({ files, diagnostics: run.report.diagnostics })
+    return files
+  } catch (error) {
+    if (!(error instanceof DiagnosticsError)) throw error
+    const { diagnostics } = error
+    if (!diagnostics.some((each) => OF_THIS_MACHINE.test(each.code))) memory.remember({ diagnostics })
+    throw error
+  }
+}
+
+/** Writes what the documents say. @param dry says what that would be, and writes nothing. */
+export async function generate(run: Run, dry = false): Promise<Outcome> {
+  let changed: readonly Drift[] = []
+  const files = await onceFor(run, dry ? 'generate-dry' : 'generate', async () => {
+    const emitted = await emit(run, !dry)
+    const { planFiles, writeFiles } = await import('../output/write.ts')
+    changed = (dry ? planFiles : writeFiles)(run.config.out, emitted.files)
+    return { files: emitted.files.length, inPlace: !dry }
+  })
+  return writtenOutcome(run, files, changed, dry)
+}
+
+function writtenOutcome(run: Run, files: number, changed: readonly Drift[], dry: boolean): Outcome {
+  const [wrote, removed] = dry ? ['would write', 'would remove'] : ['wrote', 'removed']
+  return {
+    lines: [
+      ...changed.map((each) => `${each.kind === 'stale' ? removed : wrote} ${each.path}`),
+      `${run.config.out}: ${files} files, ${changed.length} ${dry ? 'would change' : 'changed'}`,
+    ],
+    data: {
+      out: run.config.out,
+      files,
+      dryRun: dry,
+      changed: changed.map(({ path, kind }) => ({ path, kind: kind === 'stale' ? 'removed' : 'written' })),
+    },
+  }
+}
+
+/** Fails where the output is not what the documents say. */
+export async function check(run: Run): Promise<Outcome> {
+  const files = await onceFor(run, 'check', async () => {
+    const { apis, files, steps } = await emit(run, false)
+    await reportMissing(run, steps)
+    const [{ explainDrift }, { findDrift }] = await Promise.all([
+      import('../output/drift.ts'),
+      import('../output/write.ts'),
+    ])
+    for (const diagnostic of explainDrift(findDrift(run.config.out, files), apis)) run.report.add(diagnostic)
+    run.report.finish()
+    return { files: files.length, inPlace: true }
+  })
+  return checkedOutcome(run, files)
+}
+
+/** A lost change is said by its name, not by the drift that follows from it. */
+async function reportMissing({ config, report }: Run, steps: readonly Step[]): Promise<void> {
+  const [{ CHANGE_INDEX, missingChanges }, { loadDocument }] = await Promise.all([
+    import('../gate/change-index.ts'),
+    import('../document/load.ts'),
+  ])
+  const index = join(config.out, CHANGE_INDEX)
+  if (!existsSync(index)) return
+  const placeIn = (file: string, pointer: string): Place =>
+    loadDocument(file, createReport(), config.strict)?.place(pointer) ?? { file, line: 1, column: 1, pointer }
+  for (const each of missingChanges(readFileSync(index, 'utf8'), steps, placeIn)) report.add(each)
+  report.finish()
+}
+
+function checkedOutcome({ config: { out } }: Run, files: number): Outcome {
+  return { lines: [`${out}: ${count(files, 'file')}, as the documents say`], data: { out, files } }
+}
+
+/** Writes everything, and says where each version's reference is. */
+export async function docs(run: Run): Promise<Outcome> {
+  const { apis, files } = await emit(run, true)
+  const { writeFiles } = await import('../output/write.ts')
+  writeFiles(run.config.out, files)
+  const pages = apis.map((api) => join(run.config.out, api.version, 'reference.html'))
+  return { lines: pages, data: { pages } }
+}

@@ -1,0 +1,108 @@
+/** All that a run reads, as one hash: whoever finds the same hash again would find the same. */
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { filesBelow, hashFile, hashOf, isNoFile, toolkitHash } from '../cache/cache.ts'
+import type { Config } from '../generate/config.ts'
+
+/**
+ * @param file of the configuration.
+ * @returns the hash of configuration, documents, changes with all that they import, rules of extensions, and toolkit;
+ * undefined where a file cannot be read, or where a change may read more than can be told from its text.
+ */
+export function hashInputs(config: Config, file: string): string | undefined {
+  try {
+    const changes = config.versions === undefined ? [] : filesBelow(config.versions)
+    const imported = importsOf(changes)
+    if (!imported) return undefined
+    const extensions = config.extensions === undefined ? [] : [config.extensions]
+    const inputs = [file, ...config.documents, ...extensions, ...changes, ...imported]
+    return hashOf(toolkitHash(), ...inputs.flatMap((input) => [input, hashFile(input) ?? 'no file']))
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === undefined) throw cause
+    return undefined
+  }
+}
+
+const MODULE = /\.[cm]?[jt]s$/
+
+/** What types alone are imported from is not there when a change runs. */
+const TYPES_ONLY = /\b(?:import|export)\s+type\b[^'"`;]*?\bfrom\s*(?:'[^'\n]*'|"[^"\n]*")/g
+
+const SPECIFIER = /\b(?:from|import|require)\b\s*\(?\s*(?:'([^'\n]*)'|"([^"\n]*)")/g
+
+/** A module that is named only when it is imported, and what else a program may know of the machine it runs on. */
+const UNKNOWABLE = /\b(?:import|require)\s*\(\s*[^'"\s]|\b(?:process|fetch|globalThis)\b/
+
+/** Modules of Node's that tell nothing of the machine. */
+const PURE = new Set([
+  'assert',
+  'buffer',
+  'crypto',
+  'events',
+  'path',
+  'querystring',
+  'string_decoder',
+  'url',
+  'util',
+])
+
+/** @returns the files that modules import, and those import in turn; undefined where that cannot be told. */
+function importsOf(files: readonly string[]): readonly string[] | undefined {
+  const known = new Set(files.map((file) => resolve(file)))
+  const found = new Set<string>()
+  const waiting = files.filter((file) => MODULE.test(file))
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    const text = textOf(file)
+    if (text === undefined) continue
+    const code = text.replace(TYPES_ONLY, '')
+    if (UNKNOWABLE.test(code)) return undefined
+    for (const [, single, double] of code.matchAll(SPECIFIER)) {
+      const targets = targetsOf(single ?? double!, file)
+      if (!targets) return undefined
+      for (const target of targets) {
+        if (known.has(target)) continue
+        known.add(target)
+        found.add(target)
+        if (MODULE.test(target)) waiting.push(target)
+      }
+    }
+  }
+  return [...found].sort()
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    if (isNoFile(cause)) return undefined
+    throw cause
+  }
+}
+
+/** @returns the files that decide what a specifier leads to; undefined where they do not. */
+function targetsOf(specifier: string, importer: string): readonly string[] | undefined {
+  if (/^\.{0,2}\//.test(specifier)) return [resolve(dirname(importer), specifier.replace(/[?#].*$/, ''))]
+  if (specifier.startsWith('file:')) return [fileURLToPath(specifier)]
+  const name = specifier.replace(/^node:/, '')
+  if (specifier.startsWith('node:') || builtinModules.includes(name)) return PURE.has(name) ? [] : undefined
+  return packageOf(specifier, importer)
+}
+
+/** An installed package is what its version says; one that is only linked is edited like any file. */
+function packageOf(specifier: string, importer: string): readonly string[] | undefined {
+  const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0]
+  if (name === undefined || name.startsWith('#')) return undefined
+
+  for (let folder = dirname(resolve(importer)); ; folder = dirname(folder)) {
+    const installed = join(folder, 'node_modules')
+    if (existsSync(join(installed, name, 'package.json'))) {
+      const inside = realpathSync(join(installed, name)).includes('node_modules')
+      return inside
+        ? [join(installed, name, 'package.json'), join(installed, '.package-lock.json')]
+        : undefined
+    }
+    if (folder === dirname(folder)) return undefined
+  }
+}

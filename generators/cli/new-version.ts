@@ -1,0 +1,135 @@
+/** `new-version DATE`: the next document, made from the newest, and the folder for what will change in it. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, extname, join } from 'node:path'
+import { isPair, isScalar, type Pair, parseDocument, type Scalar, visit } from 'yaml'
+import { parseText } from '../document/load.ts'
+import { compareVersions } from '../generate/config.ts'
+import { type Outcome, type Run, UsageError } from './run.ts'
+
+/** @throws UsageError when the name is taken, or would not be the newest. */
+export async function newVersion(run: Run, version: string): Promise<Outcome> {
+  const { config, report } = run
+  const newest = config.documents.at(-1)!
+  const text = readFileSync(newest, 'utf8')
+  const loaded = parseText(newest, text, report, config.strict)
+  report.finish()
+  const before = String((loaded!.json.info as { version?: unknown } | undefined)?.version ?? '')
+  const file = fileFor(newest, before, version)
+  if (existsSync(file)) throw new UsageError(`${file} exists already`)
+  if (compareVersions(version, before) <= 0) throw new UsageError(`${version} does not come after ${before}`)
+  const { next, previous, lists } = edit(text, before, version)
+  writeFileSync(file, next)
+  if (previous !== text) writeFileSync(newest, previous)
+  const folder = config.versions === undefined ? undefined : join(config.versions, version)
+  if (folder !== undefined) {
+    mkdirSync(folder, { recursive: true })
+    // Git keeps no empty folder.
+    writeFileSync(join(folder, '.gitkeep'), '')
+  }
+  const steps = stepsOf({ file, newest, folder, lists, listed: !isFolderOf(run.file, newest) })
+  return {
+    lines: [
+      `wrote ${file}`,
+      ...(previous === text ? [] : [`wrote ${newest}: no longer the current one`]),
+      ...steps,
+    ],
+    data: { version, before, file, folder: folder ?? null, steps },
+  }
+}
+
+/** `openapi/2026-05-19.yaml` → `openapi/2026-09-01.yaml`; a file that is not named after its version stands beside it. */
+function fileFor(newest: string, before: string, version: string): string {
+  const name = basename(newest)
+  const named = before !== '' && name.includes(before)
+  return join(dirname(newest), named ? name.replace(before, version) : `${version}${extname(newest)}`)
+}
+
+/** Whether the configuration names the folder of the documents, and so finds a new one by itself. */
+function isFolderOf(file: string, newest: string): boolean {
+  const { documents } = JSON.parse(readFileSync(file, 'utf8')) as { documents?: unknown }
+  return typeof documents === 'string' && basename(documents) === basename(dirname(newest))
+}
+
+interface Splice {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+interface Edit {
+  readonly next: string
+  readonly previous: string
+  /** Lines of the new document with an enumeration of versions, which a person has to continue. */
+  readonly lists: readonly number[]
+}
+
+/** Edits the text where the version stands as a value, and leaves prose and everything else as it was written. */
+function edit(text: string, before: string, version: string): Edit {
+  const document = parseDocument(text, { keepSourceTokens: true })
+  const renames: Splice[] = []
+  const statuses: Splice[] = []
+  const lists: number[] = []
+  visit(document, {
+    Scalar(_, node, path) {
+      const value = node.value
+      if (typeof value !== 'string' || !node.range || isKey(node, path)) return
+      const [start, end] = node.range
+      const key = keyAbove(path)
+      if (key === 'x-status' && value === 'current') statuses.push({ start, end, text: 'supported' })
+      if (!names(value, before) || /^(description|summary|title)$/.test(key)) return
+      if (key === 'enum') lists.push(text.slice(0, start).split('\n').length)
+      else renames.push({ start, end, text: text.slice(start, end).replaceAll(before, version) })
+    },
+  })
+  return { next: splice(text, renames), previous: splice(text, statuses), lists }
+}
+
+/** The version as a word of its own in a value that is no prose. */
+function names(value: string, version: string): boolean {
+  if (version === '' || /\s/.test(value)) return false
+  const escaped = version.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`(?<![\\w.-])${escaped}(?![\\w.-])`).test(value)
+}
+
+type Path = readonly unknown[]
+
+const isKey = (node: Scalar, path: Path): boolean => {
+  const parent = path.at(-1)
+  return isPair(parent) && (parent as Pair).key === node
+}
+
+/** The nearest key above a value, through lists. */
+function keyAbove(path: Path): string {
+  const pair = path.findLast((each) => isPair(each)) as Pair | undefined
+  return isScalar(pair?.key) ? String(pair.key.value) : ''
+}
+
+function splice(text: string, splices: readonly Splice[]): string {
+  return splices.reduceRight(
+    (all, { start, end, text: by }) => all.slice(0, start) + by + all.slice(end),
+    text,
+  )
+}
+
+interface Made {
+  readonly file: string
+  readonly newest: string
+  readonly folder: string | undefined
+  readonly lists: readonly number[]
+  /** Whether the configuration lists its documents one by one. */
+  readonly listed: boolean
+}
+
+function stepsOf({ file, newest, folder, lists, listed }: Made): string[] {
+  return [
+    ...(listed ? [`add ${file} to \`documents\` in the configuration file`] : []),
+    ...lists.map((line) => `${file}:${line}: an enumeration of versions goes on`),
+    `say in ${file} what is new, and leave ${newest} as it is: it is published`,
+    ...(folder === undefined
+      ? ['run `dateline generate`']
+      : [
+          `run \`dateline generate\` after each edit: what breaks callers is refused until a change in ${folder} translates it, and a draft of that is printed`,
+          `\`dateline diff ${newest} ${file}\` shows where you are`,
+        ]),
+  ].map((step, index) => `${index + 1}. ${step}`)
+}

@@ -1,0 +1,105 @@
+/** `watch`: generates again whenever a document or a change is written. */
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, type FSWatcher, readdirSync, readFileSync, watch as watchFolder } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { OK, type Outcome, type Run } from './run.ts'
+
+/** One generation. @returns its exit code. */
+export type Generate = () => Promise<number>
+
+/**
+ * Generates once, then after every change of the inputs until the signal aborts. Events that come during a run make
+ * one more run after it, however many they are; a run whose inputs are those of the last one is left out.
+ */
+export async function watch(
+  run: Run,
+  signal: AbortSignal,
+  generate: Generate = inProcessOfItsOwn(run),
+): Promise<Outcome> {
+  const folders = foldersOf(run)
+  let runs = 0
+  let last: string | undefined
+  let wanted = true
+  let wake: () => void = () => undefined
+  const wakeUp = () => {
+    wanted = true
+    wake()
+  }
+  const watchers: FSWatcher[] = folders.map((folder) => watchFolder(folder, { recursive: true }, wakeUp))
+  signal.addEventListener('abort', wakeUp)
+  try {
+    while (!signal.aborted) {
+      const next = Promise.withResolvers<void>()
+      wake = next.resolve
+      if (!wanted) await next.promise
+      wanted = false
+      const inputs = hashOf(run)
+      if (signal.aborted || inputs === last) continue
+      last = inputs
+      runs++
+      await generate()
+      run.terminal.out(`watching ${folders.join(', ')}`)
+    }
+  } finally {
+    for (const watcher of watchers) watcher.close()
+    signal.removeEventListener('abort', wakeUp)
+  }
+  return { lines: [], data: { runs }, exit: OK }
+}
+
+/** A fresh process sees edited changes: modules that were imported once stay as they were. */
+function inProcessOfItsOwn({ file, terminal }: Run): Generate {
+  const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
+  return () => {
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    const child = spawn(process.execPath, [cli, '--config', file, 'generate'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const said = { out: '', error: '' }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said.error += text))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      if (said.out !== '') terminal.out(said.out.trimEnd())
+      if (said.error !== '') terminal.error(said.error.trimEnd())
+      resolve(code ?? 1)
+    })
+    return promise
+  }
+}
+
+function foldersOf({ config }: Run): string[] {
+  const all = [...config.documents.map(dirname), ...(config.versions === undefined ? [] : [config.versions])]
+  return [...new Set(all)].filter((folder) => existsSync(folder))
+}
+
+/** What a run would read, as one hash. */
+function hashOf({ config, file }: Run): string {
+  const hash = createHash('sha256')
+  const changes = config.versions === undefined ? [] : filesBelow(config.versions)
+  for (const each of [file, ...documentsNow(config.documents), ...changes]) {
+    if (existsSync(each)) hash.update(each).update('\0').update(readFileSync(each)).update('\0')
+  }
+  return hash.digest('hex')
+}
+
+/** The documents known at the start and those that came beside them. */
+function documentsNow(documents: readonly string[]): string[] {
+  const folders = [...new Set(documents.map(dirname))].filter((folder) => existsSync(folder))
+  const found = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => /\.(ya?ml|json)$/.test(name))
+      .map((name) => join(folder, name)),
+  )
+  return [...new Set([...documents, ...found])].sort()
+}
+
+function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}

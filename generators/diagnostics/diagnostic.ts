@@ -1,0 +1,91 @@
+/** Located complaints: collected first, printed together, each as `file:line:col code: what; what to do`. */
+import type { Place } from './place.ts'
+
+export interface Diagnostic {
+  /** Stable, documented, kebab-case: `ref-missing`, `operation-without-scope`. */
+  readonly code: string
+  readonly severity: 'error' | 'warning'
+  readonly message: string
+  readonly place?: Place
+  /** What to do about it. */
+  readonly hint?: string
+  /** The line of another document that the complaint is also about. */
+  readonly other?: Place
+  /** A first draft of the file that would settle it. */
+  readonly draft?: { readonly file: string; readonly text: string }
+}
+
+/** Thrown by a stage that cannot go on: carries everything found so far. */
+export class DiagnosticsError extends Error {
+  override readonly name = 'DiagnosticsError'
+  readonly diagnostics: readonly Diagnostic[]
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    locateAll(diagnostics)
+    super(diagnostics.map((each) => formatDiagnostic(each)).join('\n'))
+    this.diagnostics = diagnostics
+  }
+}
+
+/** Where stages put what they find; `finish` throws when any of it is an error. */
+export interface Report {
+  add(diagnostic: Diagnostic): void
+  readonly diagnostics: readonly Diagnostic[]
+  finish(): void
+}
+
+/** @returns an empty report. */
+export function createReport(): Report {
+  const diagnostics: Diagnostic[] = []
+  return {
+    diagnostics,
+    add: (diagnostic) => void diagnostics.push(diagnostic),
+    finish() {
+      if (diagnostics.some((each) => each.severity === 'error')) throw new DiagnosticsError(diagnostics)
+    },
+  }
+}
+
+/** Looks for the lines that complaints are about, document by document: each is then read once. */
+export function locateAll(diagnostics: readonly Diagnostic[]): void {
+  const places = diagnostics.flatMap(({ place, other }) => [place ?? [], other ?? []].flat())
+  for (const ofFile of Map.groupBy(places, (place) => place.file).values())
+    for (const place of ofFile) void place.line
+}
+
+/** The lines of a file that a complaint is about, if it can be shown. */
+export type Sources = (file: string) => readonly string[] | undefined
+
+/** What a piece of text is, for whoever colours it. */
+export type Style = 'error' | 'warning' | 'good' | 'place' | 'faint'
+export type Paint = (style: Style, text: string) => string
+
+const plain: Paint = (_, text) => text
+
+/** One complaint as text; where its file is known, the line is shown under it. */
+export function formatDiagnostic(diagnostic: Diagnostic, sources?: Sources, paint: Paint = plain): string {
+  const { place, other, severity } = diagnostic
+  const position = place ? `${paint('place', `${place.file}:${place.line}:${place.column}`)} ` : ''
+  const lines = [`${position}${paint(severity, severity)} ${diagnostic.code}: ${diagnostic.message}`]
+  if (place) lines.push(...codeFrame(place, sources, paint))
+  if (other)
+    lines.push(
+      `  see ${paint('place', `${other.file}:${other.line}:${other.column}`)}`,
+      ...codeFrame(other, sources, paint),
+    )
+  if (diagnostic.hint) lines.push(`  → ${diagnostic.hint}`)
+  if (diagnostic.draft) lines.push(...diagnostic.draft.text.trimEnd().split('\n').map(indent))
+  return lines.join('\n')
+}
+
+const indent = (line: string): string => (line === '' ? '' : `      ${line}`)
+
+function codeFrame(place: Place, sources: Sources | undefined, paint: Paint): string[] {
+  const line = sources?.(place.file)?.[place.line - 1]
+  if (line === undefined) return []
+  const number = String(place.line).padStart(6)
+  return [
+    `${paint('faint', `${number} |`)} ${line.slice(0, 160)}`,
+    paint('faint', `${' '.repeat(number.length)} | ${' '.repeat(place.column - 1)}^`),
+  ]
+}

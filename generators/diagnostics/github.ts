@@ -1,0 +1,24 @@
+/** Complaints as GitHub annotations: workflow commands, one a line, shown beside the line that they are about. */
+import type { Diagnostic } from './diagnostic.ts'
+
+/** @returns `::error file=…,line=…::…`. */
+export function formatAnnotation(diagnostic: Diagnostic): string {
+  const { place, other, hint } = diagnostic
+  const properties = {
+    ...(place && { file: place.file, line: String(place.line), col: String(place.column) }),
+    title: diagnostic.code,
+  }
+  const listed = Object.entries(properties).map(([name, value]) => `${name}=${escapeProperty(value)}`)
+  const text = [
+    diagnostic.message,
+    ...(other ? [`see ${other.file}:${other.line}:${other.column}`] : []),
+    ...(hint === undefined ? [] : [hint]),
+  ]
+  return `::${diagnostic.severity} ${listed.join(',')}::${escapeText(text.join('\n'))}`
+}
+
+const escapeText = (text: string): string =>
+  text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+
+const escapeProperty = (text: string): string =>
+  escapeText(text).replaceAll(':', '%3A').replaceAll(',', '%2C')

@@ -1,0 +1,9 @@
+/** Where something stands in a document. */
+
+/** A position in a document: 1-based line and column, and the JSON pointer (RFC 6901) of the node. */
+export interface Place {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly pointer: string
+}

@@ -1,0 +1,40 @@
+/** Complaints as SARIF 2.1.0 (OASIS), which code scanning services read. */
+import type { Diagnostic } from './diagnostic.ts'
+import type { Place } from './place.ts'
+
+const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+
+/** @returns one log of one run; rules in the order in which their codes first occur. */
+export function toSarif(diagnostics: readonly Diagnostic[]): object {
+  const codes = [...new Set(diagnostics.map((each) => each.code))]
+  return {
+    $schema: SCHEMA,
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'dateline', rules: codes.map((id) => ({ id })) } },
+        columnKind: 'utf16CodeUnits',
+        results: diagnostics.map((each) => toResult(each, codes.indexOf(each.code))),
+      },
+    ],
+  }
+}
+
+function toResult({ code, severity, message, hint, place, other }: Diagnostic, ruleIndex: number): object {
+  return {
+    ruleId: code,
+    ruleIndex,
+    level: severity,
+    message: { text: hint === undefined ? message : `${message}\n${hint}` },
+    locations: place ? [toLocation(place)] : [],
+    ...(other && { relatedLocations: [{ ...toLocation(other), message: { text: 'the other document' } }] }),
+  }
+}
+
+function toLocation({ file, line, column }: Place): object {
+  // Relative references, `/` between folders, and percent-encoded, as RFC 3986 wants them.
+  const uri = file.split(/[\\/]/).map(encodeURIComponent).join('/')
+  return {
+    physicalLocation: { artifactLocation: { uri }, region: { startLine: line, startColumn: column } },
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Every difference between two adjacent versions, in every location, said once and judged for each direction it is
+ * used in. Inlining or renaming a component, order and prose are none.
+ */
+
+import type { Api } from '../ir/model.ts'
+import { type Difference, type Direction, formatLocation } from './difference.ts'
+import { compareEvents } from './events.ts'
+import { compareOperations } from './operations.ts'
+import { findAll, type Located } from './pairs.ts'
+import { propose } from './proposals.ts'
+import { compareSchemes } from './requirements.ts'
+import { REQUEST, RESPONSE } from './sheet.ts'
+
+/** @returns operations first, then events, then the components that they reach, each in the order of the new document. */
+export function diffApis(old: Api, next: Api): readonly Difference[] {
+  const roots = [compareSchemes(old, next), ...compareOperations(old, next), ...compareEvents(old, next)]
+  const located = unite(findAll(old, next, roots))
+  const proposals = propose(located)
+  return located.map((each) => {
+    const proposal = proposals.get(each)
+    const breaks = each.breaks & each.directions
+    const place = proposal?.place ?? each.new
+    return {
+      code: codeOf(each),
+      class: breaks === 0 ? 'additive' : 'breaking',
+      at: each.at,
+      directions: directionsOf(each.directions),
+      breaks: directionsOf(breaks),
+      message: each.message,
+      uses: each.uses,
+      ...(each.old && { old: each.old }),
+      ...(place && { new: place }),
+      ...(each.value !== undefined && { value: each.value }),
+      ...(each.components && { components: each.components }),
+      ...(proposal && { proposal }),
+    }
+  })
+}
+
+/** What only readers get is nobody's duty to send. */
+function codeOf({ code, directions }: Located): Difference['code'] {
+  return code === 'property-added-required' && (directions & REQUEST) === 0 ? 'property-added' : code
+}
+
+function directionsOf(bits: number): Direction[] {
+  const directions: Direction[] = []
+  if (bits & REQUEST) directions.push('request')
+  if (bits & RESPONSE) directions.push('response')
+  return directions
+}
+
+/** What several intersections say of a component that they share is one difference. */
+function unite(all: readonly Located[]): Located[] {
+  const byKey = new Map<string, Located>()
+  for (const each of all) {
+    const key = `${each.code} ${formatLocation(each.at)} ${JSON.stringify(each.value)} ${each.message}`
+    const known = byKey.get(key)
+    byKey.set(
+      key,
+      known
+        ? {
+            ...known,
+            directions: known.directions | each.directions,
+            uses: [...new Set([...known.uses, ...each.uses])],
+          }
+        : each,
+    )
+  }
+  return [...byKey.values()]
+}

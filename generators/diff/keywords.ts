@@ -1,0 +1,138 @@
+/** Keywords that no node holds: one more refuses values, one less admits some, another one does both. */
+
+import { lookUp } from '../ir/document.ts'
+import { PROSE } from '../ir/keywords.ts'
+import type { Api, Schema } from '../ir/model.ts'
+import { compareBound } from './bounds.ts'
+import { BOTH, found, NARROWING, places, REQUEST, RESPONSE, type Spot, WIDENING } from './sheet.ts'
+
+type Keywords = Readonly<Record<string, unknown>>
+
+const BOUNDS: Readonly<Record<string, 'lower' | 'upper'>> = {
+  minLength: 'lower',
+  minItems: 'lower',
+  minProperties: 'lower',
+  minimum: 'lower',
+  exclusiveMinimum: 'lower',
+  minContains: 'lower',
+  maxLength: 'upper',
+  maxItems: 'upper',
+  maxProperties: 'upper',
+  maximum: 'upper',
+  exclusiveMaximum: 'upper',
+  maxContains: 'upper',
+}
+/** What text stands for: neither more nor less of it, but other. */
+const CONTENT = new Set(['contentEncoding', 'contentMediaType', 'contentSchema'])
+const ACCESS: Readonly<Record<string, number>> = { readOnly: REQUEST, writeOnly: RESPONSE }
+
+/** Adds what differs between the keywords that the two nodes do not hold. */
+export function compareKeywords(spot: Spot, a: Schema, b: Schema): void {
+  compareSets(spot, a, b, a.unheld?.keywords ?? {}, b.unheld?.keywords ?? {})
+}
+
+/** Whether neither has a type, but each the keywords of another. */
+export function areUntyped(a: Schema, b: Schema): boolean {
+  const free = (schema: Schema) => schema.unheld?.untyped !== undefined || schema.kind === 'any'
+  return a.kind !== b.kind && free(a) && free(b)
+}
+
+export function compareUntyped(spot: Spot, a: Schema, b: Schema): void {
+  compareSets(spot, a, b, a.unheld?.untyped ?? {}, b.unheld?.untyped ?? {})
+}
+
+/** Keywords of a type refuse no other type, unless the type stands beside them. */
+export function compareTyping(spot: Spot, a: Schema, b: Schema): void {
+  if (a.kind !== b.kind) return
+  const [was, is] = [a, b].map((schema) => schema.unheld?.untyped === undefined)
+  const type = a.kind === 'number' && 'integer' in b && b.integer ? 'integer' : a.kind
+  if (!was && is) found(spot, 'type-narrowed', NARROWING, `is of type ${type} now`, places(a, b))
+  if (was && !is) found(spot, 'type-widened', WIDENING, `need no longer be of type ${type}`, places(a, b))
+}
+
+function compareSets(spot: Spot, a: Schema, b: Schema, was: Keywords, is: Keywords): void {
+  for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
+    const keyword = { keyword: name, depth: 0 }
+    const old = textOf(was[name], { api: spot.old, ...keyword })
+    const next = textOf(is[name], { api: spot.next, ...keyword })
+    if (old !== next) compareKeyword(spot, a, b, { name, was: was[name], is: is[name] })
+  }
+}
+
+interface Keyword {
+  readonly name: string
+  readonly was: unknown
+  readonly is: unknown
+}
+
+function compareKeyword(spot: Spot, a: Schema, b: Schema, { name, was, is }: Keyword): void {
+  const side = BOUNDS[name]
+  const isBound = (value: unknown) => value === undefined || typeof value === 'number'
+  if (side && isBound(was) && isBound(is))
+    return compareBound(spot, a, b, { name, side, old: was as number, new: is as number })
+  if (ACCESS[name] !== undefined) {
+    const breaks = is === undefined ? 0 : ACCESS[name]
+    return found(
+      spot,
+      'access-changed',
+      breaks,
+      `is ${is === undefined ? 'no longer ' : ''}${name}`,
+      places(a, b),
+    )
+  }
+  const lost = name === 'dependentRequired' ? missing(was, is) : undefined
+  if (lost) {
+    if (lost.removed) found(spot, 'keyword-removed', WIDENING, `${name} asks for less`, places(a, b))
+    if (lost.added) found(spot, 'keyword-added', NARROWING, `${name} asks for more`, places(a, b))
+  } else if (CONTENT.has(name) || (was !== undefined && is !== undefined))
+    found(spot, 'keyword-changed', BOTH, `${name} says something else`, places(a, b))
+  else if (is === undefined) found(spot, 'keyword-removed', WIDENING, `${name} is gone`, places(a, b))
+  else found(spot, 'keyword-added', NARROWING, `${name} is new`, places(a, b))
+}
+
+/** What `dependentRequired` asks for, name by name. */
+function missing(was: unknown, is: unknown): { removed: boolean; added: boolean } {
+  const [old, next] = [listsOf(was), listsOf(is)]
+  return {
+    removed: old.some((each) => !next.includes(each)),
+    added: next.some((each) => !old.includes(each)),
+  }
+}
+
+function listsOf(value: unknown): string[] {
+  return Object.entries(value ?? {}).flatMap(([name, each]) =>
+    [each].flat().map((one) => `${name} ${String(one)}`),
+  )
+}
+
+const DEEPEST = 8
+/** Keywords whose members are named by the document, not by JSON Schema. */
+const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas', 'dependentRequired', '$defs'])
+const ORDERED = new Set(['prefixItems', 'enum', 'const'])
+
+interface Reading {
+  readonly api: Api
+  /** The keyword whose value is read. */
+  readonly keyword: string
+  /** References followed. */
+  readonly depth: number
+}
+
+/** Canonical text of a keyword's value: references are written out, prose and order are not. */
+function textOf(value: unknown, reading: Reading): string {
+  if (Array.isArray(value)) {
+    const texts = value.map((each) => textOf(each, reading))
+    return `[${(ORDERED.has(reading.keyword) ? texts : texts.sort()).join()}]`
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
+  if (reading.keyword === 'const') return JSON.stringify(value)
+  const { $ref: ref, ...rest } = value as Keywords
+  const { api, depth } = reading
+  const isReference = typeof ref === 'string' && depth < DEEPEST
+  const target = isReference ? textOf(lookUp(api, ref), { ...reading, keyword: '', depth: depth + 1 }) : ref
+  const isMap = MAPS.has(reading.keyword)
+  const facts = Object.entries(rest)
+    .filter(([name]) => isMap || !(PROSE.has(name) || name.startsWith('x-')))
+    .map(([name, each]) => `${name}:${textOf(each, { ...reading, keyword: isMap ? '' : name })}`)
+  return `{${[target ?? '', ...facts.sort()].join()}}`
+}

@@ -1,0 +1,171 @@
+/**
+ * The graph of component pairs. Each pair is compared once; the directions it is used in and the operations that reach
+ * it spread over the edges afterwards. So a component that hundreds of operations share costs as much as one.
+ */
+
+import type { Place } from '../diagnostics/place.ts'
+import type { Api, Schema } from '../ir/model.ts'
+import type { Location } from './difference.ts'
+import { compareSchemas } from './schemas.ts'
+import { BOTH, type Edge, emptySheet, type Finding, type Pair, RESPONSE, type Sheet } from './sheet.ts'
+
+/** What one operation or event leads to itself, before any component. */
+export interface Root {
+  /** Id of the operation or name of the event; empty for what belongs to none. */
+  readonly use: string
+  readonly sheet: Sheet
+}
+
+export interface Located extends Finding {
+  /** Directions in which it is used. */
+  readonly directions: number
+  readonly uses: readonly string[]
+}
+
+interface Node extends Pair {
+  readonly sheet: Sheet
+  directions: number
+  readonly uses: Set<string>
+}
+
+/** A reference to another component than before, wherever it stands. */
+interface Replaced {
+  readonly at: Location
+  readonly old: Place
+  readonly new: Place
+  readonly pair: Pair
+  readonly mask: number
+  readonly from: Node | Root
+}
+
+/** @returns every finding that an operation or event of both documents reaches, in the order of first reach. */
+export function findAll(old: Api, next: Api, roots: readonly Root[]): Located[] {
+  const graph = createGraph(old, next)
+  const reached = spread(graph, roots)
+  const located: Located[] = []
+  for (const { use, sheet } of roots)
+    for (const finding of sheet.findings)
+      located.push({ ...finding, directions: finding.mask, uses: use === '' ? [] : [use] })
+  for (const node of reached) {
+    for (const finding of node.sheet.findings) {
+      const directions = finding.mask & node.directions
+      if (directions !== 0) located.push({ ...finding, directions, uses: usesOf(node) })
+    }
+  }
+  for (const each of replacedIn(roots, reached)) {
+    const directions = each.mask & ('use' in each.from ? BOTH : each.from.directions)
+    const finding = directions === 0 ? undefined : judgeReplaced(graph, each)
+    if (finding)
+      located.push({ ...finding, directions, uses: 'use' in each.from ? [each.from.use] : usesOf(each.from) })
+  }
+  return located
+}
+
+const usesOf = (node: Node): readonly string[] => [...node.uses]
+
+type Graph = (pair: Pair) => Node
+
+function createGraph(old: Api, next: Api): Graph {
+  const nodes = new Map<string, Node>()
+  return (pair) => {
+    const key = `${pair.old}\n${pair.new}`
+    const known = nodes.get(key)
+    if (known) return known
+    const node: Node = { ...pair, sheet: comparePair(old, next, pair), directions: 0, uses: new Set() }
+    nodes.set(key, node)
+    return node
+  }
+}
+
+function comparePair(old: Api, next: Api, pair: Pair): Sheet {
+  const sheet = emptySheet()
+  const [a, b]: (Schema | undefined)[] = [old.schemas.get(pair.old), next.schemas.get(pair.new)]
+  const locate = (path: string): Location => ({ kind: 'schema', component: pair.new, path })
+  if (a && b) compareSchemas({ old, next, sheet, mask: BOTH, path: '', locate }, a, b)
+  return sheet
+}
+
+/** Carries directions along the edges until nothing is new, then the uses of those that found something. */
+function spread(graph: Graph, roots: readonly Root[]): Set<Node> {
+  const reached = new Set<Node>()
+  const waiting: { readonly edge: Edge; readonly mask: number }[] = []
+  for (const { sheet } of roots) for (const edge of sheet.edges) waiting.push({ edge, mask: edge.mask })
+  for (let at = 0; at < waiting.length; at++) {
+    const { edge, mask } = waiting[at]!
+    if (edge.replaced) continue
+    const node = graph(edge.pair)
+    if ((node.directions | mask) === node.directions) continue
+    node.directions |= mask
+    reached.add(node)
+    for (const inner of node.sheet.edges) waiting.push({ edge: inner, mask: inner.mask & node.directions })
+  }
+  carryUses(graph, roots, reached)
+  return reached
+}
+
+/** Only towards pairs that found something: walking back from those, most of the graph is never entered. */
+function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<Node>): void {
+  const into = new Map<Node, (Node | Root)[]>()
+  const record = (from: Node | Root) => {
+    for (const { pair, replaced } of from.sheet.edges) {
+      if (replaced) continue
+      const node = graph(pair)
+      const list = into.get(node)
+      if (list) list.push(from)
+      else into.set(node, [from])
+    }
+  }
+  for (const root of roots) record(root)
+  for (const node of reached) record(node)
+  const order = new Map(roots.map((root, index) => [root.use, index]))
+  const wanted = (node: Node) =>
+    node.sheet.findings.length > 0 || node.sheet.edges.some((edge) => edge.replaced !== undefined)
+  for (const node of reached) {
+    if (!wanted(node)) continue
+    const uses = new Set<string>()
+    const seen = new Set<Node | Root>([node])
+    for (const each of seen) {
+      if ('use' in each) uses.add(each.use)
+      else for (const from of into.get(each) ?? []) seen.add(from)
+    }
+    for (const use of [...uses].sort((a, b) => order.get(a)! - order.get(b)!)) node.uses.add(use)
+  }
+}
+
+function replacedIn(roots: readonly Root[], reached: ReadonlySet<Node>): Replaced[] {
+  return [...roots, ...reached].flatMap((from) =>
+    from.sheet.edges.flatMap(({ pair, mask, replaced }) =>
+      replaced ? [{ ...replaced, pair, mask, from }] : [],
+    ),
+  )
+}
+
+/**
+ * Two components under one reference are one difference where they judge differently, and none where they judge
+ * alike. What would be dropped by derivation inside one component is not derivable between two.
+ */
+function judgeReplaced(graph: Graph, { at, old, new: next, pair, mask }: Replaced): Finding | undefined {
+  const seen = new Set<Node>([graph(pair)])
+  const findings: Finding[] = []
+  for (const node of seen) {
+    findings.push(...node.sheet.findings)
+    for (const edge of node.sheet.edges) seen.add(graph(edge.pair))
+  }
+  if (findings.length === 0) return undefined
+  const breaks = findings.reduce(
+    (bits, each) => bits | each.breaks | (each.code === 'property-added' ? RESPONSE : 0),
+    0,
+  )
+  const said = findings.slice(0, 2).map((each) => each.message)
+  const rest = findings.length > 2 ? ` and ${findings.length - 2} more` : ''
+  return {
+    code: 'type-changed',
+    at,
+    message: `is ${pair.new}, not ${pair.old}: ${said.join(', ')}${rest}`,
+    breaks,
+    mask,
+    old,
+    new: next,
+    components: pair,
+  }
+}

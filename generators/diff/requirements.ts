@@ -1,0 +1,143 @@
+/** Who may call an operation, and how often: security, and the operation's own extensions. */
+
+import type { Api, Operation, SecurityRequirement } from '../ir/model.ts'
+import { isObject } from '../ir/source.ts'
+import type { DifferenceCode } from './difference.ts'
+import type { Root } from './pairs.ts'
+import { type Desk, emptySheet, found, places, REQUEST, RESPONSE, spotAt } from './sheet.ts'
+
+/** Whoever was let in by the one list is let in by the other. */
+function admitsAll(list: readonly SecurityRequirement[], callers: readonly SecurityRequirement[]): boolean {
+  if (list.length === 0) return true
+  const all = callers.length === 0 ? [{}] : callers
+  return all.every((caller) => list.some((each) => satisfies(caller, each)))
+}
+
+function satisfies(caller: SecurityRequirement, wanted: SecurityRequirement): boolean {
+  return Object.entries(wanted).every(
+    ([scheme, scopes]) =>
+      scopes.every((scope) => caller[scheme]?.includes(scope)) && Object.hasOwn(caller, scheme),
+  )
+}
+
+const nameOf = (list: readonly SecurityRequirement[]): string =>
+  list
+    .map((each) =>
+      Object.entries(each).map(
+        ([scheme, scopes]) => `${scheme}${scopes.length > 0 ? ` (${scopes.join(', ')})` : ''}`,
+      ),
+    )
+    .map((schemes) => schemes.join(' and ') || 'nothing')
+    .join(', or ') || 'nothing'
+
+export function compareSecurity(desk: Desk, a: Operation, b: Operation): void {
+  const spot = spotAt(desk, REQUEST, () => ({ kind: 'security', operation: b.id }))
+  const said = `asks for ${nameOf(b.security)}, not ${nameOf(a.security)}`
+  const names = renamedSchemes(desk.old, desk.next)
+  const before = a.security.map((each) =>
+    Object.fromEntries(Object.entries(each).map(([name, scopes]) => [names.get(name) ?? name, scopes])),
+  )
+  if (!admitsAll(b.security, before)) found(spot, 'security-tightened', REQUEST, said, places(a, b))
+  else if (!admitsAll(before, b.security)) found(spot, 'security-loosened', 0, said, places(a, b))
+}
+
+/** Extensions that keep callers out when they are there, and those that let more in. */
+const KEEP_OUT = ['x-environment', 'x-plan', 'x-verified', 'x-factor']
+const LET_IN = ['x-publishable']
+/** From what every key may do to what few may. */
+const SCOPES = ['any', 'read', 'write', 'admin']
+
+/** What the operation's extensions ask of callers beside OpenAPI's own words. */
+export function compareRequirements(desk: Desk, a: Operation, b: Operation): void {
+  const changed = (name: string) => JSON.stringify(a.extensions[name]) !== JSON.stringify(b.extensions[name])
+  const report = (name: string, code: DifferenceCode, breaks: number) => {
+    const mask = code === 'pagination-changed' ? RESPONSE : REQUEST
+    const spot = spotAt(desk, mask, () => ({ kind: 'extension', operation: b.id, name }))
+    const [was, is] = [a.extensions[name], b.extensions[name]].map((value) => value ?? 'absent')
+    found(spot, code, breaks, `${name} is ${String(is)}, not ${String(was)}`, places(a, b))
+  }
+  const judge = (name: string, tightened: boolean) => {
+    if (tightened) report(name, 'requirement-tightened', REQUEST)
+    else report(name, 'requirement-loosened', 0)
+  }
+  for (const name of KEEP_OUT.filter(changed)) judge(name, b.extensions[name] !== undefined)
+  for (const name of LET_IN.filter(changed)) judge(name, b.extensions[name] === undefined)
+  if (changed('x-scope')) {
+    const rank = ({ extensions }: Operation) => SCOPES.indexOf(String(extensions['x-scope'] ?? 'any'))
+    judge('x-scope', rank(b) > rank(a))
+  }
+  // Another bucket, not less of one: figures are in no document.
+  if (changed('x-rate-limit')) report('x-rate-limit', 'limit-changed', 0)
+  if (changed('x-pagination')) report('x-pagination', 'pagination-changed', RESPONSE)
+}
+
+const schemesUsed = ({ operations }: Api): Set<string> =>
+  new Set(operations.flatMap(({ security }) => security.flatMap((each) => Object.keys(each))))
+
+/** Where a key is sent, and of what kind it is: of the schemes that operations of both versions ask for. */
+export function compareSchemes(old: Api, next: Api): Root {
+  const sheet = emptySheet()
+  const [used, stillUsed] = [schemesUsed(old), schemesUsed(next)]
+  const names = renamedSchemes(old, next)
+  for (const [name, scheme] of Object.entries(old.securitySchemes)) {
+    // What an operation asks for instead, or no longer, is said of the operation.
+    if (!used.has(name) || !stillUsed.has(names.get(name) ?? name)) continue
+    const spot = spotAt({ old, next, sheet }, REQUEST, () => ({ kind: 'security-scheme', name }))
+    const now = next.securitySchemes[names.get(name) ?? name]
+    if (now === undefined) found(spot, 'security-scheme-removed', REQUEST, 'is gone', places(old, next))
+    else {
+      const [was, is] = [credentialOf(scheme), credentialOf(now)]
+      const lost = was.filter((each) => !is.includes(each))
+      if (lost.length > 0)
+        found(
+          spot,
+          'security-scheme-changed',
+          REQUEST,
+          `is ${is.join(', ')}, not ${was.join(', ')}`,
+          places(old, next),
+        )
+    }
+  }
+  return { use: '', sheet }
+}
+
+/** What is called otherwise and asks for the same. */
+function renamedSchemes(old: Api, next: Api): Map<string, string> {
+  const names = new Map<string, string>()
+  const free = Object.entries(next.securitySchemes).filter(
+    ([name]) => !Object.hasOwn(old.securitySchemes, name),
+  )
+  for (const [name, scheme] of Object.entries(old.securitySchemes)) {
+    if (Object.hasOwn(next.securitySchemes, name)) continue
+    const index = free.findIndex(([, other]) => credentialOf(other).join() === credentialOf(scheme).join())
+    if (index >= 0) names.set(name, free.splice(index, 1)[0]![0])
+  }
+  return names
+}
+
+/** What a caller must have: the kind and place of a key, and each way to get a token. */
+function credentialOf(scheme: unknown): string[] {
+  const {
+    type,
+    name,
+    in: where,
+    scheme: http,
+    openIdConnectUrl,
+    flows,
+  } = (scheme ?? {}) as Record<string, unknown>
+  const facts = [
+    type,
+    typeof http === 'string' ? http.toLowerCase() : http,
+    where,
+    type === 'apiKey' ? name : undefined,
+    openIdConnectUrl,
+  ]
+  const ways = isObject(flows) ? Object.entries(flows) : []
+  return [
+    facts.filter((part) => part !== undefined).join(' '),
+    ...ways.map(([flow, each]) => {
+      const { authorizationUrl, tokenUrl } = each as Record<string, unknown>
+      return [flow, authorizationUrl, tokenUrl].filter((part) => part !== undefined).join(' ')
+    }),
+  ]
+}

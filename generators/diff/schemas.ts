@@ -1,0 +1,199 @@
+/**
+ * Comparing two schemas by what they judge. References to the same component are not followed here: they become
+ * edges, and the pair of components is compared once, whoever refers to it. Prose, examples and order judge nothing.
+ */
+
+import type { IntersectionSchema, Scalar, Schema } from '../ir/model.ts'
+import { obeys } from '../ir/unheld.ts'
+import { compareArrays, compareNumbers, compareStrings } from './bounds.ts'
+import { admittedBy, asEnum, compareEnums } from './enums.ts'
+import { areUntyped, compareKeywords, compareTyping, compareUntyped } from './keywords.ts'
+import { pairUp } from './match.ts'
+import { merge } from './merge.ts'
+import { compareObjects } from './objects.ts'
+import { BOTH, found, NARROWING, places, REQUEST, type Spot, shapeOf, targetOf, WIDENING } from './sheet.ts'
+import { compareUnions } from './unions.ts'
+
+/** Adds what differs between two schemas to the spot's sheet. */
+export function compareSchemas(spot: Spot, before: Schema, after: Schema): void {
+  const old = unwrap(before)
+  const next = unwrap(after)
+  if (old.kind === 'ref' && next.kind === 'ref') return compareReferences(spot, old, next)
+  const a = dereference(spot.old, old)
+  const b = dereference(spot.next, next)
+  compareNull(spot, a, b)
+  compareDefaults(spot, a, b)
+  compareKeywords(spot, a, b)
+  if (areUntyped(a, b)) return compareUntyped(spot, a, b)
+  compareTyping(spot, a, b)
+  const [one, other] = [asEnum(spot.old, a), asEnum(spot.next, b)]
+  if (one && other) return compareEnums(spot, one, other)
+  const parts = hasUnion(a) || hasUnion(b)
+  if (!parts && (a.kind === 'union' || b.kind === 'union')) return compareUnions(spot, a, b, compareSchemas)
+  if (a.kind === 'intersection' || b.kind === 'intersection') return compareIntersections(spot, a, b)
+  if (a.kind !== b.kind) return compareKinds(spot, a, b)
+  compareAlike(spot, a, b)
+}
+
+/** `allOf` of one thing is how 3.0 puts prose beside a reference. */
+function unwrap(schema: Schema): Schema {
+  if (schema.kind !== 'intersection') return schema
+  if (schema.unheld?.loose) return unwrapLoose(schema)
+  const only = schema.members.length === 1 ? schema.members[0] : undefined
+  if (!only || schema.unheld) return schema
+  const inner = unwrap(only)
+  return schema.nullable ? { ...inner, nullable: true } : inner
+}
+
+/** Without the part that stands for keywords, which are compared as such. */
+function unwrapLoose({ members, unheld, ...base }: IntersectionSchema): Schema {
+  const rest = members.slice(0, -1)
+  const only = rest.length === 1 ? rest[0] : undefined
+  const keywords = { ...unheld!.keywords, ...only?.unheld?.keywords }
+  if (only) return { ...only, nullable: base.nullable || only.nullable, unheld: { ...only.unheld, keywords } }
+  return { ...base, members: rest, unheld: { keywords } }
+}
+
+/** What a reference stands for; null beside the reference is null of the target. */
+function dereference(api: Spot['old'], schema: Schema): Schema {
+  if (schema.kind !== 'ref') return schema
+  const target = unwrap(targetOf(api, schema))
+  const nullable = schema.nullable || target.nullable
+  const withDefault = schema.default === undefined ? target : { ...target, default: schema.default }
+  return nullable === target.nullable ? withDefault : { ...withDefault, nullable }
+}
+
+/** A union with rules beside it: both must hold. */
+const hasUnion = (schema: Schema): boolean =>
+  schema.kind === 'intersection' && schema.members.some((member) => member.kind === 'union')
+
+type Ref = Extract<Schema, { kind: 'ref' }>
+
+function compareReferences(spot: Spot, old: Ref, next: Ref): void {
+  compareNull(spot, old, next)
+  compareDefaults(spot, old, next)
+  const pair = { old: old.name, new: next.name }
+  // A name that is gone beside a name that is new: the component was renamed, and is compared as itself.
+  const renamed = !spot.next.schemas.has(old.name) && !spot.old.schemas.has(next.name)
+  if (old.name === next.name || renamed) spot.sheet.edges.push({ pair, mask: spot.mask })
+  else
+    spot.sheet.edges.push({
+      pair,
+      mask: spot.mask,
+      replaced: { at: spot.locate(spot.path), ...places(old, next) },
+    })
+}
+
+function compareNull(spot: Spot, old: Schema, next: Schema): void {
+  if (old.nullable === next.nullable || old.kind === 'any' || next.kind === 'any') return
+  if (next.nullable) found(spot, 'null-added', WIDENING, 'may be null now', places(old, next))
+  else found(spot, 'null-removed', NARROWING, 'may no longer be null', places(old, next))
+}
+
+/** A default is what an absent member means: it matters to whoever leaves the member out, which is a caller. */
+function compareDefaults(spot: Spot, old: Schema, next: Schema): void {
+  const [was, is] = [JSON.stringify(old.default), JSON.stringify(next.default)]
+  if (was === is) return
+  const value = isScalar(old.default) ? old.default : undefined
+  const detail = { mask: spot.mask & REQUEST, ...(value !== undefined && { value }) }
+  if (was === undefined) found(spot, 'default-added', 0, `absence means ${is} now`, places(old, next), detail)
+  else if (is === undefined)
+    found(spot, 'default-removed', REQUEST, `absence no longer means ${was}`, places(old, next), detail)
+  else found(spot, 'default-changed', REQUEST, `absence means ${is}, not ${was}`, places(old, next), detail)
+}
+
+const isScalar = (value: unknown): value is Scalar => value === null || typeof value !== 'object'
+
+/** The two are of one kind, and neither is a reference, a union or an intersection. */
+function compareAlike(spot: Spot, a: Schema, b: Schema): void {
+  if (a.kind === 'object' && b.kind === 'object')
+    return compareObjects(spot, merge(spot.old, [a]), merge(spot.next, [b]), compareSchemas)
+  if (a.kind === 'array' && b.kind === 'array') return compareArrays(spot, a, b, compareSchemas)
+  if (a.kind === 'enum' && b.kind === 'enum') return compareEnums(spot, a, b)
+  if (a.kind === 'string' && b.kind === 'string') return compareStrings(spot, a, b)
+  if (a.kind === 'number' && b.kind === 'number') return compareNumbers(spot, a, b)
+}
+
+function compareIntersections(spot: Spot, a: Schema, b: Schema): void {
+  const old = merge(spot.old, conjuncts(a))
+  const next = merge(spot.next, conjuncts(b))
+  if (old.isObject && next.isObject) compareObjects(spot, old, next, compareSchemas)
+  else if (next.isObject) found(spot, 'type-narrowed', NARROWING, 'must be an object now', places(a, b))
+  else if (old.isObject) found(spot, 'type-widened', WIDENING, 'need no longer be an object', places(a, b))
+  const { pairs, alone, left } = pairUp(old.rest, next.rest, [
+    (one, other) => shapeOf(spot.old, one, 3) === shapeOf(spot.next, other, 3),
+    counterparts,
+  ])
+  for (const [one, other] of pairs) compareSchemas(spot, one, other)
+  for (const one of alone)
+    found(spot, 'type-widened', WIDENING, `need no longer be ${describe(one)}`, places(one, b))
+  for (const other of left)
+    found(spot, 'type-narrowed', NARROWING, `must also be ${describe(other)}`, places(a, other))
+}
+
+const conjuncts = (schema: Schema): readonly Schema[] =>
+  schema.kind === 'intersection' ? (schema satisfies IntersectionSchema).members : [schema]
+
+const counterparts = (one: Schema, other: Schema): boolean =>
+  one.kind === 'ref' && other.kind === 'ref' ? one.name === other.name : one.kind === other.kind
+
+/** Different kinds: one may still hold all that the other does. */
+function compareKinds(spot: Spot, a: Schema, b: Schema): void {
+  const said = `is ${describe(b)}, not ${describe(a)}`
+  if (holds(b, a) && holds(a, b)) return
+  if (holds(b, a)) found(spot, 'type-widened', WIDENING, said, places(a, b))
+  else if (holds(a, b)) found(spot, 'type-narrowed', NARROWING, said, places(a, b))
+  else found(spot, 'type-changed', BOTH, said, places(a, b))
+}
+
+/** Whether every value of the narrow schema is surely one of the wide. */
+function holds(wide: Schema, narrow: Schema): boolean {
+  if (wide.kind === 'any' || narrow.kind === 'never') return true
+  if (narrow.kind === 'null') return wide.nullable
+  if (narrow.kind === 'boolean' && wide.kind === 'enum')
+    return [true, false].every((value) => admittedBy(wide).includes(value))
+  return narrow.kind === 'enum' && admittedBy(narrow).every((value) => admits(wide, value))
+}
+
+function admits(schema: Schema, value: Scalar): boolean {
+  if (schema.kind === 'string')
+    return typeof value === 'string' && schema.format === undefined && obeys(value, schema)
+  if (schema.kind === 'number')
+    return typeof value === 'number' && (!schema.integer || Number.isInteger(value)) && obeys(value, schema)
+  return schema.kind === 'boolean' && typeof value === 'boolean'
+}
+
+/** A schema in a few words, for messages: `a string (date)`, `one of a, b`, `a list`. */
+export function describe(schema: Schema): string {
+  switch (schema.kind) {
+    case 'ref':
+      return schema.name
+    case 'enum':
+      return schema.values.length === 1
+        ? JSON.stringify(schema.values[0])
+        : `one of ${schema.values.slice(0, 4).join(', ')}${schema.values.length > 4 ? ', …' : ''}`
+    case 'string':
+      return schema.format === undefined ? 'a string' : `a string (${schema.format})`
+    case 'number':
+      return schema.integer ? 'an integer' : 'a number'
+    case 'array':
+      return 'a list'
+    case 'object':
+      return 'an object'
+    case 'union':
+      return schema.members.map(describe).join(' or ')
+    case 'intersection':
+      return schema.members.map(describe).join(' and ')
+    case 'boolean':
+      return 'a boolean'
+    case 'any':
+      return 'anything'
+    case 'never':
+      return 'nothing'
+    case 'null':
+      return 'null'
+  }
+}
+
+/** Compares at a step inside: how the rules for objects, lists and unions go on. */
+export type Compare = typeof compareSchemas

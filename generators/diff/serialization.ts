@@ -1,0 +1,86 @@
+/** How values that are no single word are written: parameters, headers, and the properties of a form. */
+
+import { partsOf } from '../ir/members.ts'
+import type { Api, Content, Parameter, Schema, Serialization } from '../ir/model.ts'
+import { isObject } from '../ir/source.ts'
+import { found, inside, places, propertyStep, REQUEST, type Spot } from './sheet.ts'
+
+/** Adds what differs in how a parameter or header is written. @param breaks who reads it. */
+export function compareSerialization(spot: Spot, a: Parameter, b: Parameter, breaks: number): void {
+  const [was, is] = [wordsOf(spot.old, a), wordsOf(spot.next, b)]
+  if (was !== is)
+    found(spot, 'serialization-changed', breaks, `is written as ${is}, not ${was}`, places(a, b))
+  for (const name of ['allowReserved', 'allowEmptyValue'] as const) {
+    if (a.in !== 'query' || a.serialization[name] === b.serialization[name]) continue
+    const said = b.serialization[name] ? `${name} holds now` : `${name} no longer holds`
+    found(spot, 'serialization-changed', b.serialization[name] ? 0 : breaks, said, places(a, b))
+  }
+}
+
+/** In a few words, those that make no difference left out: a single word needs no separators. */
+function wordsOf(api: Api, { serialization, schema }: Parameter): string {
+  const { style, explode, mediaType } = serialization
+  if (mediaType !== undefined) return mediaType
+  if (!isCompound(api, schema)) return style === 'label' || style === 'matrix' ? style : 'a word'
+  return `${style}${explode ? ', exploded' : ''}`
+}
+
+const isCompound = (api: Api, schema: Schema): boolean =>
+  partsOf(api, schema).some(({ kind }) => kind === 'array' || kind === 'object' || kind === 'any')
+
+/** Adds what differs in how the properties of a form are written; elsewhere `encoding` means nothing. */
+export function compareEncodings(spot: Spot, a: Content, b: Content): void {
+  if (!isForm(a) || !isForm(b)) return
+  for (const name of new Set([...Object.keys(a.encoding), ...Object.keys(b.encoding)])) {
+    const [was, is] = [encodingOf(spot.old, a, name), encodingOf(spot.next, b, name)]
+    const here = inside(spot, propertyStep(name))
+    const other = (kind: keyof Encoding) => was[kind] !== is[kind]
+    if (other('written') || other('headers'))
+      found(here, 'encoding-changed', spot.mask, 'is written another way', places(a, b))
+    const lost = was.types.filter((type) => !is.types.includes(type))
+    const more = is.types.filter((type) => !was.types.includes(type))
+    if (lost.length > 0)
+      found(here, 'encoding-changed', spot.mask & REQUEST, `is no longer ${lost.join(' or ')}`, places(a, b))
+    if (more.length > 0)
+      found(here, 'encoding-changed', spot.mask & ~REQUEST, `may be ${more.join(' or ')} now`, places(a, b))
+  }
+}
+
+const isForm = ({ mediaType }: Content): boolean =>
+  /^multipart\/|^application\/x-www-form-urlencoded/i.test(mediaType)
+
+interface Encoding {
+  readonly types: readonly string[]
+  readonly written: string
+  /** What each part must bring besides. */
+  readonly headers: string
+}
+
+/** Defaults filled in (Encoding Object), so that saying them is no difference. */
+function encodingOf(api: Api, content: Content, name: string): Encoding {
+  const value = content.encoding[name]
+  const given = isObject(value) ? value : {}
+  const type = typeof given.contentType === 'string' ? given.contentType : defaultType(api, content, name)
+  const {
+    style = 'form',
+    explode = style === 'form',
+    allowReserved = false,
+    headers = {},
+  } = given as Partial<Serialization> & { headers?: unknown }
+  return {
+    types: type.split(',').map((each) => each.trim().toLowerCase()),
+    written: JSON.stringify([style, explode, allowReserved]),
+    headers: JSON.stringify(headers),
+  }
+}
+
+function defaultType(api: Api, content: Content, name: string): string {
+  const properties = partsOf(api, content.schema).flatMap((part) =>
+    part.kind === 'object' ? part.properties : [],
+  )
+  const property = properties.find((each) => each.name === name)
+  const [part] = property ? partsOf(api, property.schema) : []
+  const own = part?.kind === 'array' ? partsOf(api, part.items)[0] : part
+  if (own?.kind === 'object') return 'application/json'
+  return own?.kind === 'string' && own.format === 'binary' ? 'application/octet-stream' : 'text/plain'
+}

@@ -1,0 +1,210 @@
+/** What comparing one pair of things finds: findings, and the pairs of components that it leads to. */
+import { createHash } from 'node:crypto'
+import type { Place } from '../diagnostics/place.ts'
+import type { Api, Property, Scalar, Schema } from '../ir/model.ts'
+import type { DifferenceCode, Location } from './difference.ts'
+
+/** Directions as bits, so that they spread over the graph of components in one walk. */
+export const REQUEST = 1
+export const RESPONSE = 2
+export const BOTH = REQUEST | RESPONSE
+
+/**
+ * Whom an edit breaks, as bits. A narrowing refuses requests that were valid; a widening brings responses that old
+ * readers do not know.
+ */
+export const NARROWING = REQUEST
+export const WIDENING = RESPONSE
+export const HARMLESS = 0
+
+export interface Finding {
+  readonly code: DifferenceCode
+  readonly at: Location
+  readonly message: string
+  /** Directions in which it breaks somebody, where it is used in them. */
+  readonly breaks: number
+  /** Directions that it can matter in at all: a read-only property is in no request. */
+  readonly mask: number
+  readonly old?: Place
+  readonly new?: Place
+  readonly value?: Scalar
+  readonly components?: { readonly old: string; readonly new: string }
+  /** What was added or removed, for proposals. */
+  readonly subject?: Subject
+}
+
+/** A named thing that one side has: proposals look for its counterpart on the other. */
+export interface Subject {
+  readonly name: string
+  readonly side: 'old' | 'new'
+  /** Canonical text of what it judges: equal texts judge alike. */
+  readonly shape: string
+  readonly examples: readonly unknown[]
+  readonly description?: string
+  /** Its own properties: what moved into it, or out of it, is among them. */
+  parts?(): readonly Subject[]
+}
+
+/** A component of the old document beside the component of the new one that stands in its place. */
+export interface Pair {
+  readonly old: string
+  readonly new: string
+}
+
+export interface Edge {
+  readonly pair: Pair
+  readonly mask: number
+  /** The reference names another component than before: one difference here, if the two judge differently. */
+  readonly replaced?: { readonly at: Location; readonly old: Place; readonly new: Place }
+}
+
+export interface Sheet {
+  readonly findings: Finding[]
+  readonly edges: Edge[]
+}
+
+/** Where a comparison stands: both documents, the sheet to fill, and how to name what is found. */
+export interface Spot {
+  readonly old: Api
+  readonly next: Api
+  readonly sheet: Sheet
+  readonly mask: number
+  readonly path: string
+  locate(path: string): Location
+}
+
+/** Both documents, and the sheet of the operation or event that is compared. */
+export interface Desk {
+  readonly old: Api
+  readonly next: Api
+  readonly sheet: Sheet
+}
+
+/** A spot outside any component, whose path starts at a location of its own. */
+export function spotAt(desk: Desk, mask: number, locate: (path: string) => Location): Spot {
+  return { ...desk, mask, path: '', locate }
+}
+
+export const emptySheet = (): Sheet => ({ findings: [], edges: [] })
+
+/** The same spot further inside. @param step `.name`, `[]`, `{}` … */
+export function inside(spot: Spot, step: string, mask = spot.mask): Spot {
+  const path = spot.path === '' && step.startsWith('.') ? step.slice(1) : spot.path + step
+  return { ...spot, path, mask }
+}
+
+export { propertyStep } from '../../versions/inline.ts'
+
+type Detail = Partial<Pick<Finding, 'value' | 'components' | 'subject' | 'mask'>>
+
+/** Adds a finding at the spot. */
+export function found(
+  spot: Spot,
+  code: DifferenceCode,
+  breaks: number,
+  message: string,
+  places: { readonly old?: Place; readonly new?: Place },
+  detail: Detail = {},
+): void {
+  const at = spot.locate(spot.path)
+  spot.sheet.findings.push({ code, at, message, breaks, mask: spot.mask, ...places, ...detail })
+}
+
+/** The places of two schemas, parameters or the like. */
+export const places = (old: { readonly place: Place }, next: { readonly place: Place }) => ({
+  old: old.place,
+  new: next.place,
+})
+
+/** A property or the like as the subject of a proposal. */
+export function subjectOf(
+  side: 'old' | 'new',
+  api: Api,
+  { name, schema }: Pick<Property, 'name' | 'schema'>,
+): Subject {
+  const target = targetOf(api, schema)
+  const description = schema.description ?? target.description
+  return {
+    name,
+    side,
+    shape: shapeOf(api, schema, 3),
+    examples: [...schema.examples, ...(target === schema ? [] : target.examples)],
+    ...(description !== undefined && { description }),
+    ...(target.kind === 'object' && {
+      parts: () => target.properties.map((property) => subjectOf(side, api, property)),
+    }),
+  }
+}
+
+/** Follows references to what is no reference; a reference to nothing stays itself. */
+export function targetOf(api: Api, schema: Schema): Schema {
+  const seen = new Set<string>()
+  let at = schema
+  while (at.kind === 'ref' && !seen.has(at.name)) {
+    seen.add(at.name)
+    const target = api.schemas.get(at.name)
+    if (!target) return at
+    at = target
+  }
+  return at
+}
+
+const PROSE = new Set([
+  'place',
+  'description',
+  'title',
+  'examples',
+  'deprecated',
+  'extensions',
+  'default',
+  'partial',
+])
+
+/** By schema, then by depth: each is made once, however many unions and proposals ask. */
+const shapes = new WeakMap<Schema, string[]>()
+
+/** Canonical text of what a schema judges; references are followed a few levels, then stand by name. */
+export function shapeOf(api: Api, schema: Schema, depth: number): string {
+  const known = shapes.get(schema) ?? []
+  if (known.length === 0) shapes.set(schema, known)
+  const shape = known[depth] ?? makeShape(api, schema, depth)
+  known[depth] = shape
+  return shape
+}
+
+function makeShape(api: Api, schema: Schema, depth: number): string {
+  if (schema.kind === 'ref') {
+    const target = depth > 0 ? api.schemas.get(schema.name) : undefined
+    const shape = target ? shapeOf(api, target, depth - 1) : `ref ${schema.name}`
+    return schema.nullable ? `${shape}|null` : shape
+  }
+  const facts = Object.entries(schema)
+    .filter(([name, value]) => !PROSE.has(name) && value !== undefined && value !== false)
+    .map(([name, value]) => [name, factOf(api, value, depth)] as const)
+  return JSON.stringify(facts.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const SHORT = 80
+
+/** The shape of a part, no longer than a digest: shapes of shapes would grow with every level. */
+function partOf(api: Api, schema: Schema, depth: number): string {
+  const shape = shapeOf(api, schema, depth)
+  return shape.length <= SHORT ? shape : createHash('sha256').update(shape).digest('base64')
+}
+
+function factOf(api: Api, value: unknown, depth: number): unknown {
+  if (Array.isArray(value)) {
+    const facts = value.map((each) => factOf(api, each, depth))
+    return facts.every((each) => typeof each === 'string') ? facts.sort() : facts
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if ('kind' in value) return partOf(api, value as Schema, depth)
+  if (value instanceof Map) return [...value].sort()
+  if ('name' in value && 'schema' in value) {
+    const { name, required, schema } = value as Property
+    return `${name}${required ? '!' : ''}: ${partOf(api, schema, depth)}`
+  }
+  if ('pattern' in value && 'schema' in value)
+    return `${value.pattern}: ${partOf(api, value.schema as Schema, depth)}`
+  return JSON.stringify(value)
+}

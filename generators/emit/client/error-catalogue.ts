@@ -1,0 +1,84 @@
+/** The errors that a document knows: read from the schemas and the examples of its responses outside 2xx. */
+import type { Wire } from '../../client-runtime/service.ts'
+import { enumMembers, propertiesNamed } from '../../ir/members.ts'
+import type { Api, Content, Response } from '../../ir/model.ts'
+
+export interface CataloguedError {
+  readonly code: string
+  readonly description?: string
+  /** Where examples show it: statuses and types, in the order of the document. */
+  readonly statuses: readonly string[]
+  readonly types: readonly string[]
+}
+
+/** @returns every value of the error's `type`, in the order of the document. */
+export function errorTypes(api: Api, wire: Wire): readonly string[] {
+  return [...membersNamed(api, wire, 'type').keys()]
+}
+
+/** @returns every value of the error's `code`, in the order of the document. */
+export function errorCatalogue(api: Api, wire: Wire): readonly CataloguedError[] {
+  const shown = shownErrors(api, wire)
+  return [...membersNamed(api, wire, 'code')].map(([code, description]) => {
+    const uses = shown.filter((each) => each.code === code)
+    return {
+      code,
+      statuses: unique(uses.map((each) => each.status)),
+      types: unique(uses.flatMap((each) => (each.type === undefined ? [] : [each.type]))),
+      ...(description !== undefined && { description }),
+    }
+  })
+}
+
+function membersNamed(api: Api, { error }: Wire, name: string): ReadonlyMap<string, string | undefined> {
+  const found = new Map<string, string | undefined>()
+  for (const { content } of errorContents(api)) {
+    for (const envelope of propertiesNamed(api, content.schema, error.envelope)) {
+      for (const property of propertiesNamed(api, envelope.schema, name)) {
+        for (const { value, description } of enumMembers(api, property.schema)) {
+          if (typeof value === 'string') found.set(value, found.get(value) ?? description)
+        }
+      }
+    }
+  }
+  return found
+}
+
+interface ShownError {
+  readonly status: string
+  readonly code: unknown
+  readonly type?: string
+}
+
+function shownErrors(api: Api, { error }: Wire): ShownError[] {
+  return errorContents(api).flatMap(({ response, content }) =>
+    content.examples.flatMap((example) => {
+      const inside = isObject(example) ? example[error.envelope] : undefined
+      if (!isObject(inside)) return []
+      const { code, type } = inside
+      return [{ status: response.status, code, ...(typeof type === 'string' && { type }) }]
+    }),
+  )
+}
+
+/** Shared responses are read once: thousands of operations refer to a dozen of them. */
+function errorContents(api: Api): { response: Response; content: Content }[] {
+  const found = new Map<string, { response: Response; content: Content }>()
+  for (const operation of api.operations) {
+    for (const response of operation.responses) {
+      if (/^[123]/.test(response.status)) continue
+      for (const content of response.contents) {
+        found.set(`${response.status} ${content.place.pointer}`, { response, content })
+      }
+    }
+  }
+  return [...found.values()]
+}
+
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)]
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,172 @@
+/** One version of the client: an interface that types its operations, and the table that binds them. */
+import type { OperationRow, Service, Wire } from '../../client-runtime/service.ts'
+import { isJson } from '../../ir/media-type.ts'
+import type { Api, Content, Operation, Parameter } from '../../ir/model.ts'
+import { createFile, type TypeScriptFile } from '../../print/file.ts'
+import { docComment, literal, propertyKey } from '../../print/literal.ts'
+import { credentialOf } from './credential.ts'
+import { signatureHeaderOf } from './webhooks.ts'
+
+const DECLARED = [
+  'Client',
+  'Managed',
+  'Schemas',
+  'WebhookEvent',
+  'createClient',
+  'signWebhook',
+  'table',
+  'unwrap',
+]
+
+const WEBHOOK_EXPORTS =
+  "export { type UnlistedType, WebhookError, type WebhookErrorCode, type WebhookHeaders } from '../runtime/webhooks.ts'"
+
+/** @param walked whether lists can be walked with `for await`. */
+export function printVersion(api: Api, wire: Wire, walked: boolean): string {
+  const file = createFile(DECLARED)
+  const rows = api.operations.map((operation) => ({ operation, row: rowOf(operation, wire, walked) }))
+  const options = file.use('ClientOptions', '../runtime/connect.ts', { type: true })
+  const connect = file.use('connect', '../runtime/connect.ts')
+  const row = file.use('OperationRow', '../runtime/service.ts', { type: true })
+  const components = file.use('components', './types.ts', { type: true })
+  printExports(file, components, api.events.length > 0)
+  file.print(
+    '/** Header parameters that the client sends by itself. */',
+    `type Managed = ${managedHeaders(api, wire).map(literal).join(' | ') || 'never'}`,
+    '',
+    ...docComment(`${api.title}, version ${api.version}.`).trimEnd().split('\n'),
+    'export interface Client {',
+    ...rows.flatMap(({ operation, row }) => printMethod(file, api, operation, row, wire)),
+    '}',
+    '',
+    'const table = {',
+    ...rows.map(({ operation, row }) => `  ${propertyKey(operation.id)}: ${literal(row)},`),
+    `} satisfies Record<keyof Client, ${row}>`,
+    '',
+    `/** A client whose every call is answered in version ${api.version}. */`,
+    `export function createClient(options: ${options}): Client {`,
+    `  return ${connect}<Client>(${printService(file, api)}, options)`,
+    '}',
+  )
+  printWebhooks(file, api)
+  return file.text()
+}
+
+function printExports(file: TypeScriptFile, components: string, sends: boolean): void {
+  file.print(
+    "export * from '../errors.ts'",
+    "export type { Answer, Call, ListCall } from '../runtime/call.ts'",
+    "export type { ClientOptions } from '../runtime/connect.ts'",
+    "export type { Deprecation } from '../runtime/deprecation.ts'",
+    "export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '../runtime/errors.ts'",
+    ...(sends ? [WEBHOOK_EXPORTS] : []),
+    "export type { components, operations, paths, webhooks } from './types.ts'",
+    '',
+    '/** The types of the documented schemas, by name. */',
+    `export type Schemas = ${components}['schemas']`,
+    '',
+  )
+}
+
+/** Nothing where the document sends no events; the type alone where none of their headers is a signature. */
+function printWebhooks(file: TypeScriptFile, api: Api): void {
+  if (api.events.length === 0) return
+  const webhooks = file.use('webhooks', './types.ts', { type: true })
+  const eventOf = file.use('EventOf', '../runtime/webhooks.ts', { type: true })
+  file.print(
+    '',
+    `/** What version ${api.version} sends to webhook endpoints, told apart by \`type\`; other types may follow. */`,
+    `export type WebhookEvent = ${eventOf}<${webhooks}>`,
+  )
+  const header = signatureHeaderOf(api)
+  if (header === undefined) return
+  const deliveriesOf = file.use('deliveriesOf', '../runtime/webhooks.ts')
+  file.print('', `export const { unwrap, signWebhook } = ${deliveriesOf}<WebhookEvent>(${literal(header)})`)
+}
+
+function printService(file: TypeScriptFile, api: Api): string {
+  const errors = file.use('errorClasses', '../errors.ts')
+  const credential = credentialOf(api)
+  const members: Partial<Record<keyof Service, string>> = {
+    version: literal(api.version),
+    wire: file.use('wire', '../wire.ts'),
+    ...(credential && { credential: literal(credential) }),
+    errors,
+    operations: 'table',
+  }
+  const lines = Object.entries(members).map(([name, value]) => `    ${name}: ${value},\n`)
+  return `{\n${lines.join('')}  }`
+}
+
+function printMethod(
+  file: TypeScriptFile,
+  api: Api,
+  operation: Operation,
+  row: OperationRow,
+  wire: Wire,
+): string[] {
+  const use = (name: string, from: string) => file.use(name, `../runtime/${from}.ts`, { type: true })
+  const types = operationTypes(file, api, operation)
+  const key = row.keyed ? ` & ${use('KeyOption', 'types')}` : ''
+  const optional = needsInput(operation, wire) ? '' : '?'
+  const result = row.listed
+    ? `${use('ListResult', 'types')}<${types}, ${literal(wire.page.items)}>`
+    : `${use('Result', 'types')}<${types}>`
+  return [
+    ...docComment(describe(operation), '  ').trimEnd().split('\n'),
+    `  ${propertyKey(operation.id)}(input${optional}: ${use('Input', 'types')}<${types}, Managed>${key}): ${result}`,
+  ]
+}
+
+/** openapi-typescript lists an operation by its id where the document gives it one; by path and method always. */
+function operationTypes(file: TypeScriptFile, api: Api, { id, path, method }: Operation): string {
+  const paths = api.document.paths as Record<string, Record<string, { operationId?: unknown }>> | undefined
+  if (paths?.[path]?.[method.toLowerCase()]?.operationId === id) {
+    return `${file.use('operations', './types.ts', { type: true })}[${literal(id)}]`
+  }
+  return `${file.use('paths', './types.ts', { type: true })}[${literal(path)}][${literal(method.toLowerCase())}]`
+}
+
+function describe({ summary, description, method, path, deprecated }: Operation): string {
+  const parts = [summary, description, `\`${method} ${path}\``, deprecated ? '@deprecated' : undefined]
+  return parts.filter((part) => part !== undefined).join('\n\n')
+}
+
+function rowOf(operation: Operation, wire: Wire, walked: boolean): OperationRow {
+  const media = operation.body && mediaOf(operation.body.contents)
+  const answers = operation.responses.filter(({ status }) => status.startsWith('2'))
+  const contents = answers.flatMap((response) => response.contents)
+  return {
+    method: operation.method,
+    path: operation.path,
+    ...(operation.parameters.some((each) => isHeader(each, wire.idempotencyHeader)) && { keyed: true }),
+    ...(walked && operation.extensions['x-pagination'] === 'cursor' && { listed: true }),
+    ...(contents.length > 0 && !contents.some(({ mediaType }) => isJson(mediaType)) && { streamed: true }),
+    ...(media !== undefined && { media }),
+  }
+}
+
+/** @returns the media type to name in requests; undefined for JSON, which needs no naming. */
+function mediaOf(contents: readonly Content[]): string | undefined {
+  return contents.some(({ mediaType }) => isJson(mediaType)) ? undefined : contents[0]?.mediaType
+}
+
+/** Header names are compared without regard to case (RFC 9110 §5.1). */
+function isHeader(parameter: Parameter, name: string | undefined): boolean {
+  return parameter.in === 'header' && parameter.name.toLowerCase() === name?.toLowerCase()
+}
+
+function managedHeaders(api: Api, wire: Wire): string[] {
+  const parameters = api.operations.flatMap((operation) => operation.parameters)
+  const managed = parameters.filter((each) => isManaged(each, wire))
+  return [...new Set(managed.map((each) => each.name))]
+}
+
+function isManaged(parameter: Parameter, wire: Wire): boolean {
+  return isHeader(parameter, wire.versionHeader) || isHeader(parameter, wire.idempotencyHeader)
+}
+
+function needsInput(operation: Operation, wire: Wire): boolean {
+  const required = operation.parameters.some((each) => each.required && !isManaged(each, wire))
+  return required || operation.body?.required === true
+}

@@ -1,0 +1,111 @@
+/** How each version shows events: which types it has, under which headers they travel, and what changes in them. */
+import type { LoadedChange } from '../../change/load-changes.ts'
+import type { Api, EventType, OutputFile } from '../../ir/model.ts'
+import { identifier } from '../../ir/naming.ts'
+import { createFile } from '../../print/file.ts'
+import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
+import type { Bindings } from '../translations/translations.ts'
+
+/** @param apis oldest first. @returns a table of each version, one of all of them, and the payloads; nothing without events. */
+export function emitEvents(
+  apis: readonly Api[],
+  changes: readonly LoadedChange[],
+  bindings: ReadonlyMap<string, Bindings>,
+): OutputFile[] {
+  if (apis.every((api) => api.events.length === 0)) return []
+  const since = new Map<string, string>()
+  for (const api of apis)
+    for (const { name } of api.events) if (!since.has(name)) since.set(name, api.version)
+  const tables = apis.map((api, index) => ({
+    path: `${api.version}/events.ts`,
+    text: printTable(api, since, renamesAfter(apis.slice(index + 1), changes), bindings.get(api.version)),
+  }))
+  return [
+    ...tables,
+    { path: 'events.ts', text: printTables(apis) },
+    { path: 'head/events.ts', text: printPayloads(apis) },
+  ]
+}
+
+/** What the runtime emits: the payload of every type that any version has, as the newest that has it describes it. */
+function printPayloads(apis: readonly Api[]): string {
+  const newest = apis.at(-1)!
+  const file = createFile(['EventPayloads'])
+  const rows = new Map<string, string>()
+  for (const api of apis.toReversed()) {
+    for (const { name, payload } of api.events) {
+      if (rows.has(name)) continue
+      const schema = payload?.schema
+      if (schema?.kind !== 'ref') {
+        rows.set(name, 'unknown')
+        continue
+      }
+      const as = api === newest ? 'components' : identifier(`components_${api.version}`)
+      const components = file.use('components', `../${api.version}/types.ts`, { type: true, as })
+      rows.set(name, `${components}['schemas'][${stringLiteral(schema.name)}]`)
+    }
+  }
+  file.print('/** By type, in the form of head. */', 'export interface EventPayloads {')
+  for (const [name, type] of rows) file.print(`  ${propertyKey(name)}: ${type}`)
+  file.print('}')
+  return file.text()
+}
+
+/** @returns what later versions call the headers of a version. */
+function renamesAfter(later: readonly Api[], changes: readonly LoadedChange[]): (header: string) => string {
+  const renames = later.flatMap((api) =>
+    changes
+      .filter((change) => change.version === api.version)
+      .flatMap((change) => change.lenses.flatMap((lens) => (lens.kind === 'renamed-header' ? [lens] : []))),
+  )
+  return (header) => renames.reduce((name, { from, to }) => (name === from ? to : name), header)
+}
+
+function printTable(
+  api: Api,
+  since: ReadonlyMap<string, string>,
+  headName: (header: string) => string,
+  bindings: Bindings | undefined,
+): string {
+  const file = createFile(['events'])
+  const view = file.use('EventView', '../../runtime/contract.ts', { type: true })
+  const shared = new Map<string, string>()
+  const rows = api.events.map((event) => {
+    const headers = literal(headersOf(event, headName))
+    const name =
+      shared.get(headers) ?? identifier(shared.size === 0 ? 'headers' : `headers_${shared.size + 1}`)
+    shared.set(headers, name)
+    const bound = bindings?.downEvent(event.name)
+    const down = bound && file.use(bound.name, `../translations/${bound.version}.ts`)
+    const members = [
+      `since: ${stringLiteral(since.get(event.name) ?? api.version)}`,
+      name === 'headers' ? 'headers' : `headers: ${name}`,
+      ...(down ? [`down: ${down}`] : []),
+    ]
+    return `  ${propertyKey(event.name)}: { ${members.join(', ')} },`
+  })
+  for (const [headers, name] of shared) file.print(`const ${name} = ${headers}`)
+  file.print('', '/** By type; a type that is not here is never sent in this version. */')
+  file.print(`export const events: Readonly<Record<string, ${view}>> = {`, ...rows, '}')
+  return file.text()
+}
+
+function headersOf(event: EventType, headName: (header: string) => string): Record<string, string> {
+  return Object.fromEntries(event.headers.map(({ name }) => [headName(name), name]))
+}
+
+function printTables(apis: readonly Api[]): string {
+  const file = createFile(['events'])
+  const view = file.use('EventView', '../runtime/contract.ts', { type: true })
+  const rows = apis.map((api) => {
+    const name = file.use('events', `./${api.version}/events.ts`, { as: identifier(`events_${api.version}`) })
+    return `  ${stringLiteral(api.version)}: ${name},`
+  })
+  file.print('/** By version and type. */')
+  file.print(
+    `export const events: Readonly<Record<string, Readonly<Record<string, ${view}>>>> = {`,
+    ...rows,
+    '}',
+  )
+  return file.text()
+}

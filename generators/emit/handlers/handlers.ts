@@ -1,0 +1,79 @@
+/** What the runtime has to implement: one interface per tag, in head's types. */
+
+import { headOperations } from '../../change/head.ts'
+import type { LoadedChange } from '../../change/load-changes.ts'
+import { isStream, jsonBody, judgedArray } from '../../ir/bodies.ts'
+import { isJson } from '../../ir/media-type.ts'
+import type { Api, Operation, OutputFile, Schema } from '../../ir/model.ts'
+import { identifier, pascalCase } from '../../ir/naming.ts'
+import { createFile } from '../../print/file.ts'
+import { docComment, propertyKey, stringLiteral } from '../../print/literal.ts'
+
+/** Name of the interface of a tag: `book_lists` → `BookListsHandlers`. */
+export const handlersInterface = (tag: string): string => identifier(`${pascalCase(tag)}Handlers`)
+
+/** @param apis oldest first. */
+export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChange[] = []): OutputFile[] {
+  const head = apis.at(-1)!
+  const operations = headOperations(apis, changes)
+  const tags = [
+    ...new Set([...head.tags.map((tag) => tag.name), ...operations.map(({ operation }) => operation.tag)]),
+  ]
+  const file = createFile(['Schemas', 'Handlers'])
+  file.use('components', './types.ts', { type: true })
+  file.print("type Schemas = components['schemas']", '')
+  const interfaces: string[] = []
+  // Tags that differ in no letter or digit are implemented together.
+  for (const name of new Set(tags.map(handlersInterface))) {
+    const own = operations.filter(({ operation }) => handlersInterface(operation.tag) === name)
+    if (own.length === 0) continue
+    interfaces.push(name)
+    file.print(`export interface ${name} {`)
+    for (const { operation, api } of own) file.print(printMethod(operation, api, file).trimEnd())
+    file.print('}', '')
+  }
+  file.print(
+    '/** Every operation that any version has. */',
+    `export type Handlers = ${interfaces.join(' & ') || '{}'}`,
+  )
+  return [{ path: 'head/handlers.ts', text: file.text() }]
+}
+
+function printMethod(operation: Operation, api: Api, file: ReturnType<typeof createFile>): string {
+  const context = file.use('Context', '../../runtime/contract.ts', { type: true })
+  const reply = file.use('Reply', '../../runtime/contract.ts', { type: true })
+  const input = inputOf(operation, api, file)
+  const success = operation.responses.find((response) => /^2\d\d$/.test(response.status))
+  const body = success?.contents.find((content) => isJson(content.mediaType))
+  const payload = body ? typeOf(body.schema) : isStream(operation) ? 'AsyncIterable<string>' : 'undefined'
+  const answer = `${reply}<${success?.status ?? 200}, ${payload}>`
+  const comment = docComment(
+    `${operation.method} ${operation.path}${operation.summary ? `: ${operation.summary}` : ''}`,
+    '  ',
+  )
+  const parameters = [`context: ${context}`, ...(input ? [`input: ${input}`] : [])].join(', ')
+  return `${comment}  ${propertyKey(operation.id)}(${parameters}): Promise<${answer}>\n`
+}
+
+function inputOf(operation: Operation, api: Api, file: ReturnType<typeof createFile>): string | undefined {
+  const members: string[] = []
+  for (const where of ['path', 'query'] as const) {
+    if (!operation.parameters.some((parameter) => parameter.in === where)) continue
+    const operations = file.use('operations', './types.ts', { type: true })
+    const type = `${operations}${index(operation.id)}['parameters']['${where}']`
+    members.push(`${where}: ${where === 'query' ? `NonNullable<${type}>` : type}`)
+  }
+  const body = jsonBody(operation)
+  const each = body && judgedArray(api, body.schema)
+  if (each) {
+    const judged = file.use('Judged', '../../runtime/contract.ts', { type: true })
+    members.push(`items: readonly ${judged}<${typeOf(each.items)}>[]`)
+  } else if (body) members.push(`body${operation.body?.required ? '' : '?'}: ${typeOf(body.schema)}`)
+  return members.length === 0 ? undefined : `{ ${members.join('; ')} }`
+}
+
+const index = (name: string): string => `[${stringLiteral(name)}]`
+
+function typeOf(schema: Schema): string {
+  return schema.kind === 'ref' ? `Schemas${index(schema.name)}` : 'unknown'
+}

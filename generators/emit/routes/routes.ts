@@ -1,0 +1,234 @@
+/** The table of a version: for each operation what the request pipeline needs to know before and after the handler. */
+import type { Report } from '../../diagnostics/diagnostic.ts'
+import { escapePointer } from '../../document/escape-pointer.ts'
+import { isStream, jsonBody, judgedArray } from '../../ir/bodies.ts'
+import type { Api, Operation, OutputFile, Parameter, Schema } from '../../ir/model.ts'
+import { camelCase, identifier } from '../../ir/naming.ts'
+import { createFile, type TypeScriptFile } from '../../print/file.ts'
+import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
+import type { Bindings, Bound } from '../translations/translations.ts'
+import { judgedOf } from '../validators/names.ts'
+
+/** @param apis oldest first. @param bindings the translations of each version. */
+export function emitRoutes(
+  apis: readonly Api[],
+  bindings: ReadonlyMap<string, Bindings>,
+  report: Report,
+): OutputFile[] {
+  const files = apis.map((api) => ({
+    path: `${api.version}/routes.ts`,
+    text: printRoutes(api, bindings.get(api.version), report),
+  }))
+  return [...files, { path: 'versions.ts', text: printVersions(apis) }]
+}
+
+function printVersions(apis: readonly Api[]): string {
+  const file = createFile(['versions', 'current'])
+  const contract = file.use('Version', '../runtime/contract.ts', { type: true })
+  const names = apis.map((api) =>
+    file.use('version', `./${api.version}/routes.ts`, { as: identifier(`version_${api.version}`) }),
+  )
+  const current = apis.at(-1)?.version ?? ''
+  file.print(
+    '/** Every version, oldest first. */',
+    `export const versions: readonly ${contract}[] = [${names.join(', ')}]`,
+    '',
+  )
+  file.print('/** The newest version. */', `export const current = ${stringLiteral(current)}`)
+  return file.text()
+}
+
+interface Table {
+  readonly api: Api
+  readonly file: TypeScriptFile
+  readonly report: Report
+  readonly bindings: Bindings | undefined
+  /** Rows of parameters that several operations share, by constant name. */
+  readonly shared: Map<string, string>
+  /** Names of the constants for what is done with answers other than success's own, by their text. */
+  readonly answers: Map<string, string>
+}
+
+function printRoutes(api: Api, bindings: Bindings | undefined, report: Report): string {
+  const file = createFile(['version', 'operations', 'answers'])
+  const table: Table = { api, file, report, bindings, shared: new Map(), answers: new Map() }
+  const rows = api.operations.map((operation) => printOperation(table, operation))
+  const parameter = file.use('Parameter', '../../runtime/contract.ts', { type: true })
+  for (const [name, row] of [...table.shared].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    file.print(`const ${name}: ${parameter} = ${row}`)
+  }
+  const operation = file.use('Operation', '../../runtime/contract.ts', { type: true })
+  for (const [row, name] of table.answers) file.print(`const ${name}: ${operation}['downs'] = ${row}`)
+  const version = file.use('Version', '../../runtime/contract.ts', { type: true })
+  file.print('', `const operations: readonly ${operation}[] = [`, ...rows, ']', '')
+  const life = Object.entries(api.info).map(
+    ([name, value]) => `${propertyKey(camelCase(name.slice(2)))}: ${literal(value)}`,
+  )
+  file.print(`export const version: ${version} = {`, `  name: ${stringLiteral(api.version)},`)
+  file.print(...life.map((each) => `  ${each},`), '  operations,', '}')
+  return file.text()
+}
+
+function printOperation(table: Table, operation: Operation): string {
+  const members: [string, string | undefined][] = [
+    ['id', stringLiteral(table.bindings?.headId(operation) ?? operation.id)],
+    ['method', stringLiteral(operation.method)],
+    ['path', stringLiteral(operation.path)],
+    ['status', String(successOf(operation, table))],
+    ['stream', isStream(operation) ? 'true' : undefined],
+    ['oauth', literal(operation.security.flatMap((each) => each.oauth ?? []))],
+    ['extensions', printExtensions(operation)],
+    ['pathParameters', printParameters(table, operation, 'path')],
+    ['query', printParameters(table, operation, 'query')],
+    ['headers', printParameters(table, operation, 'header')],
+    ['body', printBody(table, operation)],
+    ['upPath', useTranslation(table, table.bindings?.upPath(operation))],
+    ['upQuery', useTranslation(table, table.bindings?.upQuery(operation))],
+    ['upHeaders', useTranslation(table, table.bindings?.upHeaders(operation))],
+    ['upBody', useTranslation(table, table.bindings?.upBody(operation))],
+    ['down', useTranslation(table, table.bindings?.down(operation))],
+    ['downs', printDowns(table, operation)],
+    ['downField', useTranslation(table, table.bindings?.downField(operation))],
+    ['parameterNames', printWords(table.bindings?.names(operation), stringLiteral)],
+    ['downStatus', printWords(table.bindings?.statusNames(operation), (status) => status)],
+  ]
+  const printed = members
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `    ${name}: ${value},\n`)
+  return `  {\n${printed.join('')}  },`
+}
+
+function printDowns(table: Table, operation: Operation): string | undefined {
+  const downs = [...(table.bindings?.downs(operation) ?? [])]
+  if (downs.length === 0) return undefined
+  const members = downs.map(
+    ([status, bound]) => `${stringLiteral(status)}: ${useTranslation(table, bound) ?? 'undefined'}`,
+  )
+  const row = `{ ${members.join(', ')} }`
+  const name = table.answers.get(row) ?? `answers${table.answers.size === 0 ? '' : table.answers.size + 1}`
+  table.answers.set(row, name)
+  return name
+}
+
+function useTranslation(table: Table, bound: Bound | undefined): string | undefined {
+  return bound && table.file.use(bound.name, `../translations/${bound.version}.ts`)
+}
+
+/** By head's words; absent where they are the version's own. */
+function printWords(
+  words: ReadonlyMap<string, string> | undefined,
+  print: (word: string) => string,
+): string | undefined {
+  const members = [...(words ?? [])].map(([head, own]) => `${propertyKey(head)}: ${print(own)}`)
+  return members.length > 0 ? `{ ${members.join(', ')} }` : undefined
+}
+
+function successOf(operation: Operation, table: Table): number {
+  const success = operation.responses.find((response) => /^2\d\d$/.test(response.status))
+  if (success) return Number(success.status)
+  table.report.add({
+    code: 'operation-without-success',
+    severity: 'error',
+    place: operation.place,
+    message: `${operation.id} declares no 2xx response`,
+    hint: 'declare the response of success',
+  })
+  return 200
+}
+
+function printExtensions(operation: Operation): string {
+  return literal(
+    Object.fromEntries(
+      Object.entries(operation.extensions).map(([name, value]) => [camelCase(name.slice(2)), value]),
+    ),
+  )
+}
+
+function printParameters(table: Table, operation: Operation, where: Parameter['in']): string {
+  const rows = operation.parameters
+    .filter((parameter) => parameter.in === where)
+    .map((parameter) => {
+      const row = printParameter(table, operation, parameter)
+      const component = /^\/components\/parameters\/([^/]+)$/.exec(parameter.place.pointer)?.[1]
+      if (!component) return row
+      const wanted = identifier(`parameter${component}`)
+      let name = wanted
+      for (let n = 2; (table.shared.get(name) ?? row) !== row; n++) name = `${wanted}_${n}`
+      table.shared.set(name, row)
+      return name
+    })
+  return `[${rows.join(', ')}]`
+}
+
+function printParameter(table: Table, operation: Operation, parameter: Parameter): string {
+  const type = scalarType(table.api, parameter.schema)
+  if (!type) {
+    table.report.add({
+      code: 'parameter-not-scalar',
+      severity: 'error',
+      place: parameter.place,
+      message: `the parameter ${parameter.name} of ${operation.id} is no string, number, integer or boolean`,
+      hint: 'describe it as a scalar, or as several parameters',
+    })
+  }
+  const judge = table.file.use(judgedOf(table.api).parameter(parameter, operation), './validators.js')
+  const members = [
+    `name: ${stringLiteral(parameter.name)}`,
+    `type: ${stringLiteral(type ?? 'string')}`,
+    `required: ${parameter.required}`,
+    `set: ${parameter.extensions['x-filter'] === 'equality'}`,
+    `validate: ${judge}`,
+    `pointer: ${stringLiteral(`${parameter.place.pointer}/schema`)}`,
+  ]
+  return `{ ${members.join(', ')} }`
+}
+
+function scalarType(api: Api, schema: Schema): 'string' | 'integer' | 'number' | 'boolean' | undefined {
+  switch (schema.kind) {
+    case 'ref': {
+      const target = api.schemas.get(schema.name)
+      return target && scalarType(api, target)
+    }
+    case 'string':
+    case 'boolean':
+      return schema.kind
+    case 'number':
+      return schema.integer ? 'integer' : 'number'
+    case 'enum':
+      return schema.values.every((value) => typeof value === 'string') ? 'string' : undefined
+    case 'union': {
+      const types = new Set(schema.members.map((each) => scalarType(api, each)))
+      return types.size === 1 ? [...types][0] : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+function printBody(table: Table, operation: Operation): string | undefined {
+  const content = jsonBody(operation)
+  if (!operation.body || !content) return undefined
+  const judge = table.file.use(judgedOf(table.api).body(content.schema, operation), './validators.js')
+  const pointer = `${content.place.pointer}/schema`
+  const members = [
+    `required: ${operation.body.required}`,
+    `validate: ${judge}`,
+    `pointer: ${stringLiteral(pointer)}`,
+  ]
+  const each = judgedArray(table.api, content.schema)
+  if (each) {
+    const item = table.file.use(judgedOf(table.api).item(each.items, operation), './validators.js')
+    const at =
+      each.items.kind === 'ref'
+        ? `/components/schemas/${escapePointer(each.items.name)}`
+        : each.items.place.pointer
+    const up = useTranslation(table, table.bindings?.upItem(operation))
+    const judged = [
+      `property: ${stringLiteral(each.property)}`,
+      `validate: ${item}`,
+      `pointer: ${stringLiteral(at)}`,
+    ]
+    members.push(`each: { ${[...judged, ...(up ? [`up: ${up}`] : [])].join(', ')} }`)
+  }
+  return `{ ${members.join(', ')} }`
+}

@@ -1,0 +1,118 @@
+/**
+ * Names of body fields in errors: handlers name them as head does, callers read their version's own. The longest part
+ * that means the same in both is kept: what stands inside a value that is written another way has no name there.
+ */
+
+import { docComment, literal, regexText } from '../../print/literal.ts'
+import type { Member, Move, PairFunction, Rewrite } from '../../translate/model.ts'
+import type { Stage } from '../../translate/stage.ts'
+import type { StageFile } from './file.ts'
+
+interface Rule {
+  /** Source of a regular expression; its first group is kept. */
+  readonly pattern: string
+  /** What takes the place of the rest, as `String.replace` reads it. */
+  readonly name: string
+}
+
+/** @returns the name of the function for the fields of a body, or undefined when they have the same names. */
+export function printFields(key: string | undefined, stage: Stage, file: StageFile): string | undefined {
+  const root = key === undefined ? undefined : stage.up.get(key)
+  if (!root) return undefined
+  const rules = rulesOf(root.rewrite, '', stage.up, new Set([root.key]))
+  if (rules.length === 0) return undefined
+  const name = root.old === root.next ? root.old : `${root.next}_as_${root.old}`
+  return file.declare(`${name}_field`, (declared) => [
+    docComment(`Fields of ${root.next} in errors: ${file.next} → ${file.version}.`).trimEnd(),
+    `export function ${declared}(value: string): string {`,
+    `  return value${rules.map((rule) => `\n    .replace(/^(${rule.pattern}.*$/, ${literal(`$1${rule.name}`)})`).join('')}`,
+    '}',
+  ])
+}
+
+type Functions = ReadonlyMap<string, PairFunction>
+
+/** Deepest first: rules further out have not yet renamed what these look for. */
+function rulesOf(rewrite: Rewrite, path: string, functions: Functions, inside: ReadonlySet<string>): Rule[] {
+  switch (rewrite.kind) {
+    case 'call': {
+      const called = functions.get(rewrite.key)
+      if (!called || inside.has(called.key)) return []
+      return rulesOf(called.rewrite, path, functions, new Set([...inside, called.key]))
+    }
+    case 'list':
+      return rulesOf(rewrite.item, `${path}\\[\\d+\\]`, functions, inside)
+    case 'map':
+      return rulesOf(rewrite.value, `${joined(path)}[^.[]+`, functions, inside)
+    case 'choice':
+      return rewrite.cases.flatMap((each) => rulesOf(each.rewrite, path, functions, inside))
+    case 'instead':
+      return rulesOf(rewrite.rewrite, path, functions, inside)
+    case 'relocate':
+      return [
+        ...rewrite.moves.map((move) => moveRule(move, path)),
+        ...rulesOf(rewrite.inner, path, functions, inside),
+      ]
+    case 'all':
+      return rewrite.parts.flatMap((each) => rulesOf(each, path, functions, inside))
+    case 'object':
+      return rewrite.members
+        .toSorted((a, b) => Number(b.kind === 'change') - Number(a.kind === 'change'))
+        .flatMap((member) => memberRules(member, path, functions, inside))
+    default:
+      return []
+  }
+}
+
+/** What stands inside a value that is written another way has no name there. */
+function moveRule({ source, target, rewrite }: Move, path: string): Rule {
+  const pattern = `${joined(path)})${target.map(regexText).join('\\.')}(?![^.[])`
+  const name = replacementText(source.join('.'))
+  return rewrite.kind === 'turn' ? { pattern, name } : { pattern: `${pattern}(.*)`, name: `${name}$2` }
+}
+
+function memberRules(
+  member: Member,
+  path: string,
+  functions: Functions,
+  inside: ReadonlySet<string>,
+): Rule[] {
+  switch (member.kind) {
+    case 'change':
+      return rulesOf(member.rewrite, joined(path) + regexText(member.name), functions, inside)
+    case 'move':
+      if (!member.by)
+        return [
+          {
+            pattern: `${joined(path)})${regexText(member.to)}(?![^.[])(.*)`,
+            name: `${replacementText(member.from)}$2`,
+          },
+        ]
+      return [
+        { pattern: `${joined(path)})${regexText(member.to)}(?![^.[])`, name: replacementText(member.from) },
+      ]
+    case 'group': {
+      if (member.by.lens.kind !== 'replace') return []
+      const [only, ...others] = member.by.lens.old
+      return member.by.lens.new.map((name) =>
+        others.length === 0
+          ? { pattern: `${joined(path)})${regexText(name)}(?![^.[])`, name: replacementText(only ?? '') }
+          : outside(path, name),
+      )
+    }
+    case 'default':
+      return member.known ? [] : [outside(path, member.name)]
+    default:
+      return []
+  }
+}
+
+/** What the older version has no name for is a fault of the object that would hold it. */
+const outside = (path: string, name: string): Rule => ({
+  pattern: `${path})${path === '' ? '' : '\\.'}${regexText(name)}(?![^.[])`,
+  name: '',
+})
+
+const joined = (path: string): string => (path === '' ? '' : `${path}\\.`)
+
+const replacementText = (text: string): string => text.replaceAll('$', '$$$$')

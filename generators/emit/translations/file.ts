@@ -1,0 +1,204 @@
+/** The file of one step: functions of pairs of components, printed when they are first asked for. */
+import type { LoadedChange } from '../../change/load-changes.ts'
+import type { Report } from '../../diagnostics/diagnostic.ts'
+import { camelCase, identifier } from '../../ir/naming.ts'
+import { createFile, type TypeScriptFile } from '../../print/file.ts'
+import { docComment, stringLiteral } from '../../print/literal.ts'
+import type { Direction, PairFunction, Rewrite } from '../../translate/model.ts'
+import { bodyOf, type Scope } from './code.ts'
+
+/** Where the functions are that go along a path. */
+const PATHS = '../paths.ts'
+
+export interface StageFile {
+  readonly version: string
+  readonly next: string
+  /** @returns the name of the function of a pair, printing it and all that it calls. */
+  pair(
+    key: string,
+    direction: Direction,
+    functions: ReadonlyMap<string, PairFunction>,
+    report: Report,
+  ): string
+  /** @returns the name of a function that does both, one after the other. */
+  compose(own: string, further: { readonly name: string; readonly version: string }, up: boolean): string
+  /** Prints a function once. @returns its name. @param key what it does, where functions of one name may differ. */
+  declare(wanted: string, lines: (name: string) => readonly string[], key?: string): string
+  /** A constant. @returns its name; one that is there already with the same value is used again. */
+  table(hint: string, code: string): string
+  /** Imports a change. @returns its local name. */
+  change(change: LoadedChange): string
+  /** Imports a function that goes along a path. @returns its local name. */
+  path(name: string): string
+  /** @returns undefined when nothing was printed. */
+  text(): string | undefined
+}
+
+/** @param pathOf where a change is, relative to the file. */
+export function createFileOf(
+  version: string,
+  next: string,
+  pathOf: (change: LoadedChange) => string,
+): StageFile {
+  const file = createFile(['Value'])
+  const names = new Set<string>(['Value', 'Old', 'New'])
+  const known = new Map<string, string>()
+  const printed: string[] = []
+  const fresh = (wanted: string): string => {
+    let name = identifier(wanted)
+    for (let n = 2; names.has(name); n += 1) name = `${identifier(wanted)}_${n}`
+    names.add(name)
+    return name
+  }
+  const once = (key: string, wanted: string, print: (name: string) => void): string => {
+    const found = known.get(key)
+    if (found) return found
+    const name = fresh(wanted)
+    known.set(key, name)
+    print(name)
+    return name
+  }
+  const stage: StageFile = {
+    version,
+    next,
+    declare: (wanted, lines, key = '') =>
+      once(`function ${wanted} ${key}`, wanted, (name) => printed.push(...lines(name), '')),
+    table: (hint, code) => once(`table ${code}`, hint, (name) => printed.push(`const ${name} = ${code}`, '')),
+    change: (change) =>
+      once(`change ${change.id}`, camelCase(change.id), (name) => {
+        file.use('default', pathOf(change), { as: name })
+      }),
+    path: (name) => file.use(name, PATHS),
+    pair(key, direction, functions, report) {
+      const each = functions.get(key)!
+      return once(`${direction} ${key}`, nameOf(each, direction), (name) => {
+        const scope = scopeOf(stage, direction, functions, report)
+        checkUnions(each.rewrite, report)
+        const body = bodyOf(each.rewrite, scope, name)
+        printed.push(...printPair(each, name, direction, body, { version, next, file }), '')
+      })
+    },
+    compose(own, further, up) {
+      const wanted = `${own.replace(/_(up|down)$/, '')}_${up ? 'toHead' : 'fromHead'}`
+      const key = `compose ${own} ${further.version} ${further.name}`
+      return once(key, wanted, (name) => {
+        const as = fresh(`${further.name}_${further.version}`)
+        const other = file.use(further.name, `./${further.version}.ts`, { as })
+        const [inner, outer] = up ? [own, other] : [other, own]
+        printed.push(
+          `/** ${up ? `${version} → head` : `head → ${version}`}, over ${further.version}. */`,
+          `export const ${name} = (value: Parameters<typeof ${inner}>[0]) => ${outer}(${inner}(value))`,
+          '',
+        )
+      })
+    },
+    text() {
+      if (printed.length === 0) return undefined
+      file.print(
+        '/** Valid in its version; what shape it has is said by the functions’ own types. */',
+        'type Value = any',
+        '',
+      )
+      file.print(...printed)
+      return file.text().trimEnd().concat('\n')
+    },
+  }
+  return stage
+}
+
+function scopeOf(
+  stage: StageFile,
+  direction: Direction,
+  functions: ReadonlyMap<string, PairFunction>,
+  report: Report,
+): Scope {
+  return {
+    direction,
+    call: (key) => stage.pair(key, direction, functions, report),
+    change: ({ change }) => stage.change(change),
+    table: stage.table,
+    path: stage.path,
+    hoist: (hint, body) =>
+      stage.declare(
+        hint,
+        (name) => [`function ${name}(value: Value): Value {`, ...indent(body), '}'],
+        body.join(' '),
+      ),
+  }
+}
+
+function nameOf({ old, next }: PairFunction, direction: Direction): string {
+  return old === next
+    ? `${old}_${direction}`
+    : `${direction === 'up' ? `${old}_as_${next}` : `${next}_as_${old}`}_${direction}`
+}
+
+const indent = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)
+
+interface Versions {
+  readonly version: string
+  readonly next: string
+  readonly file: TypeScriptFile
+}
+
+/** A signature in both versions' types over a body that is free of them: which version a value is of changes within. */
+function printPair(
+  { old, next, key, nullable }: PairFunction,
+  name: string,
+  direction: Direction,
+  body: readonly string[],
+  { version, next: newer, file }: Versions,
+): string[] {
+  const [from, to] = direction === 'up' ? [version, newer] : [newer, version]
+  const inside = [...(nullable ? ['if (value === null) return value'] : []), ...body]
+  const opening = [docComment(`${direction === 'up' ? old : next}: ${from} → ${to}.`).trimEnd()]
+  const isComponent = key.includes(' ')
+  if (isComponent) {
+    const types = (of: string) =>
+      file.use('components', `../${of}/types.ts`, { type: true, as: of === version ? 'Old' : 'New' })
+    const one = `${types(version)}['schemas'][${stringLiteral(old)}]`
+    const other = `${types(newer)}['schemas'][${stringLiteral(next)}]`
+    opening.push(
+      `export function ${name}(value: ${direction === 'up' ? one : other}): ${direction === 'up' ? other : one}`,
+    )
+  }
+  return [...opening, `export function ${name}(value: Value): Value {`, ...indent(inside), '}']
+}
+
+/** A union whose changed member nothing tells apart cannot be translated. */
+function checkUnions(rewrite: Rewrite, report: Report): void {
+  switch (rewrite.kind) {
+    case 'choice':
+      if (rewrite.cases.some((each) => !each.test && each.rewrite.kind !== 'same')) {
+        report.add({
+          code: 'translation-union',
+          severity: 'error',
+          place: rewrite.union.place,
+          message:
+            'a member of this union differs between versions, and nothing tells its values from the others’',
+          hint: 'give the union a discriminator, or its members a required property of their own',
+        })
+      }
+      for (const each of rewrite.cases) checkUnions(each.rewrite, report)
+      break
+    case 'list':
+      checkUnions(rewrite.item, report)
+      break
+    case 'map':
+      checkUnions(rewrite.value, report)
+      break
+    case 'instead':
+      checkUnions(rewrite.rewrite, report)
+      break
+    case 'relocate':
+      checkUnions(rewrite.inner, report)
+      for (const each of rewrite.moves) checkUnions(each.rewrite, report)
+      break
+    case 'all':
+      for (const each of rewrite.parts) checkUnions(each, report)
+      break
+    case 'object':
+      for (const each of rewrite.members)
+        if ('rewrite' in each && each.rewrite) checkUnions(each.rewrite, report)
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * Translations between each version and head: one function per pair of components and direction for each step between
+ * adjacent versions, composed where several steps change a value. What nothing on the way changes has no function.
+ */
+import { relative } from 'node:path'
+import { readAsset } from '../../assets/assets.ts'
+import { nextStatus } from '../../change/align.ts'
+import type { LoadedChange } from '../../change/load-changes.ts'
+import type { Report } from '../../diagnostics/diagnostic.ts'
+import type { Api, Operation, OutputFile } from '../../ir/model.ts'
+import { compare } from '../../print/file.ts'
+import type { PairFunction } from '../../translate/model.ts'
+import { PARTS, type Part } from '../../translate/parameters.ts'
+import { createStage, type Stage, successOf } from '../../translate/stage.ts'
+import { printFields } from './fields.ts'
+import { createFileOf, type StageFile } from './file.ts'
+import { printParameters } from './parameters.ts'
+
+/** A function by its name and the version in whose file it stands. */
+export interface Bound {
+  readonly name: string
+  readonly version: string
+}
+
+/** What an operation or an event of a version needs on its way to head and back; absent where nothing changes. */
+export interface Bindings {
+  down(operation: Operation): Bound | undefined
+  upBody(operation: Operation): Bound | undefined
+  upItem(operation: Operation): Bound | undefined
+  upPath(operation: Operation): Bound | undefined
+  upQuery(operation: Operation): Bound | undefined
+  upHeaders(operation: Operation): Bound | undefined
+  downField(operation: Operation): Bound | undefined
+  downEvent(event: string): Bound | undefined
+  /** Of answers other than success's own, by status, range or `default`: what the next wider one does not say. */
+  downs(operation: Operation): ReadonlyMap<string, Bound | undefined>
+  /** The id under which handlers know it. */
+  headId(operation: Operation): string
+  /** Names of parameters, and statuses, by head's, where they differ. */
+  names(operation: Operation): ReadonlyMap<string, string>
+  statusNames(operation: Operation): ReadonlyMap<string, string>
+}
+
+export interface Translations {
+  readonly files: readonly OutputFile[]
+  readonly bindings: ReadonlyMap<string, Bindings>
+}
+
+type Kind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'fields' | Part
+
+/** A version's own functions, and those of the whole way to head. */
+interface Layer {
+  readonly stage: Stage
+  readonly file: StageFile
+  readonly report: Report
+  readonly later: Layer | undefined
+  readonly bound: Map<string, Bound | undefined>
+}
+
+/**
+ * @param apis oldest first.
+ * @param out the folder that output goes to, from which changes are imported.
+ */
+export function emitTranslations(
+  apis: readonly Api[],
+  changes: readonly LoadedChange[],
+  report: Report,
+  out: string,
+): Translations {
+  const bindings = new Map<string, Bindings>()
+  const files: OutputFile[] = []
+  let later: Layer | undefined
+  for (let index = apis.length - 2; index >= 0; index -= 1) {
+    const [old, next] = [apis[index]!, apis[index + 1]!]
+    const own = changes.filter((change) => change.version === next.version)
+    const file = createFileOf(old.version, next.version, (change) =>
+      relative(`${out}/translations`, change.file),
+    )
+    const statusesOf = statusesIn(apis.slice(index))
+    const layer: Layer = {
+      stage: createStage(old, next, own, statusesOf),
+      file,
+      report,
+      later,
+      bound: new Map(),
+    }
+    noteMissed(layer)
+    bindings.set(old.version, bindAll(layer, statusesOf))
+    const text = file.text()
+    if (text !== undefined) files.unshift({ path: `translations/${old.version}.ts`, text })
+    later = layer
+  }
+  if (files.some(({ text }) => text.includes("'../paths.ts'")))
+    files.push({ path: 'paths.ts', text: readAsset('runtime/paths.ts') })
+  return { files, bindings }
+}
+
+type StatusesOf = (id: string) => ReadonlySet<string>
+
+/** Statuses of an operation in any of the versions: what handlers answer, each of them tells its callers. */
+function statusesIn(apis: readonly Api[]): StatusesOf {
+  const byId = new Map<string, Set<string>>()
+  for (const { operations } of apis)
+    for (const { id, responses } of operations) {
+      const known = byId.get(id) ?? new Set()
+      byId.set(id, known)
+      for (const { status } of responses) known.add(status)
+    }
+  return (id) => byId.get(id) ?? new Set()
+}
+
+/** How many places are named before the rest is counted. */
+const NAMED = 50
+
+/** Says of each place whose values change without anybody translating them. */
+function noteMissed({ stage, report }: Layer): void {
+  const { missed, next } = stage
+  const rest = missed.length > NAMED ? `, and ${missed.length - NAMED} more such places` : ''
+  for (const [index, place] of missed.slice(0, NAMED).entries())
+    report.add({
+      code: 'value-not-translated',
+      severity: 'warning',
+      place,
+      message: `values here differ in ${next.version}, and no function translates them${index === 0 ? rest : ''}`,
+      hint: 'describe them as properties or items of JSON bodies and answers, make both versions the same, or translate them where they are read',
+    })
+}
+
+/** Prints everything that the version's operations and events need. */
+function bindAll(layer: Layer, statusesOf: StatusesOf): Bindings {
+  const { old } = layer.stage
+  const statusesFor = (id: string) => new Set([...statusesOf(id), ...statusesOf(headIdOf(layer, id))])
+  for (const operation of old.operations) {
+    const { id } = operation
+    for (const status of statusesFor(id))
+      if (status !== successOf(operation)?.status) boundTo(layer, 'statuses', `${id} ${status}`)
+    for (const kind of ['answers', 'bodies', 'items', 'path', 'query', 'header', 'fields'] as const)
+      boundTo(layer, kind, id)
+  }
+  for (const { name } of old.events) boundTo(layer, 'payloads', name)
+  const found = (kind: Kind, id: string) => layer.bound.get(`${kind} ${id}`)
+  return {
+    down: ({ id }) => found('answers', id),
+    upBody: ({ id }) => found('bodies', id),
+    upItem: ({ id }) => found('items', id),
+    upPath: ({ id }) => found('path', id),
+    upQuery: ({ id }) => found('query', id),
+    upHeaders: ({ id }) => found('header', id),
+    downField: ({ id }) => found('fields', id),
+    downEvent: (event) => found('payloads', event),
+    downs: (operation) => {
+      const { id } = operation
+      const others = [...statusesFor(id)].filter((status) => status !== successOf(operation)?.status)
+      const all = others.map((status) => [status, found('statuses', `${id} ${status}`)] as const)
+      return narrowest(new Map(all), found('answers', id))
+    },
+    headId: ({ id }) => headIdOf(layer, id),
+    names: ({ id }) => wordsFor(layer, 'names', id),
+    statusNames: ({ id }) => wordsFor(layer, 'statusNames', id),
+  }
+}
+
+/** Leaves out what the wider ones say as well. @param success what is done with a success of which nothing is said. */
+function narrowest(all: ReadonlyMap<string, Bound | undefined>, success: Bound | undefined) {
+  const kept = new Map([...all].sort(([a], [b]) => compare(a, b)))
+  const isSame = (a: Bound | undefined, b: Bound | undefined) =>
+    a?.name === b?.name && a?.version === b?.version
+  const wider = (status: string): Bound | undefined => {
+    const range = `${status.charAt(0)}XX`
+    if (status !== range && kept.has(range)) return kept.get(range)
+    if (/^[123]/.test(status)) return success
+    return status === 'default' ? undefined : kept.get('default')
+  }
+  for (const [status, bound] of kept) if (isSame(bound, wider(status))) kept.delete(status)
+  return kept
+}
+
+/** The function for the whole way between a version and head. */
+function boundTo(layer: Layer, kind: Kind, id: string): Bound | undefined {
+  const key = `${kind} ${id}`
+  if (layer.bound.has(key)) return layer.bound.get(key)
+  const own = ownFunction(layer, kind, id)
+  const on = goesOn(layer, kind, id)
+  const further = on !== undefined && layer.later ? boundTo(layer.later, kind, on) : undefined
+  const { version } = layer.stage.old
+  const bound = own && further ? layer.file.compose(own, further, isUp(kind)) : own
+  const result = bound === undefined ? further : { name: bound, version }
+  layer.bound.set(key, result)
+  return result
+}
+
+const isPart = (kind: Kind): kind is Part => (PARTS as readonly string[]).includes(kind)
+const isUp = (kind: Kind): boolean => kind === 'bodies' || kind === 'items' || isPart(kind)
+
+/** What it is called in the next version, if that has it too: what it dropped is in head as the last version had it. */
+function goesOn({ stage }: Layer, kind: Kind, id: string): string | undefined {
+  if (kind === 'payloads') return stage.next.events.some((event) => event.name === id) ? id : undefined
+  if (kind !== 'statuses') return stage.counterparts.get(id)?.id
+  const operation = operationOf(id)
+  const on = stage.counterparts.get(operation)?.id
+  const status = id.slice(operation.length + 1)
+  return on && `${on} ${nextStatus(stage.statusNames.get(operation), status)}`
+}
+
+function headIdOf({ stage, later }: Layer, id: string): string {
+  const on = stage.counterparts.get(id)?.id
+  if (on === undefined) return id
+  return later ? headIdOf(later, on) : on
+}
+
+/** What head calls something → what the version calls it. */
+function wordsFor({ stage, later }: Layer, kind: 'names' | 'statusNames', id: string): Map<string, string> {
+  const own = new Map(stage[kind].get(id))
+  const on = stage.counterparts.get(id)?.id
+  if (!later || on === undefined) return own
+  const further = wordsFor(later, kind, on)
+  const told = [...further].map(([head, word]) => [head, own.get(word) ?? word] as const)
+  const rest = [...own].filter(([word]) => ![...further.values()].includes(word))
+  return new Map([...told, ...rest].filter(([head, word]) => head !== word))
+}
+
+/** The operation of `getBook 404`. */
+const operationOf = (key: string): string => key.slice(0, key.lastIndexOf(' '))
+
+function ownFunction({ stage, file, report }: Layer, kind: Kind, id: string): string | undefined {
+  switch (kind) {
+    case 'path':
+    case 'query':
+    case 'header':
+      return printParameters(kind, id, stage, file, report)
+    case 'fields':
+      return printFields(stage.bodies.get(id) ?? stage.items.get(id), stage, file)
+    default: {
+      const key = stage[kind].get(id) ?? (kind === 'statuses' ? successKey(stage, id) : undefined)
+      const direction = isUp(kind) ? 'up' : 'down'
+      const functions: ReadonlyMap<string, PairFunction> = stage[direction]
+      return key === undefined ? undefined : file.pair(key, direction, functions, report)
+    }
+  }
+}
+
+/** Success's own answer is another's further one: `getBook 202`, where a version lists that first. */
+function successKey({ old, answers }: Stage, id: string): string | undefined {
+  const operation = old.operations.find((each) => each.id === operationOf(id))
+  const success = operation && successOf(operation)
+  return success && id === `${operation.id} ${success.status}` ? answers.get(operation.id) : undefined
+}

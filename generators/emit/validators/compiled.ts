@@ -1,0 +1,181 @@
+/**
+ * Schemas beyond the printer, compiled by ajv into one file of plain functions. Every schema that is referred to has a
+ * flat `$id` of its own, since ajv compiles the target of a pointer again for each reference; equal ones of several
+ * versions are one.
+ */
+import { createHash } from 'node:crypto'
+import standalone from 'ajv/dist/standalone/index.js'
+import { DiagnosticsError } from '../../diagnostics/diagnostic.ts'
+import type { Place } from '../../diagnostics/place.ts'
+import type { Api, JsonSchema } from '../../ir/model.ts'
+import { compare } from '../../print/file.ts'
+import { createAjv } from './ajv.ts'
+import { closures } from './closure.ts'
+import type { SharedFunction } from './functions.ts'
+import { mapSchemas } from './json-schema.ts'
+import { linkAjv } from './link-ajv.ts'
+import { printSeen, printUnevaluated, type SeenWriter, type UnevaluatedKeyword } from './unevaluated.ts'
+
+export const COMPILED_FILE = 'validators-compiled.js'
+
+export interface Compiler {
+  /** @returns the name of the function of the rules at a place. */
+  add(api: Api, place: Place): string
+  names(): string[]
+  /** @param functions prints functions that are shared with other files. */
+  print(functions: (names: ReadonlySet<SharedFunction>) => string): string | undefined
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
+
+export function createCompiler(): Compiler {
+  const schemas = createSchemas()
+  const ids = new Map<string, string>()
+  const names = () => [...ids.keys()].sort(compare)
+  return {
+    add(api, place) {
+      const graph = graphOf(api)
+      const id = graph.idOf(place.pointer)
+      try {
+        addReached(schemas, graph, place.pointer)
+        schemas.ajv.getSchema(id)
+      } catch (error) {
+        const message = `this schema cannot be compiled: ${error instanceof Error ? error.message : String(error)}`
+        const hint = 'write it with other keywords'
+        throw new DiagnosticsError([{ code: 'schema-not-compiled', severity: 'error', place, message, hint }])
+      }
+      const name = `compiled$${id.slice(1)}`
+      ids.set(name, id)
+      return name
+    },
+    names,
+    print(functions) {
+      if (ids.size === 0) return undefined
+      const helpers = schemas.printHelpers()
+      // In the order in which they were compiled: ajv prints a cycle twice that it enters elsewhere.
+      const wanted = [...ids, ...schemas.checks].map(([name, id]) => [`${name}$`, id] as const)
+      return linkAjv(standalone.default(schemas.ajv, Object.fromEntries(wanted)) + helpers, functions)
+    },
+  }
+}
+
+interface Schemas {
+  readonly ajv: ReturnType<typeof createAjv>
+  has(id: string): boolean
+  add(id: string, schema: JsonSchema): void
+  /** Ids of schemas that helpers ask, by the name of their function. */
+  readonly checks: ReadonlyMap<string, string>
+  /** @returns the functions that are no schemas of ajv's. */
+  printHelpers(): string
+}
+
+/** Schemas by id, with functions in place of the keywords that ajv does not do. */
+function createSchemas(): Schemas {
+  const ajv = createAjv()
+  const known = new Map<string, JsonSchema>()
+  const checks = new Map<string, string>()
+  const helpers = new Map<string, string>()
+  const waiting: (() => void)[] = []
+  const later = (name: string, print: () => string): string => {
+    if (!helpers.has(name)) {
+      helpers.set(name, '')
+      // Not yet: what it refers to may still be unknown.
+      waiting.push(() => helpers.set(name, print()))
+    }
+    return name
+  }
+  const add = (id: string, schema: JsonSchema): void => {
+    if (known.has(id)) return
+    known.set(id, schema)
+    const replaced = mapSchemas(schema, (each) => besidePrefix({ ...each, ...unevaluatedOf(each) }))
+    ajv.addSchema(typeof replaced === 'boolean' ? { $id: id, allOf: [replaced] } : { $id: id, ...replaced })
+  }
+  const writer: SeenWriter = {
+    check(schema) {
+      const hash = digest(JSON.stringify(schema))
+      add(`c${hash}`, schema)
+      checks.set(`check$${hash}`, `c${hash}`)
+      return `check$${hash}$`
+    },
+    seenBy: (id, keyword) =>
+      later(`${keyword}$${id}`, () => printSeen(`${keyword}$${id}`, known.get(id)!, keyword, writer)),
+  }
+  const unevaluatedOf = (rules: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(
+      (['unevaluatedItems', 'unevaluatedProperties'] satisfies UnevaluatedKeyword[])
+        .filter((keyword) => keyword in rules)
+        .map((keyword) => {
+          const name = `rest$${digest(JSON.stringify([keyword, rules]))}`
+          return [keyword, later(name, () => printUnevaluated(name, rules, keyword, writer))]
+        }),
+    )
+  return {
+    ajv,
+    has: (id) => known.has(id),
+    add,
+    checks,
+    printHelpers() {
+      for (let next = waiting.pop(); next; next = waiting.pop()) next()
+      return [...helpers]
+        .sort(([a], [b]) => compare(a, b))
+        .map(([, text]) => text)
+        .join('')
+    },
+  }
+}
+
+/** ajv asks nothing more of a list that is too short for `prefixItems`: what stands beside them is asked before. */
+function besidePrefix(rules: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!('prefixItems' in rules)) return rules
+  const beside = Object.entries(rules).filter(([name]) => BESIDE_PREFIX.includes(name))
+  if (beside.length === 0) return rules
+  const others = Object.entries(rules).filter(([name]) => !BESIDE_PREFIX.includes(name))
+  const all = Array.isArray(rules.allOf) ? rules.allOf : []
+  return { ...Object.fromEntries(others), allOf: [...all, Object.fromEntries(beside)] }
+}
+
+const BESIDE_PREFIX = ['contains', 'minContains', 'maxContains', 'uniqueItems', 'unevaluatedItems']
+
+interface Graph {
+  readonly rules: ReadonlyMap<string, JsonSchema>
+  idOf(pointer: string): string
+}
+
+const graphs = new WeakMap<Api, Graph>()
+
+/** What each schema of a version says, together with all that it refers to. */
+function graphOf(api: Api): Graph {
+  const known = graphs.get(api)
+  if (known) return known
+  const nodes = [...api.rules].map(([pointer, schema]) => {
+    const refs = new Set<string>()
+    withIds(schema, (target) => {
+      refs.add(target)
+      return target
+    })
+    return [pointer, { text: JSON.stringify(schema), refs }] as const
+  })
+  const hashes = closures(new Map(nodes))
+  const graph: Graph = { rules: api.rules, idOf: (pointer) => `s${digest(hashes.get(pointer)!.hash)}` }
+  graphs.set(api, graph)
+  return graph
+}
+
+function addReached(schemas: Schemas, graph: Graph, pointer: string): void {
+  const waiting = [pointer]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const id = graph.idOf(next)
+    if (schemas.has(id)) continue
+    const schema = withIds(graph.rules.get(next)!, (target) => {
+      waiting.push(target)
+      return graph.idOf(target)
+    })
+    schemas.add(id, schema)
+  }
+}
+
+/** @param idOf the id of a pointer: `#` and the pointer stand in references before. */
+const withIds = (schema: JsonSchema, idOf: (pointer: string) => string): JsonSchema =>
+  mapSchemas(schema, (rules) =>
+    typeof rules.$ref === 'string' ? { ...rules, $ref: idOf(rules.$ref.slice(1)) } : rules,
+  )

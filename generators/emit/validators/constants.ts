@@ -1,0 +1,55 @@
+/** What the validators of one file share: constants named by what they are, and functions. */
+import { createHash } from 'node:crypto'
+import type { Place } from '../../diagnostics/place.ts'
+import type { Api } from '../../ir/model.ts'
+import { COMPILED_FILE, createCompiler } from './compiled.ts'
+import { printFunctions, type SharedFunction } from './functions.ts'
+
+export interface Constants {
+  /** @returns the name of a constant with this value, the same for the same text. */
+  define(kind: string, value: string): string
+  /** @returns the function's name, which will be there. */
+  call(name: SharedFunction): string
+  /** @returns the name of a function that ajv makes of the rules at a place. */
+  compile(api: Api, place: Place): string
+  /** Imports, constants and functions that were asked for. */
+  print(): string
+  /** @returns the file of what ajv makes; nothing where nothing is. */
+  printCompiled(): string | undefined
+}
+
+export function createConstants(): Constants {
+  const names = new Map<string, string>()
+  const taken = new Set<string>()
+  const used = new Set<SharedFunction>()
+  const compiler = createCompiler()
+  return {
+    define(kind, value) {
+      const known = names.get(value)
+      if (known) return known
+      const digest = createHash('sha256').update(value).digest('hex')
+      // Named by what they are, so that one more of them changes no other line.
+      let size = 8
+      while (taken.has(`${kind}$${digest.slice(0, size)}`)) size++
+      const name = `${kind}$${digest.slice(0, size)}`
+      taken.add(name)
+      names.set(value, name)
+      return name
+    },
+    call(name) {
+      used.add(name)
+      if (name === 'unique') used.add('canonical')
+      return name
+    },
+    compile: compiler.add,
+    printCompiled: () => compiler.print(printFunctions),
+    print() {
+      const imports = used.has('format') ? "import formats from 'ajv-formats/dist/formats.js'\n" : ''
+      const constants = [...names].map(([value, name]) => `const ${name} = ${value}\n`).sort()
+      const compiled = compiler.names()
+      const foreign =
+        compiled.length > 0 ? `import { ${compiled.join(', ')} } from './${COMPILED_FILE}'\n` : ''
+      return `${imports}${foreign}${constants.join('')}\n${printFunctions(used)}`
+    },
+  }
+}

@@ -1,0 +1,152 @@
+/** What generated validators call, each printed where one of them is used. */
+import { stringLiteral } from '../../print/literal.ts'
+
+/** Formats of strings that are judged; `ajv-formats` has their judges. Others are notes for readers. */
+export const STRING_FORMATS = [
+  'byte',
+  'date',
+  'date-time',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'iso-date-time',
+  'iso-time',
+  'json-pointer',
+  'json-pointer-uri-fragment',
+  'regex',
+  'relative-json-pointer',
+  'time',
+  'uri',
+  'uri-reference',
+  'uri-template',
+  'url',
+  'uuid',
+]
+
+/** Functions that generated judges call, each printed where one of them is used. */
+const FUNCTIONS = {
+  isObject: `function isObject(v) {
+  return typeof v === 'object' && v !== null && !Array.isArray(v)
+}`,
+  own: `/** A property whose name every object inherits. */
+function own(v, name) {
+  return Object.hasOwn(v, name) ? v[name] : undefined
+}`,
+  length: `/** Characters as JSON Schema counts them: code points. */
+function length(v) {
+  let n = v.length
+  for (let at = 0; at < v.length - 1; at++) {
+    if ((v.charCodeAt(at) & 0xfc00) === 0xd800 && (v.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
+      n--
+      at++
+    }
+  }
+  return n
+}`,
+  closed: `/** Whether an object has only known properties, \`n\` of which are known to be there. */
+function closed(v, n, names) {
+  for (const name in v) if (--n < 0 && !names.has(name)) return false
+  if (n === 0) return true
+  for (const name in v) if (!names.has(name)) return false
+  return true
+}`,
+  unique: `/** Whether no two items are equal: one pass, whatever they are. */
+function unique(list) {
+  const scalars = new Set()
+  const others = new Set()
+  for (const item of list) {
+    const other = typeof item === 'object' && item !== null
+    const seen = other ? others : scalars
+    const mark = other ? canonical(item) : item
+    if (seen.has(mark)) return false
+    seen.add(mark)
+  }
+  return true
+}`,
+  canonical: `/** JSON with sorted names: the same for equal values. */
+function canonical(v) {
+  if (Array.isArray(v)) return \`[\${v.map(canonical).join()}]\`
+  if (typeof v !== 'object' || v === null) return JSON.stringify(v)
+  let text = '{'
+  for (const name of Object.keys(v).sort()) text += \`\${JSON.stringify(name)}:\${canonical(v[name])},\`
+  return text
+}`,
+  isMultiple: `/** Whether one decimal number is a multiple of another, as both are written: 0.07 of 0.01. */
+function isMultiple(v, step) {
+  if (Number.isSafeInteger(v) && Number.isSafeInteger(step)) return v % step === 0
+  const [a, b] = [decimalOf(v), decimalOf(step)]
+  if (b.digits === 0n) return false
+  const shift = a.exponent - b.exponent
+  return shift < 0
+    ? a.digits % (b.digits * 10n ** BigInt(-shift)) === 0n
+    : (a.digits * 10n ** BigInt(shift)) % b.digits === 0n
+}
+
+/** A number as its shortest spelling says: whole digits, times a power of ten. */
+function decimalOf(v) {
+  const [coefficient, exponent = '0'] = String(v).split('e')
+  const [whole, fraction = ''] = coefficient.split('.')
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
+}`,
+  pattern: `/** JSON Schema means patterns in Unicode mode; one that is none there is read in the older one. */
+function pattern(text) {
+  try {
+    return new RegExp(text, 'u')
+  } catch {
+    return new RegExp(text)
+  }
+}`,
+  equal: `function equal(a, b) {
+  return canonical(a) === canonical(b)
+}`,
+  format: `function format(name) {
+  const judge = formats.fullFormats[name]
+  if (typeof judge === 'function') return judge
+  return judge instanceof RegExp ? (v) => judge.test(v) : judge.validate
+}`,
+  guarded: `/** Refuses what is nested deeper than the stack, instead of throwing. */
+function guarded(judge) {
+  return (v) => {
+    try {
+      return judge(v)
+    } catch (error) {
+      if (error instanceof RangeError) return false
+      throw error
+    }
+  }
+}`,
+} as const
+
+/** Names that the file of all judges has uses of its own for, beside those with a `$`. */
+export const OWN_NAMES: readonly string[] = [
+  ...Object.keys(FUNCTIONS),
+  'formats',
+  'Array',
+  'JSON',
+  'Number',
+  'Object',
+  'RangeError',
+  'RegExp',
+  'Set',
+]
+
+export type SharedFunction = keyof typeof FUNCTIONS
+
+/** @returns the functions of these names, in one order. */
+export const printFunctions = (names: ReadonlySet<SharedFunction>): string =>
+  Object.entries(FUNCTIONS)
+    .filter(([name]) => names.has(name as SharedFunction))
+    .map(([, text]) => `${text}\n\n`)
+    .join('')
+
+/** A regular expression as JSON Schema means it; one that is none in Unicode mode is read in the older one. */
+export function printPattern(pattern: string): string {
+  try {
+    new RegExp(pattern, 'u')
+    return `new RegExp(${stringLiteral(pattern)}, 'u')`
+  } catch {
+    return `new RegExp(${stringLiteral(pattern)})`
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * IR → JSON Schema (2020-12) as judges need it: no prose, one order of keywords, references by component name.
+ * Two schemas that judge alike give the same text, whatever their documents call or order things.
+ */
+
+import { isJudgedEach } from '../../ir/bodies.ts'
+import type { JsonSchema, Schema } from '../../ir/model.ts'
+import { SUBSCHEMAS } from '../../runtime/explain/references.ts'
+
+/** @param rename what a component is called in the output, by its name in the document. */
+export function toJsonSchema(schema: Schema, rename: (component: string) => string): JsonSchema {
+  const judged = print(schema, rename)
+  if (typeof judged === 'object' && schema.untyped) {
+    const { type: _, ...rules } = judged
+    return rules
+  }
+  if (!schema.nullable || typeof judged === 'boolean') return judged
+  if (typeof judged.type === 'string') return { ...judged, type: [judged.type, 'null'] }
+  if (Array.isArray(judged.enum)) return { ...judged, enum: [...judged.enum, null] }
+  return { anyOf: [judged, { type: 'null' }] }
+}
+
+function print(schema: Schema, rename: (component: string) => string): JsonSchema {
+  const inner = (each: Schema) => toJsonSchema(each, rename)
+  switch (schema.kind) {
+    case 'any':
+      return true
+    case 'never':
+      return false
+    case 'null':
+      return { type: 'null' }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'number':
+      return printNumber(schema)
+    case 'string':
+      return defined({
+        type: 'string',
+        minLength: schema.minLength,
+        maxLength: schema.maxLength,
+        pattern: schema.pattern,
+        format: schema.format,
+      })
+    case 'enum':
+      return { enum: [...schema.values] }
+    case 'array':
+      return printArray(schema, inner)
+    case 'object':
+      return printObject(schema, inner)
+    case 'union':
+      return defined({
+        // ajv asks for the type and the tag beside a discriminator before it makes a switch of it.
+        ...(schema.discriminator && {
+          type: 'object',
+          discriminator: { propertyName: schema.discriminator.property },
+          required: [schema.discriminator.property],
+        }),
+        [schema.mode]: schema.members.map(inner),
+      })
+    case 'intersection':
+      return { allOf: schema.members.map(inner) }
+    case 'ref':
+      return { $ref: rename(schema.name) }
+  }
+}
+
+function printNumber(schema: Extract<Schema, { kind: 'number' }>): JsonSchema {
+  return defined({
+    type: schema.integer ? 'integer' : 'number',
+    minimum: schema.minimum,
+    maximum: schema.maximum,
+    exclusiveMinimum: schema.exclusiveMinimum,
+    exclusiveMaximum: schema.exclusiveMaximum,
+    multipleOf: schema.multipleOf,
+    // int32 and int64 are bounds in disguise; float and double say nothing about JSON.
+    ...(schema.format === 'int32' && {
+      minimum: schema.minimum ?? -(2 ** 31),
+      maximum: schema.maximum ?? 2 ** 31 - 1,
+    }),
+  })
+}
+
+function printArray(
+  schema: Extract<Schema, { kind: 'array' }>,
+  inner: (each: Schema) => JsonSchema,
+): JsonSchema {
+  const items = isJudgedEach(schema) ? true : inner(schema.items)
+  return defined({
+    type: 'array',
+    minItems: schema.minItems,
+    maxItems: schema.maxItems,
+    uniqueItems: schema.uniqueItems || undefined,
+    prefixItems: schema.prefix.length > 0 ? schema.prefix.map(inner) : undefined,
+    items: items === true ? undefined : items,
+  })
+}
+
+function printObject(
+  schema: Extract<Schema, { kind: 'object' }>,
+  inner: (each: Schema) => JsonSchema,
+): JsonSchema {
+  const required = schema.properties.filter((property) => property.required).map((property) => property.name)
+  const { additional } = schema
+  return defined({
+    type: 'object',
+    minProperties: schema.minProperties,
+    maxProperties: schema.maxProperties,
+    propertyNames: schema.propertyNames && inner(schema.propertyNames),
+    required: required.length > 0 ? required.sort() : undefined,
+    properties:
+      schema.properties.length > 0
+        ? Object.fromEntries(schema.properties.map(({ name, schema: property }) => [name, inner(property)]))
+        : undefined,
+    patternProperties:
+      schema.patterns.length > 0
+        ? Object.fromEntries(schema.patterns.map(({ pattern, schema: each }) => [pattern, inner(each)]))
+        : undefined,
+    additionalProperties:
+      additional === 'open' ? undefined : additional === 'closed' ? false : inner(additional),
+  })
+}
+
+function defined(members: Record<string, unknown>): JsonSchema {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+/** @returns a schema with each schema in it replaced, the innermost first. */
+export function mapSchemas(schema: JsonSchema, change: (rules: Rules) => Rules): JsonSchema {
+  if (typeof schema !== 'object' || schema === null) return schema
+  const inner = (each: unknown) => mapSchemas(each as JsonSchema, change)
+  const members = Object.entries(schema).map(([name, held]): [string, unknown] => {
+    const how = SUBSCHEMAS.get(name)
+    if (how === undefined) return [name, held]
+    if (how === 'one') return [name, inner(held)]
+    if (how === 'list') return [name, (held as unknown[]).map(inner)]
+    return [name, Object.fromEntries(Object.entries(held as Rules).map(([key, each]) => [key, inner(each)]))]
+  })
+  return change(Object.fromEntries(members))
+}
+
+type Rules = Readonly<Record<string, unknown>>

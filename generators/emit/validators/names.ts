@@ -1,0 +1,68 @@
+/** Names of judges: what a version calls the function that judges a component, a parameter, a body, an item. */
+
+import { jsonBody, judgedArray } from '../../ir/bodies.ts'
+import type { Api, Operation, Parameter, Schema } from '../../ir/model.ts'
+import { identifier } from '../../ir/naming.ts'
+
+/** What a version judges. */
+export interface Judged {
+  /** Schemas by export name. */
+  readonly schemas: ReadonlyMap<string, Schema>
+  /** Export name of a component. */
+  component(name: string): string
+  parameter(parameter: Parameter, operation: Operation): string
+  body(schema: Schema, operation: Operation): string
+  item(schema: Schema, operation: Operation): string
+}
+
+const known = new WeakMap<Api, Judged>()
+
+/** Everything of a version that is judged; two names that are one identifier get numbers. */
+export function judgedOf(api: Api): Judged {
+  const judged = known.get(api) ?? collect(api)
+  known.set(api, judged)
+  return judged
+}
+
+function collect(api: Api): Judged {
+  const schemas = new Map<string, Schema>()
+  const names = new Map<string, string>()
+  const add = (key: string, wanted: string, schema: Schema): string => {
+    const before = names.get(key)
+    if (before !== undefined) return before
+    let name = identifier(wanted)
+    for (let n = 2; schemas.has(name); n++) name = identifier(`${wanted}_${n}`)
+    names.set(key, name)
+    schemas.set(name, schema)
+    return name
+  }
+  const component = (name: string) => names.get(`component ${name}`)!
+  const of = (schema: Schema, key: string, wanted: string) =>
+    schema.kind === 'ref' && api.schemas.has(schema.name) ? component(schema.name) : add(key, wanted, schema)
+  const judged: Judged = {
+    schemas,
+    component,
+    parameter(parameter, operation) {
+      const { pointer } = parameter.place
+      const shared = /^\/components\/parameters\/([^/]+)$/.exec(pointer)?.[1]
+      const wanted = shared === undefined ? `${operation.id}_${parameter.name}` : `parameter_${shared}`
+      return of(
+        parameter.schema,
+        shared === undefined ? `parameter ${operation.id} ${pointer}` : pointer,
+        wanted,
+      )
+    },
+    body: (schema, operation) => of(schema, `body ${operation.id}`, `${operation.id}_body`),
+    item: (schema, operation) => of(schema, `item ${operation.id}`, `${operation.id}_item`),
+  }
+  for (const [name, schema] of api.schemas) add(`component ${name}`, name, schema)
+  for (const operation of api.operations) {
+    for (const parameter of operation.parameters) judged.parameter(parameter, operation)
+    const body = jsonBody(operation)?.schema
+    if (!body) continue
+    judged.body(body, operation)
+    const each = judgedArray(api, body)
+    if (each) judged.item(each.items, operation)
+  }
+  return judged
+}

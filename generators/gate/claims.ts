@@ -1,0 +1,145 @@
+/** Which differences a lens accounts for: derived from what it declares, never said a second time. */
+import type { Lens, ParameterLens } from '../../versions/change.ts'
+import { placeIn, propertyStep } from '../../versions/inline.ts'
+import { holdsIn, sameName } from '../change/align.ts'
+import { type Difference, type DifferenceCode, formatLocation, type Location } from '../diff/difference.ts'
+import type { Scalar } from '../ir/model.ts'
+import { isSite } from '../translate/inline-place.ts'
+
+/** @returns whether the lens is the translation, or the explanation, of the difference. */
+export function claims(lens: Lens, difference: Difference): boolean {
+  return (RULES[lens.kind] as (lens: Lens, difference: Difference) => boolean)(lens, difference)
+}
+
+/** A lens that says how the service behaves may stand for what no document shows. */
+export function mayClaimNothing(lens: Lens): boolean {
+  return lens.kind === 'ignored-parameter'
+}
+
+type Rules = {
+  readonly [Kind in Lens['kind']]: (lens: Extract<Lens, { kind: Kind }>, found: Difference) => boolean
+}
+
+const RULES: Rules = {
+  values: (lens, found) =>
+    (isMember(found.code) &&
+      onSchemas(lens.schemas, lens.property ?? '', found.at) &&
+      isNamed(lens, found.value)) ||
+    // Tags of a union are values of its members' property: renamed there, they are renamed here.
+    (found.code === 'union-member-retagged' && Object.hasOwn(lens.rename, String(found.value))),
+  convert: (lens, found) => onSchemas(lens.schemas, lens.property, found.at) && !isPresence(found, lens),
+  rename: (lens, found) =>
+    (found.code === 'property-removed' && exactly(lens.schemas, lens.from, found.at)) ||
+    (isAddition(found.code) && exactly(lens.schemas, lens.to, found.at)) ||
+    (found.code === 'discriminator-changed' && found.value === lens.from),
+  replace: (lens, found) =>
+    (found.code === 'property-removed' && lens.old.some((name) => exactly(lens.schemas, name, found.at))) ||
+    (isAddition(found.code) && lens.new.some((name) => exactly(lens.schemas, name, found.at))),
+  drop: (lens, found) => found.code === 'property-removed' && exactly(lens.schemas, lens.property, found.at),
+  default: (lens, found) =>
+    (isAddition(found.code) || found.code === 'property-required' || found.code.startsWith('default-')) &&
+    exactly(lens.schemas, lens.property, found.at),
+  optional: (lens, found) =>
+    found.code === 'property-optional' && exactly(lens.schemas, lens.property, found.at),
+  moved: (lens, found) =>
+    (found.code === 'property-removed' && isOnWay(lens.schemas, lens.from, found.at)) ||
+    (isAddition(found.code) && isOnWay(lens.schemas, lens.to, found.at)),
+  nullable: (lens, found) =>
+    found.code === 'null-added' && exactly(lens.schemas, lens.property ?? '', found.at),
+  'non-null': (lens, found) =>
+    found.code === 'null-removed' && exactly(lens.schemas, lens.property ?? '', found.at),
+  'leave-out': (lens, found) =>
+    (found.code === 'enum-value-added' || found.code === 'union-member-added') &&
+    (exactly([lens.unless], '', found.at) || onSchemas(lens.schemas, lens.property, found.at)),
+  filter: ({ operation, parameter }, { at, code }) =>
+    isParameter({ operations: [operation], in: 'query' }, parameter, at) && !isPresenceOfParameter(code),
+  'renamed-parameter': (lens, { at, code }) =>
+    (code === 'parameter-removed' && isParameter(lens, lens.from, at)) ||
+    (/^parameter-added|^path-parameter-renamed$/.test(code) && isParameter(lens, lens.to, at)),
+  'default-parameter': (lens, { at, code }) =>
+    /^(parameter-(added-)?required|default-(removed|changed))$/.test(code) &&
+    isParameter(lens, lens.name, at) &&
+    at.path === '',
+  'converted-parameter': (lens, { at, code }) =>
+    isParameter(lens, lens.name, at) && !isPresenceOfParameter(code),
+  'ignored-parameter': (lens, { at, code }) =>
+    code === 'parameter-removed' && isParameter(lens, lens.name, at),
+  served: ({ from, by }, { at, code }) =>
+    at.kind === 'operation' &&
+    ((code === 'operation-removed' && at.operation === from) ||
+      (/^(operation-(added|renamed)|path-changed|method-changed)$/.test(code) && at.operation === by)),
+  status: ({ operations, from, to }, { at, code }) =>
+    at.kind === 'response' &&
+    holdsIn(operations, at.operation) &&
+    ((code === 'status-removed' && at.status === from) || (code === 'status-added' && at.status === to)),
+  'required-header': ({ header }, { at, code }) =>
+    (code === 'parameter-required' || code === 'parameter-added-required') &&
+    at.kind === 'parameter' &&
+    at.in === 'header' &&
+    sameHeader(at.name, header),
+  'renamed-header': ({ from, to }, { at, code }) =>
+    at.kind === 'event-header' &&
+    ((code === 'header-removed' && sameHeader(at.name, from)) ||
+      (code === 'header-added' && sameHeader(at.name, to))),
+  accept: ({ code, at }, found) =>
+    code === found.code && (at.length === 0 || at.includes(formatLocation(found.at))),
+}
+
+const isMember = (code: DifferenceCode): boolean =>
+  code === 'enum-value-removed' || code === 'enum-value-added'
+const isAddition = (code: DifferenceCode): boolean =>
+  code === 'property-added' || code === 'property-added-required'
+
+/** Whether a value is there at all is not said by how it is written. */
+function isPresence({ at, code }: Difference, lens: Extract<Lens, { kind: 'convert' }>): boolean {
+  return exactly(lens.schemas, lens.property, at) && /^(property|access|null)-/.test(code)
+}
+
+function isNamed(lens: Extract<Lens, { kind: 'values' }>, value: Scalar | undefined): boolean {
+  const names = [...Object.entries(lens.rename).flat(), ...Object.keys(lens.merge)]
+  return names.includes(String(value))
+}
+
+/** Where a property of one of the places stands; the place itself, without a property. */
+const placesOf = (schemas: readonly string[], property: string): readonly string[] =>
+  property === '' ? schemas : schemas.map((name) => name + propertyStep(property))
+
+const exactly = (schemas: readonly string[], property: string, at: Location): boolean =>
+  isSite(at) && placesOf(schemas, property).includes(formatLocation(at))
+
+/** At the property, or inside what stands there. */
+function onSchemas(schemas: readonly string[], property: string, at: Location): boolean {
+  if (!isSite(at)) return false
+  const found = formatLocation(at)
+  return placesOf(schemas, property).some(
+    (place) => found.startsWith(place) && /^$|^[.[{|]/.test(found.slice(place.length)),
+  )
+}
+
+/** The property itself, or an object on the way to it that went or came with it. */
+const isOnWay = (schemas: readonly string[], path: readonly string[], at: Location): boolean =>
+  path.some((name, index) =>
+    exactly(
+      schemas.map((each) => placeIn(each, path.slice(0, index))),
+      name,
+      at,
+    ),
+  )
+
+type AtParameter = Extract<Location, { kind: 'parameter' }>
+
+const isParameter = (
+  lens: Pick<ParameterLens, 'operations' | 'in'>,
+  name: string,
+  at: Location,
+): at is AtParameter =>
+  at.kind === 'parameter' &&
+  at.in === lens.in &&
+  holdsIn(lens.operations, at.operation) &&
+  sameName(at.in, at.name, name)
+
+/** Whether a parameter may be left out, what that means, and how it is spelt is not said by what its values are. */
+const isPresenceOfParameter = (code: DifferenceCode): boolean =>
+  /^(parameter|default|serialization)-/.test(code)
+
+const sameHeader = (a: string, b: string): boolean => sameName('header', a, b)

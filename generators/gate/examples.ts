@@ -1,0 +1,132 @@
+/** The examples of changes: each must fit both documents, and translate into its other side. */
+import { isDeepStrictEqual } from 'node:util'
+import ajvFormats from 'ajv-formats/dist/formats.js'
+import type { Example } from '../../versions/change.ts'
+import type { LoadedChange } from '../change/load-changes.ts'
+import type { Diagnostic } from '../diagnostics/diagnostic.ts'
+import { escapePointer } from '../document/escape-pointer.ts'
+import type { Api, Schema } from '../ir/model.ts'
+import { componentsIn } from '../ir/walk.ts'
+import { explain } from '../runtime/explain.ts'
+import { applyRewrite } from '../translate/apply.ts'
+import type { Direction } from '../translate/model.ts'
+import { answerOf } from '../translate/stage.ts'
+import { createStep } from '../translate/step.ts'
+
+/**
+ * @param old, next adjacent versions.
+ * @param changes those that `next` introduced.
+ * @returns what is wrong with their examples.
+ */
+export function checkExamples(old: Api, next: Api, changes: readonly LoadedChange[]): Diagnostic[] {
+  if (changes.every((change) => (change.examples ?? []).length === 0)) return []
+  const directions = directionsOf(old, next)
+  return changes.flatMap((change) =>
+    (change.examples ?? []).flatMap((example, index) => {
+      const complain = (message: string, hint: string): Diagnostic => ({
+        code: 'change-example',
+        severity: 'error',
+        message: `${change.file}: example ${index + 1}, of ${example.schema}, ${message}`,
+        hint,
+        ...placeOf(example, next),
+      })
+      const misfits = [...misfit(example, 'old', old), ...misfit(example, 'new', next)]
+      if (misfits.length > 0) {
+        return misfits.map((each) => complain(each, 'correct the example, or the document'))
+      }
+      if (example.only && !change.lenses.some((lens) => 'loss' in lens && lens.loss !== undefined)) {
+        return complain(
+          'translates one way only, but no lens of the change declares a loss',
+          'say what is lost: `loss`',
+        )
+      }
+      return directions(example.schema)
+        .filter((direction) => example.only === undefined || example.only === direction)
+        .flatMap((direction) => mistranslation(example, direction, old, next, changes))
+        .map((each) =>
+          complain(each, 'correct the lens or the example; a way that loses something has `only`'),
+        )
+    }),
+  )
+}
+
+function placeOf({ schema }: Example, next: Api): Pick<Diagnostic, 'place'> {
+  const place = next.schemas.get(schema)?.place
+  return place ? { place } : {}
+}
+
+type Judge = (text: string) => boolean
+
+const formats: Readonly<Record<string, Judge>> = Object.fromEntries(
+  Object.entries(ajvFormats.fullFormats).flatMap(([name, format]) => {
+    const judge = toJudge(format)
+    return judge ? [[name, judge]] : []
+  }),
+)
+
+function toJudge(format: unknown): Judge | undefined {
+  if (format instanceof RegExp) return (text) => format.test(text)
+  if (typeof format === 'function') return format as Judge
+  if (typeof format !== 'object' || format === null || !('validate' in format)) return undefined
+  return toJudge(format.validate)
+}
+
+function misfit(example: Example, side: 'old' | 'new', api: Api): string[] {
+  if (!api.schemas.has(example.schema)) return [`names no schema of ${api.version}`]
+  const pointer = `/components/schemas/${escapePointer(example.schema)}`
+  return explain(api.document, pointer, example[side], formats, 3).map(
+    ({ field, issue }) => `does not fit ${api.version}: \`${side}\`${field && `, ${field}`} ${issue}`,
+  )
+}
+
+function mistranslation(
+  example: Example,
+  direction: Direction,
+  old: Api,
+  next: Api,
+  changes: readonly LoadedChange[],
+): string[] {
+  const step = createStep(direction, old, next, changes)
+  const ref = (api: Api): Schema => ({
+    ...api.schemas.get(example.schema)!,
+    nullable: false,
+    kind: 'ref',
+    name: example.schema,
+  })
+  const rewrite = step.pair(ref(old), ref(next))
+  const [given, wanted] = direction === 'up' ? [example.old, example.new] : [example.new, example.old]
+  const got = applyRewrite(rewrite, structuredClone(given), { direction, functions: step.functions })
+  if (isDeepStrictEqual(got, wanted)) return []
+  return [`translates ${direction} into ${JSON.stringify(got)}, not into ${JSON.stringify(wanted)}`]
+}
+
+/** Which ways a component travels: bodies up, answers and events down; both where nothing says. */
+export function directionsOf(old: Api, next: Api): (component: string) => Direction[] {
+  const [up, down] = [new Set<string>(), new Set<string>()]
+  for (const api of [old, next]) {
+    for (const operation of api.operations) {
+      for (const { schema } of operation.body?.contents ?? []) reach(schema, api, up)
+      for (const { schema } of operation.parameters) reach(schema, api, up)
+      const answer = answerOf(operation)
+      if (answer) reach(answer, api, down)
+    }
+    for (const { payload } of api.events) if (payload) reach(payload.schema, api, down)
+  }
+  return (component) => {
+    const found = [
+      ...(up.has(component) ? ['up' as const] : []),
+      ...(down.has(component) ? ['down' as const] : []),
+    ]
+    return found.length > 0 ? found : ['up', 'down']
+  }
+}
+
+/** Adds every component that a schema leads to. */
+export function reach(schema: Schema, api: Api, reached: Set<string>): void {
+  for (const name of componentsIn(schema)) {
+    const target = api.schemas.get(name)
+    if (reached.has(name) || !target) continue
+    reached.add(name)
+    reach(target, api, reached)
+  }
+}

@@ -1,0 +1,343 @@
+/**
+ * The gate: no breaking difference without a change that accounts for it, and no change without a difference. Says both
+ * documents' lines, the file to write, and a first draft of it.
+ */
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
+import type { Lens } from '../../versions/change.ts'
+import { alignApi, isNaming } from '../change/align.ts'
+import type { LoadedChange } from '../change/load-changes.ts'
+import type { Diagnostic } from '../diagnostics/diagnostic.ts'
+import type { Place } from '../diagnostics/place.ts'
+import { diffApis } from '../diff/diff.ts'
+import { type Difference, formatLocation } from '../diff/difference.ts'
+import type { Api } from '../ir/model.ts'
+import { type ProposedChange, proposeChanges } from '../propose/proposed-change.ts'
+import { schemaAt } from '../translate/inline-place.ts'
+import { faultsOfMove } from '../translate/moves.ts'
+import { shapeOf } from '../translate/shape.ts'
+import { claims, mayClaimNothing } from './claims.ts'
+import { checkExamples, reach } from './examples.ts'
+import { nameableIn } from './nameable.ts'
+
+/** A difference and the changes that claim it. */
+export interface Claimed {
+  readonly difference: Difference
+  readonly by: readonly LoadedChange[]
+}
+
+/** @returns every difference between two documents, with the changes that account for it. */
+export function claimDifferences(old: Api, next: Api, changes: readonly LoadedChange[]): readonly Claimed[] {
+  const claimedBy = (difference: Difference, mayClaim: (lens: Lens) => boolean): Claimed => ({
+    difference,
+    by: changes.filter(({ lenses }) => lenses.some((lens) => mayClaim(lens) && claims(lens, difference))),
+  })
+  const { explained, left } = differencesBetween(old, next, changes)
+  return [
+    ...explained.map((each) => claimedBy(each, isNaming)),
+    ...left.map((each) => claimedBy(each, () => true)),
+  ]
+}
+
+/** What other names explain, and what differs under those: operations first, then what is in them. */
+function differencesBetween(old: Api, next: Api, changes: readonly LoadedChange[]) {
+  const naming = changes.flatMap((change) => change.lenses).filter(isNaming)
+  const explained: Difference[] = []
+  let aligned = old
+  let left = diffApis(old, next)
+  for (const kinds of [['served'], ['renamed-parameter', 'status']]) {
+    const own = naming.filter((lens) => kinds.includes(lens.kind))
+    if (own.length === 0) continue
+    explained.push(...left.filter((each) => own.some((lens) => claims(lens, each))))
+    aligned = alignApi(aligned, own)
+    const told = new Set(explained.map(keyOf))
+    left = diffApis(aligned, next).filter((each) => !told.has(keyOf(each)))
+  }
+  return { explained, left }
+}
+
+const keyOf = ({ code, at }: Difference): string => `${code} ${formatLocation(at)}`
+
+/** Where changes are written, if the family has such a place, and where generated types are. */
+export interface Folders {
+  readonly versions?: string
+  readonly out: string
+}
+
+/** Two adjacent versions, what differs between them, and the changes that the newer one introduced. */
+export interface Step {
+  readonly old: Api
+  readonly next: Api
+  readonly changes: readonly LoadedChange[]
+  readonly claimed: readonly Claimed[]
+}
+
+/** @param apis oldest first. */
+export function claimSteps(apis: readonly Api[], changes: readonly LoadedChange[]): readonly Step[] {
+  return apis.slice(1).map((next, index) => {
+    const old = apis[index]!
+    const own = changes.filter((change) => change.version === next.version)
+    return { old, next, changes: own, claimed: claimDifferences(old, next, own) }
+  })
+}
+
+/** @returns errors; warnings where the family has no folder of changes, since nobody could write one. */
+export function judge(steps: readonly Step[], folders: Folders): Diagnostic[] {
+  return steps.flatMap((step) => judgeStep(step, folders))
+}
+
+function judgeStep({ old, next, changes, claimed }: Step, folders: Folders): Diagnostic[] {
+  const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
+  const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)
+  return [
+    ...proposalsFor(orphans, old, next, changes).map((proposed) => unclaimed(proposed, old, next, folders)),
+    ...claimedTwice(breaking),
+    ...changes.flatMap((change) => idle(change, claimed)),
+    ...changes.flatMap((change) => aimless(change, next)),
+    ...changes.flatMap((change) => astray(change, old, next)),
+    ...changes.flatMap((change) => misplaced(change, changes, old, next)),
+    ...changes.flatMap(lossy),
+    ...checkExamples(old, next, changes),
+  ]
+}
+
+/**
+ * What is proposed for differences that no change accounts for. Where that is another name, what differs under it is
+ * proposed for as well, so that nothing comes up only once the change is written.
+ */
+export function proposalsFor(
+  orphans: readonly Difference[],
+  old: Api,
+  next: Api,
+  changes: readonly LoadedChange[],
+): ProposedChange[] {
+  const all = [...orphans]
+  const told = new Set(all.map(keyOf))
+  const lenses = changes.flatMap((change) => change.lenses)
+  for (;;) {
+    const proposed = proposeChanges(all, nameableIn(alignApi(old, lenses), next))
+    const naming = proposed.flatMap((each) => each.naming ?? [])
+    if (naming.every((lens) => lenses.some((each) => isDeepStrictEqual(each, lens)))) return proposed
+    lenses.push(...naming)
+    const assumed = { id: '', why: '', version: next.version, file: '', lenses: naming }
+    const more = claimDifferences(old, next, [...changes, assumed]).filter(
+      ({ difference, by }) =>
+        difference.class === 'breaking' && by.length === 0 && !told.has(keyOf(difference)),
+    )
+    for (const { difference } of more) {
+      told.add(keyOf(difference))
+      all.push(difference)
+    }
+  }
+}
+
+/** How many of the differences are named before the rest is counted. */
+const NAMED = 3
+
+function unclaimed(proposed: ProposedChange, old: Api, next: Api, folders: Folders): Diagnostic {
+  const { differences } = proposed
+  const first = differences[0]!
+  const named = [...new Set(differences.map((each) => `${formatLocation(each.at)}: ${each.message}`))]
+  const rest = named.length > NAMED ? `; and ${named.length - NAMED} more` : ''
+  const evidence = first.proposal ? ` (looks like a ${describeProposal(first)})` : ''
+  const message = `${first.code} ${named.slice(0, NAMED).join('; ')}${rest}${evidence}`
+  const file = join(folders.versions ?? 'versions', next.version, `${proposed.id}.ts`)
+  return {
+    code: 'break-unclaimed',
+    severity: folders.versions === undefined ? 'warning' : 'error',
+    message: `${message}, and no change of ${next.version} accounts for it`,
+    ...placesOf(first),
+    ...(folders.versions === undefined
+      ? { hint: 'name a folder of changes as `versions` in the configuration file, to translate it' }
+      : {
+          hint: `write ${file}, for example`,
+          draft: { file, text: draftOf(proposed, old, next, file, folders) },
+        }),
+  }
+}
+
+function describeProposal({ proposal }: Difference): string {
+  if (!proposal) return ''
+  return `${proposal.kind} to ${proposal.to.join(', ')}: ${proposal.evidence.join(', ')}`
+}
+
+function placesOf(difference: Difference): { readonly place?: Place; readonly other?: Place } {
+  return {
+    ...(difference.new && { place: difference.new }),
+    ...(difference.old && { other: difference.old }),
+  }
+}
+
+/** Where changes get their lenses from. */
+const CHANGE = fileURLToPath(new URL('../../versions/change.ts', import.meta.url))
+
+/** The text of a change file; what only a person knows is `…`. */
+function draftOf(proposed: ProposedChange, old: Api, next: Api, file: string, folders: Folders): string {
+  const from = (path: string) => {
+    const to = relative(dirname(file), path).replaceAll('\\', '/')
+    return to.startsWith('.') ? to : `./${to}`
+  }
+  const types = (api: Api) => from(join(folders.out, api.version, 'types.ts'))
+  const change = from(relative(process.cwd(), CHANGE))
+  return `import type * as Old from '${types(old)}'
+import type * as New from '${types(next)}'
+import { between } from '${change}'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+export default v.change({
+  id: '${proposed.id}',
+  why: '…',
+  lenses: [${proposed.lens}],
+})
+`
+}
+
+function claimedTwice(claimed: readonly Claimed[]): Diagnostic[] {
+  const told = new Set<string>()
+  return claimed.flatMap(({ difference, by }) => {
+    const files = by.map((change) => change.file)
+    const key = `${difference.code} ${difference.message} ${files}`
+    if (files.length < 2 || told.has(key)) return []
+    told.add(key)
+    return [
+      {
+        code: 'break-claimed-twice',
+        severity: 'error',
+        message: `${difference.code} ${formatLocation(difference.at)}: ${difference.message}, and ${files.join(' and ')} both account for it`,
+        ...placesOf(difference),
+        hint: 'leave it to one of them: applied twice, it would be translated twice',
+      } satisfies Diagnostic,
+    ]
+  })
+}
+
+const placeIn = (change: LoadedChange): Place => ({ file: change.file, line: 1, column: 1, pointer: '' })
+
+function idle(change: LoadedChange, claimed: readonly Claimed[]): Diagnostic[] {
+  if (claimed.some(({ by }) => by.includes(change)) || change.lenses.some(mayClaimNothing)) return []
+  return [
+    {
+      code: 'change-claims-nothing',
+      severity: 'error',
+      message: `${change.id} accounts for no difference between ${change.version} and the version before it`,
+      place: placeIn(change),
+      hint: 'correct the names in its lenses, or delete the file',
+    },
+  ]
+}
+
+/** A list that never holds what it is to leave out. */
+function aimless(change: LoadedChange, next: Api): Diagnostic[] {
+  return change.lenses.flatMap((lens) => {
+    if (lens.kind !== 'leave-out') return []
+    const isMissing = (component: string): boolean => {
+      const schema = schemaAt(next, component)
+      const list = schema && shapeOf(schema, next, new Set([component]))?.properties.get(lens.property)
+      const reached = new Set<string>()
+      if (list) reach(list.schema, next, reached)
+      return !reached.has(lens.unless)
+    }
+    return lens.schemas.filter(isMissing).map(
+      (component): Diagnostic => ({
+        code: 'change-claims-nothing',
+        severity: 'error',
+        message: `${change.id} leaves members of ${component}.${lens.property} out, which holds no ${lens.unless}`,
+        place: placeIn(change),
+        hint: 'correct the names in its lenses',
+      }),
+    )
+  })
+}
+
+/** Places of lenses that no translation gets to. */
+function astray(change: LoadedChange, old: Api, next: Api): Diagnostic[] {
+  const places = change.lenses
+    .flatMap((lens) => ('schemas' in lens ? lens.schemas : []))
+    .filter((name) => /[ .[{|]/.test(name) && !next.schemas.has(name))
+  if (places.length === 0) return []
+  const { isSite } = nameableIn(old, next)
+  return places
+    .filter((place) => !isSite(place))
+    .map((place) => ({
+      code: 'change-claims-nothing',
+      severity: 'error',
+      message: `${change.id} is about ${place}, where no object is translated`,
+      place: placeIn(change),
+      hint: 'name a component of both versions, or a place in the JSON of a body, an answer or an event',
+    }))
+}
+
+/** What moves from nowhere, or to nowhere, and what goes with the object that it leaves. */
+function misplaced(
+  change: LoadedChange,
+  changes: readonly LoadedChange[],
+  old: Api,
+  next: Api,
+): Diagnostic[] {
+  const moved = (each: LoadedChange) => each.lenses.filter((lens) => lens.kind === 'moved')
+  const complain = (code: string, message: string, hint: string): Diagnostic => ({
+    code,
+    severity: 'error',
+    message: `${change.id}: ${message}`,
+    place: placeIn(change),
+    hint,
+  })
+  const isKept = (path: string) =>
+    !change.lenses.some(
+      (lens) =>
+        lens.kind === 'drop' && lens.schemas.some((name) => path.startsWith(`${name}.${lens.property}.`)),
+    )
+  return moved(change).flatMap((lens) => {
+    const { astray, lost } = faultsOfMove(lens, changes.flatMap(moved), old, next)
+    return [
+      ...astray.map((path) =>
+        complain('change-claims-nothing', `there is no ${path}`, 'correct the names in its lenses'),
+      ),
+      ...lost
+        .filter(isKept)
+        .map((path) =>
+          complain(
+            'change-lossy',
+            `${path} goes with the object that it stands in`,
+            "move it too, or say that the object is dropped: `loss: 'drop'`",
+          ),
+        ),
+    ]
+  })
+}
+
+/** Lenses that cannot keep everything apart and do not say what becomes of it. */
+function lossy(change: LoadedChange): Diagnostic[] {
+  return change.lenses.flatMap((lens) => {
+    const reason = lossOf(lens)
+    if (reason === undefined) return []
+    return [
+      {
+        code: 'change-lossy',
+        severity: 'error',
+        message: `${change.id}: ${reason}, and the lens declares no policy`,
+        place: placeIn(change),
+        hint: "say what becomes of it: `loss: 'merge'` or `loss: 'drop'`",
+      } satisfies Diagnostic,
+    ]
+  })
+}
+
+function lossOf(lens: LoadedChange['lenses'][number]): string | undefined {
+  // The types ask for it too, of whoever has them checked.
+  const declared: unknown = 'loss' in lens ? lens.loss : undefined
+  if (declared !== undefined) return undefined
+  if (lens.kind === 'drop') return `${lens.property} is lost on the way up`
+  if (lens.kind === 'leave-out') return `members of ${lens.property} are lost on the way down`
+  if (lens.kind !== 'values') return undefined
+  if (Object.keys(lens.merge).length > 0)
+    return `${Object.keys(lens.merge).join(', ')} cannot be told apart on the way down`
+  const targets = Object.values(lens.rename)
+  const twice = targets.find((target, index) => targets.indexOf(target) !== index)
+  return twice === undefined ? undefined : `several members become ${twice} on the way up`
+}

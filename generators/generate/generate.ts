@@ -1,0 +1,122 @@
+/** The whole run, from documents to files in memory: load → build → check → emit. */
+import { listAssets, readAsset } from '../assets/assets.ts'
+import { hashOf, openCache, toolkitHash } from '../cache/cache.ts'
+import { loadChanges } from '../change/load-changes.ts'
+import type { Report } from '../diagnostics/diagnostic.ts'
+import { reportProblems } from '../document/lint.ts'
+import { type LoadedDocument, loadDocument } from '../document/load.ts'
+import { shareEqual } from '../document/share.ts'
+import { emitClient } from '../emit/client/client.ts'
+import { emitEvents } from '../emit/events/events.ts'
+import { emitHandlers } from '../emit/handlers/handlers.ts'
+import { emitReference, printReference } from '../emit/reference/reference.ts'
+import { emitRoutes } from '../emit/routes/routes.ts'
+import { emitTranslations, type Translations } from '../emit/translations/translations.ts'
+import { emitTypes, prepareTypes, printTypes } from '../emit/types/types.ts'
+import { emitValidators } from '../emit/validators/validators.ts'
+import { buildApi } from '../ir/build.ts'
+import type { Api, OutputFile } from '../ir/model.ts'
+import { nameVersions } from '../ir/versions.ts'
+import { compare } from '../print/file.ts'
+import type { Config, Emitter } from './config.ts'
+import { checkExtensions } from './extensions.ts'
+import { createChores } from './tasks.ts'
+
+/** What finds the faults of a value: one file to import, and those that it is made of. */
+const EXPLAIN = ['explain.ts', ...listAssets('runtime/explain').map((name) => `explain/${name}`)]
+
+/** Hash of the document of each version that was loaded here. */
+const hashes = new WeakMap<Api, string>()
+
+/** Reads and judges the documents, oldest first. What is wrong with them stands in the report. */
+export async function loadApis(config: Config, report: Report): Promise<Api[]> {
+  const documents = loadDocuments(config, report)
+  const chores = createChores(openCache(), documents)
+  // Redocly gives up on references that lead nowhere or round in circles, so problems wait until `build` has looked.
+  const problems = documents.map((document) => chores.lint(document))
+  for (const each of problems) each.catch(() => undefined)
+  const types = config.emit.includes('types') || config.emit.includes('client')
+  const built = documents.map((document) => buildApi(document, report, config.strict))
+  const apis = nameVersions(built, report)
+  for (const [index, document] of documents.entries()) {
+    const api = apis[index]!
+    hashes.set(api, document.hash)
+    if (types) prepareTypes(api, chores.types(document))
+  }
+  if (config.extensions !== undefined) checkExtensions(apis, config.extensions, report)
+  if (!report.diagnostics.some((each) => /^(document|ref)-/.test(each.code))) {
+    for (const [index, document] of documents.entries())
+      reportProblems(await problems[index]!, document, report, config.strict)
+  }
+  return apis
+}
+
+function loadDocuments({ documents, strict }: Config, report: Report): LoadedDocument[] {
+  const loaded: LoadedDocument[] = []
+  for (const file of documents) {
+    const document = loadDocument(file, report, strict)
+    if (document) loaded.push({ ...document, json: shareEqual(loaded.at(-1)?.json, document.json) })
+  }
+  return loaded
+}
+
+/** @returns what the configuration asks for, sorted by path. */
+export async function emitAll(apis: readonly Api[], config: Config, report: Report): Promise<OutputFile[]> {
+  const versions = apis.map((api) => api.version)
+  const changes = await loadChanges(config.versions, versions, report)
+  const served = config.emit.some((name) => name === 'routes' || name === 'translations')
+  const translations: Translations = served
+    ? emitTranslations(apis, changes, report, config.out)
+    : { files: [], bindings: new Map() }
+  const { client, wire } = config
+  const types = new Map<string, string>()
+  const emitters: Record<Emitter, () => readonly OutputFile[]> = {
+    types: () => emitTypes(apis, types, client !== undefined, changes),
+    validators: () => emitValidators(apis),
+    routes: () => emitRoutes(apis, translations.bindings, report),
+    translations: () => [...translations.files, ...emitEvents(apis, changes, translations.bindings)],
+    handlers: () => emitHandlers(apis, changes),
+    client: () => (client ? emitClient(apis, types, client, wire) : []),
+    reference: () => emitReference(apis, wire, printCachedReference),
+    documents: () => apis.map(printDocument),
+    explain: () => EXPLAIN.map((path) => ({ path, text: readAsset(`runtime/${path}`) })),
+  }
+  const needsTypes = (name: Emitter) => name === 'types' || name === 'client'
+  // A thread makes the types meanwhile.
+  const files = config.emit
+    .filter((name) => !needsTypes(name))
+    .flatMap((name) => emitters[name]().map(packed))
+  if (config.emit.some(needsTypes))
+    for (const [version, text] of await printTypes(apis)) types.set(version, text)
+  files.push(...config.emit.filter(needsTypes).flatMap((name) => emitters[name]().map(packed)))
+  return files.sort((a, b) => compare(a.path, b.path))
+}
+
+/** As UTF-8 a text takes half of the memory or less, once it holds a single character beyond Latin-1. */
+function packed({ path, text }: OutputFile): OutputFile {
+  const bytes = Buffer.from(text)
+  return {
+    path,
+    get text() {
+      return bytes.toString()
+    },
+  }
+}
+
+/** A page depends on its own document and on what `OtherVersion` tells of the others: the types see to that. */
+const printCachedReference: typeof printReference = (api, versions, wire, docsPath) => {
+  const document = hashes.get(api)
+  if (document === undefined) return printReference(api, versions, wire, docsPath)
+  const cache = openCache()
+  const key = `reference-${hashOf(toolkitHash(), document, JSON.stringify([versions, wire, docsPath]))}`
+  const known = cache.read(key)
+  if (known !== undefined) return known
+  const page = printReference(api, versions, wire, docsPath)
+  cache.write(key, page)
+  return page
+}
+
+const printDocument = (api: Api): OutputFile => ({
+  path: `${api.version}/openapi.json`,
+  text: `${JSON.stringify(api.document, null, 1)}\n`,
+})

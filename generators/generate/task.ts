@@ -1,0 +1,12 @@
+/** Doing one chore of a document, in whatever thread. */
+import type { Chore } from './tasks.ts'
+
+/** @returns problems as JSON, or types as text. */
+export async function perform({ kind, file, text, json }: Chore): Promise<string> {
+  if (kind === 'lint') {
+    const { findProblems } = await import('../document/lint.ts')
+    return JSON.stringify(await findProblems(file, text, json))
+  }
+  const { printDocumentTypes } = await import('../emit/types/types.ts')
+  return printDocumentTypes(json)
+}

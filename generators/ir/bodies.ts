@@ -1,0 +1,32 @@
+/** What travels in requests and answers: JSON, batches, streams. */
+import { essenceOf, isJson } from './media-type.ts'
+import type { Api, Operation, Schema } from './model.ts'
+
+/** The JSON content of an operation's request body, if it has one. */
+export function jsonBody(operation: Operation) {
+  return operation.body?.contents.find(({ mediaType }) => isJson(mediaType))
+}
+
+/** Whether success is answered with server-sent events rather than with a whole body. */
+export function isStream(operation: Operation): boolean {
+  return operation.responses.some(
+    ({ status, contents }) =>
+      /^2\d\d$/.test(status) &&
+      contents.some(({ mediaType }) => essenceOf(mediaType) === 'text/event-stream'),
+  )
+}
+
+/** The items of a batch are judged one by one by whoever handles it: here they may be anything. */
+export function isJudgedEach(schema: Schema): boolean {
+  return schema.extensions['x-judged'] === 'each'
+}
+
+/** The array of a batch body whose items are judged one by one, if it is one. */
+export function judgedArray(api: Api, body: Schema): { property: string; items: Schema } | undefined {
+  const object = body.kind === 'ref' ? api.schemas.get(body.name) : body
+  if (object?.kind !== 'object') return undefined
+  for (const { name, schema } of object.properties) {
+    if (schema.kind === 'array' && isJudgedEach(schema)) return { property: name, items: schema.items }
+  }
+  return undefined
+}

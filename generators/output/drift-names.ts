@@ -1,0 +1,38 @@
+/** What names in output stand for, and where documents have it. */
+
+import type { Place } from '../diagnostics/place.ts'
+import { judgedOf } from '../emit/validators/names.ts'
+import type { Api, Schema } from '../ir/model.ts'
+import { walk } from '../ir/walk.ts'
+
+/** A component, an operation or an event, and the named things inside it. */
+interface Owner {
+  readonly place: Place
+  readonly inside: ReadonlyMap<string, Place>
+}
+
+export type Owners = ReadonlyMap<string, Owner>
+
+/** @returns all that output calls by a name of a version's document. */
+export function ownersOf(api: Api): Owners {
+  const owners = new Map<string, Owner>()
+  for (const [name, schema] of [...judgedOf(api).schemas, ...api.schemas])
+    owners.set(name, { place: schema.place, inside: namesInside(schema) })
+  for (const { id, path, place, parameters } of api.operations) {
+    const inside = new Map(parameters.map((parameter) => [parameter.name, parameter.place]))
+    owners.set(id, { place, inside })
+    if (!owners.has(path)) owners.set(path, { place, inside })
+  }
+  for (const { name, place, headers } of api.events)
+    owners.set(name, { place, inside: new Map(headers.map((header) => [header.name, header.place])) })
+  return owners
+}
+
+function namesInside(schema: Schema): Map<string, Place> {
+  const inside = new Map<string, Place>()
+  walk(schema, (each) => {
+    if (each.kind === 'object') for (const { name, place } of each.properties) inside.set(name, place)
+    if (each.kind === 'enum') for (const value of each.values) inside.set(String(value), each.place)
+  })
+  return inside
+}

@@ -1,0 +1,236 @@
+/** Files to disk: only what differs, nothing stale left behind, and nothing touched that dateline did not write. */
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { hashFile, isNoFile } from '../cache/cache.ts'
+import { type Diagnostic, DiagnosticsError } from '../diagnostics/diagnostic.ts'
+import type { OutputFile } from '../ir/model.ts'
+import {
+  MANIFEST,
+  type Manifest,
+  manifestOf,
+  mergeManifests,
+  owns,
+  parseManifest,
+  printManifest,
+} from './manifest.ts'
+
+export interface Drift {
+  readonly path: string
+  /** `foreign`: not written by dateline, or edited since. */
+  readonly kind: 'changed' | 'missing' | 'stale' | 'foreign'
+  readonly wanted: string
+  readonly found: string
+}
+
+/** What happens to files of earlier runs that are not among those to be written. */
+export type Rest = 'remove' | 'keep'
+
+/** @returns where the folder differs from the files that it should hold. Never writes. */
+export function findDrift(out: string, files: readonly OutputFile[], rest: Rest = 'remove'): Drift[] {
+  return driftFrom(out, wantedIn(out, files, rest), rest)
+}
+
+/** What an output folder should hold. */
+interface Wanted {
+  readonly files: readonly OutputFile[]
+  /** Of these files alone. */
+  readonly listed: Manifest
+  /** Of all that is there in the end. */
+  readonly manifest: Manifest
+}
+
+function wantedIn(out: string, files: readonly OutputFile[], rest: Rest): Wanted {
+  const listed = manifestOf(files)
+  const before = rest === 'keep' ? readManifest(out) : undefined
+  return { files, listed, manifest: before ? mergeManifests(before, listed) : listed }
+}
+
+function driftFrom(out: string, { files, listed, manifest }: Wanted, rest: Rest): Drift[] {
+  const before = readManifest(out)
+  const wanted = new Map(files.map((file) => [file.path, file]))
+  wanted.set(MANIFEST, { path: MANIFEST, text: printManifest(manifest) })
+  const drift: Drift[] = []
+  const there = entriesBelow(out)
+  for (const [path, file] of wanted) {
+    // Half a surrogate pair cannot be written as UTF-8, and would come back as another text.
+    const textOf = () => file.text.toWellFormed()
+    if (!there.has(path)) {
+      drift.push({ path, kind: 'missing', wanted: textOf(), found: '' })
+      continue
+    }
+    const hash = there.get(path) === 'file' ? hashFile(join(out, path)) : undefined
+    if (hash === undefined || owns(listed, path, hash)) continue
+    const found = readText(join(out, path)) ?? ''
+    const text = textOf()
+    const ours = path === MANIFEST ? before !== undefined : before?.has(path)
+    if (found !== text) drift.push({ path, kind: ours ? 'changed' : 'foreign', wanted: text, found })
+  }
+  for (const [path, type] of there) {
+    if (type === 'folder' ? !wanted.has(path) : type === 'file' && wanted.has(path)) continue
+    const hash = type === 'file' ? hashFile(join(out, path)) : undefined
+    const ours = hash !== undefined && before !== undefined && owns(before, path, hash)
+    if (ours && rest === 'keep') continue
+    const found = type === 'file' ? (readText(join(out, path)) ?? '') : ''
+    drift.push({ path, kind: ours ? 'stale' : 'foreign', wanted: '', found })
+  }
+  return drift
+}
+
+/**
+ * @returns what `writeFiles` would change.
+ * @throws DiagnosticsError where the folder holds what dateline did not write.
+ */
+export function planFiles(out: string, files: readonly OutputFile[], rest: Rest = 'remove'): Drift[] {
+  return planFrom(out, wantedIn(out, files, rest), rest)
+}
+
+function planFrom(out: string, wanted: Wanted, rest: Rest): Drift[] {
+  const drift = driftFrom(out, wanted, rest)
+  const foreign = drift.filter((each) => each.kind === 'foreign')
+  if (foreign.length > 0) throw new DiagnosticsError(explainForeign(out, foreign))
+  return drift
+}
+
+/**
+ * Makes the folder hold exactly these files. The manifest lists what will be written before anything is, so that a run
+ * that is killed leaves nothing behind that the next one takes for somebody else's.
+ *
+ * @returns what it changed. @throws DiagnosticsError before anything is written, or where the folder cannot be.
+ */
+export function writeFiles(out: string, files: readonly OutputFile[], rest: Rest = 'remove'): Drift[] {
+  const wanted = wantedIn(out, files, rest)
+  const drift = planFrom(out, wanted, rest)
+  if (drift.length === 0) return drift
+  try {
+    carryOut(out, wanted, drift)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === undefined) throw cause
+    throw new DiagnosticsError([
+      {
+        code: 'output-unwritable',
+        severity: 'error',
+        place: { file: out, line: 1, column: 1, pointer: '' },
+        message: `cannot write below ${out}: ${(cause as Error).message}`,
+        hint: 'correct its permissions, or free some room, and generate again: the next run completes this one',
+      },
+    ])
+  }
+  return drift
+}
+
+function carryOut(out: string, { files, manifest }: Wanted, drift: readonly Drift[]): void {
+  mkdirSync(out, { recursive: true })
+  removeTemporaries(out)
+  replace(out, MANIFEST, printManifest(mergeManifests(readManifest(out) ?? new Map(), manifest)))
+  const stale = drift.filter((each) => each.kind === 'stale')
+  for (const { path } of stale) {
+    rmSync(join(out, path))
+    removeEmptyFolders(out, dirname(join(out, path)))
+  }
+  // Where case does not count, a stale `V1/types.ts` and the wanted `v1/types.ts` were one file.
+  const removed = new Set(stale.map(({ path }) => path.toLowerCase()))
+  const drifted = new Set(drift.map(({ path }) => path))
+  for (const file of files) {
+    const { path } = file
+    if (drifted.has(path) || removed.has(path.toLowerCase())) replace(out, path, file.text)
+  }
+  replace(out, MANIFEST, printManifest(manifest))
+}
+
+function readManifest(out: string): Manifest | undefined {
+  const text = readText(join(out, MANIFEST))
+  return text === undefined ? undefined : parseManifest(text)
+}
+
+const MAX_SHOWN = 20
+
+function explainForeign(out: string, foreign: readonly Drift[]): Diagnostic[] {
+  const shown = foreign.slice(0, MAX_SHOWN).map(
+    ({ path }): Diagnostic => ({
+      code: 'output-foreign',
+      severity: 'error',
+      place: { file: join(out, path), line: 1, column: 1, pointer: '' },
+      message: `${path} was not written by dateline, or was edited since`,
+      hint: `move it out of ${out}, or delete it; or let \`out\` name a folder that holds nothing else`,
+    }),
+  )
+  const more = foreign.length - shown.length
+  if (more === 0) return shown
+  return [...shown, { code: 'output-foreign', severity: 'error', message: `${more} more of these in ${out}` }]
+}
+
+const TEMPORARY = /^\.dateline\.(\d+)\.tmp$/
+
+/** Replaces a file whole: whoever reads it finds the old text or the new one. */
+function replace(out: string, path: string, text: string): void {
+  const target = join(out, path)
+  mkdirSync(dirname(target), { recursive: true })
+  const temporary = join(out, `.dateline.${process.pid}.tmp`)
+  writeFileSync(temporary, text)
+  renameSync(temporary, target)
+}
+
+/** Removes what killed runs were writing; another run that is under way keeps its own. */
+function removeTemporaries(out: string): void {
+  for (const name of readdirSync(out)) {
+    const pid = TEMPORARY.exec(name)?.[1]
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(out, name), { force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** @returns the text of a file; undefined where there is none. */
+export function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    if (isNoFile(cause)) return undefined
+    throw cause
+  }
+}
+
+type EntryType = 'file' | 'folder' | 'other'
+
+/**
+ * All that a folder holds, with `/` between folders, whatever the machine. Links are not followed. Dependencies and
+ * builds of the client are not ours.
+ */
+function entriesBelow(out: string): Map<string, EntryType> {
+  if (!statSync(out, { throwIfNoEntry: false })) return new Map()
+  return new Map(
+    readdirSync(out, { recursive: true, withFileTypes: true })
+      .map((entry): [string, EntryType] => [
+        relative(out, join(entry.parentPath, entry.name)).split(sep).join('/'),
+        entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : 'other',
+      ])
+      .filter(([path]) => !/(^|\/)(node_modules|dist)(\/|$)/.test(path) && !TEMPORARY.test(path))
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  )
+}
+
+/** @returns every path in a folder that is no folder itself. */
+export function pathsBelow(out: string): string[] {
+  return [...entriesBelow(out)].filter(([, type]) => type !== 'folder').map(([path]) => path)
+}
+
+function removeEmptyFolders(out: string, folder: string): void {
+  for (let at = folder; at !== out && readdirSync(at).length === 0; at = dirname(at)) rmdirSync(at)
+}

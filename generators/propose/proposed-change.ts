@@ -1,0 +1,248 @@
+/** The change that a difference asks for: the file to write, and a first draft of it. */
+import { placeIn } from '../../versions/inline.ts'
+import type { Naming } from '../change/align.ts'
+import { type Difference, formatLocation, type Proposal } from '../diff/difference.ts'
+import { snakeCase } from '../ir/naming.ts'
+import { propertyKey } from '../print/literal.ts'
+import { isSite, type SiteLocation, stepsOf } from '../translate/inline-place.ts'
+import { acceptDraft, type Draft, meaningOf, type Nameable, quote } from './draft.ts'
+import { type Lists, listsIn } from './proposed-lists.ts'
+import { headerDraft, isRenamedHere, parameterDraft, routeDraft, statusesIn } from './proposed-requests.ts'
+
+/** A change that nobody has written yet. */
+export interface ProposedChange {
+  /** Verb and noun: the name of the file. */
+  readonly id: string
+  /** One lens as source text. */
+  readonly lens: string
+  readonly differences: readonly Difference[]
+  /** The same lens as data, where it says no more than a name. */
+  readonly naming?: Naming
+}
+
+/** @returns one proposal for each lens that the differences ask for, in their order. */
+export function proposeChanges(differences: readonly Difference[], nameable?: Nameable): ProposedChange[] {
+  const drafts = new Map<string, { readonly draft: Draft; readonly differences: Difference[] }>()
+  const arrivals = new Map([...arrivalsOf(differences), ...statusesIn(differences)])
+  const lists = listsIn(differences)
+  for (const difference of differences) {
+    const draft =
+      (isArrival(difference) ? arrivals.get(formatLocation(difference.at)) : undefined) ??
+      (isNameable(difference.at, nameable) ? draftFor(difference, lists, nameable) : acceptDraft(difference))
+    const known = drafts.get(draft.key)
+    if (known) known.differences.push(difference)
+    else drafts.set(draft.key, { draft, differences: [difference] })
+  }
+  const taken = new Set<string>()
+  return [...drafts.values()].map(({ draft, differences: all }) => {
+    const name = snakeCase(`${draft.verb} ${draft.noun}`).replaceAll('_', '-')
+    let id = name
+    for (let number = 2; taken.has(id); number++) id = `${name}-${number}`
+    taken.add(id)
+    const naming = draft.naming?.(all)
+    return { id, lens: draft.print(all), differences: all, ...(naming && { naming }) }
+  })
+}
+
+/** Whether it says that something came, or went for what came. */
+const isArrival = ({ code }: Difference): boolean => /-added(-required)?$|^status-/.test(code)
+
+/** What came in the place of something that is gone belongs to the change of that. */
+function arrivalsOf(differences: readonly Difference[]): Map<string, Draft> {
+  const arrivals = new Map<string, Draft>()
+  for (const difference of differences) {
+    const { at, proposal, code } = difference
+    if (!proposal) continue
+    if (at.kind === 'parameter' && code === 'parameter-removed' && isRenamedHere(difference))
+      arrivals.set(formatLocation(proposal.at!), parameterDraft(difference, at))
+    if (at.kind !== 'schema' || code !== 'property-removed') continue
+    const paths =
+      proposal.kind === 'move' ? (proposal.moves ?? []).flatMap(({ to }) => prefixesOf(to)) : proposal.to
+    for (const path of paths) arrivals.set(formatLocation({ ...at, path }), draftFor(difference, new Map()))
+  }
+  return arrivals
+}
+
+const prefixesOf = (path: readonly string[]): string[] =>
+  path.map((_, index) => path.slice(0, index + 1).join('.'))
+
+const list = (names: Iterable<string>): string => `[${[...new Set(names)].map(quote).join(', ')}]`
+const sitesOf = (all: readonly Difference[]): string =>
+  `[${[...new Set(all.flatMap(({ at }) => siteOf(at)?.code ?? []))].join(', ')}]`
+
+function isNameable(at: Difference['at'], nameable: Nameable | undefined): boolean {
+  const site = siteOf(at)
+  if (site && !site.isComponent && nameable?.isSite(site.place) !== true) return false
+  if (at.kind === 'schema') return nameable?.schemas.has(at.component) ?? true
+  if (at.kind === 'event') return true
+  return 'operation' in at ? (nameable?.operations.has(at.operation) ?? true) : true
+}
+
+/** A property that a lens can be put on. */
+interface Site {
+  readonly property: string
+  /** The object that has it, as a change names it, and as differences are located. */
+  readonly code: string
+  readonly place: string
+  readonly isComponent: boolean
+}
+
+/** @returns undefined where the difference is at no property, or where no lens gets to. */
+function siteOf(at: Difference['at']): Site | undefined {
+  const steps = isSite(at) ? stepsOf(at.path) : undefined
+  const property = steps?.at(-1)
+  if (!isSite(at) || !steps || property === undefined || /^(\[\]|\{\}|\|\d+)$/.test(property))
+    return undefined
+  const path = steps.slice(0, -1)
+  const isComponent = at.kind === 'schema' && path.length === 0
+  const place: string = placeIn(formatLocation({ ...at, path: '' }), path)
+  return { property, code: isComponent ? quote(at.component) : codeOf(at, path), place, isComponent }
+}
+
+function codeOf(at: SiteLocation, path: readonly string[]): string {
+  const call = (name: string, ...given: readonly string[]) =>
+    `v.${name}(${[...given, ...path.map(quote)].join(', ')})`
+  switch (at.kind) {
+    case 'schema':
+      return call('inside', quote(at.component))
+    case 'body':
+      return call('body', quote(at.operation))
+    case 'response':
+      return call('answer', quote(at.operation), /^\d+$/.test(at.status) ? at.status : quote(at.status))
+    case 'event':
+      return call('payload', quote(at.event))
+  }
+}
+
+function draftFor(difference: Difference, lists: Lists, nameable?: Nameable): Draft {
+  const { at } = difference
+  const route = routeDraft(difference)
+  if (route) return route
+  if (at.kind === 'schema' && difference.proposal?.moves) return movedDraft(difference.proposal.moves)
+  if (at.kind === 'schema' && at.path === '' && /^null-/.test(difference.code))
+    return wholeDraft(difference.code, at.component)
+  const list = lists.get(formatLocation(at))
+  const site = siteOf(at)
+  // Lenses name texts; a member that nothing came in the place of has no other name.
+  if (list?.named && list.come.size >= list.gone && (site || (at.kind === 'schema' && at.path === '')))
+    return valuesDraft(at, site)
+  if (site) return propertyDraft(difference, site)
+  if (at.kind === 'parameter') return parameterDraft(difference, at, nameable)
+  if (at.kind === 'event-header') return headerDraft(difference, at.name)
+  return acceptDraft(difference)
+}
+
+function valuesDraft(at: Difference['at'], site: Site | undefined): Draft {
+  const component = at.kind === 'schema' ? at.component : ''
+  const call = site
+    ? `v.valuesOf([${site.code}], ${quote(site.property)}, `
+    : `v.values(${quote(component)}, `
+  return {
+    verb: 'rename',
+    noun: `${site && !site.isComponent ? site.place : component} ${site?.property ?? ''} values`,
+    key: `values ${formatLocation(at)}`,
+    print(all) {
+      const renames = all
+        .filter((each) => each.code === 'enum-value-removed')
+        .map(({ value, proposal }) => `${propertyKey(String(value))}: ${quote(proposal?.to[0] ?? '…')}`)
+      const named = all.flatMap(({ proposal }) => proposal?.to ?? [])
+      const merges = all
+        .filter((each) => each.code === 'enum-value-added' && !named.includes(String(each.value)))
+        .map(({ value }) => `${propertyKey(String(value))}: '…'`)
+      const parts = [
+        ...(renames.length > 0 ? [`rename: { ${renames.join(', ')} }`] : []),
+        ...(merges.length > 0 ? [`merge: { ${merges.join(', ')} }, loss: 'merge'`] : []),
+      ]
+      return `${call}{ ${parts.join(', ')} })`
+    },
+  }
+}
+
+function movedDraft(moves: NonNullable<Proposal['moves']>): Draft {
+  const names = moves.map(({ from }) => from.at(-1)!)
+  return {
+    verb: 'move',
+    noun: names.join(' '),
+    key: `moved ${JSON.stringify(moves)}`,
+    print: (all) => {
+      const components = list(all.flatMap(({ at }) => (at.kind === 'schema' ? [at.component] : [])))
+      return moves.map(({ from, to }) => `v.moved(${components}, ${list(from)}, ${list(to)})`).join(', ')
+    },
+  }
+}
+
+/** Null in the place of a whole component. */
+function wholeDraft(code: Difference['code'], component: string): Draft {
+  return {
+    verb: 'fill',
+    noun: component,
+    key: `${code} ${component}`,
+    print: () => `v.${code === 'null-added' ? 'nullableWhole' : 'nonNullWhole'}(${quote(component)}, …)`,
+  }
+}
+
+function propertyDraft(difference: Difference, { property, place }: Site): Draft {
+  const { code, proposal } = difference
+  if (code === 'property-removed' && proposal?.kind === 'rename') {
+    const to = proposal.to[0]!
+    const sameType = !proposal.evidence.some((each) => each.startsWith('same shape but'))
+    return {
+      verb: 'rename',
+      noun: property,
+      key: `rename ${property} ${to}`,
+      print: (all) =>
+        `v.rename(${sitesOf(all)}, ${quote(property)}, ${quote(to)}${sameType ? '' : `, { ${TURNS} }`})`,
+    }
+  }
+  if (code === 'property-removed' && (proposal?.kind === 'split' || proposal?.kind === 'merge')) {
+    const { from, to } = proposal
+    const turns = 'up: (old) => ({ … }), down: (next) => ({ … })'
+    return {
+      verb: proposal.kind,
+      noun: from.join(' '),
+      key: `replace ${from} ${to}`,
+      print: (all) => `v.replace(${sitesOf(all)}, { old: ${list(from)}, new: ${list(to)}, ${turns} })`,
+    }
+  }
+  if (code === 'property-removed')
+    return {
+      verb: 'drop',
+      noun: property,
+      key: `drop ${property}${proposal ? ` ${place}` : ''}`,
+      // What stands elsewhere now is shown where it was; there is no such way up.
+      print: (all) =>
+        `v.drop(${sitesOf(all)}, ${quote(property)}, { loss: 'drop'${proposal ? ', down: (object) => …' : ''} })`,
+    }
+  if (/^property-(added-)?required$|^default-(removed|changed)$/.test(code))
+    return {
+      verb: 'require',
+      noun: property,
+      key: `default ${place} ${property}`,
+      print: (all) =>
+        `v.default(${sitesOf(all)}, ${quote(property)}, ${meaningOf(all.find(isDefault) ?? difference)})`,
+    }
+  const fill = FILLS.get(code)
+  if (fill !== undefined)
+    return {
+      verb: 'fill',
+      noun: property,
+      key: `${code} ${place} ${property}`,
+      print: (all) => `v.${fill}(${sitesOf(all)}, ${quote(property)}, …)`,
+    }
+  if (/^(property|access|default|object|map|null|items|keyword)-/.test(code)) return acceptDraft(difference)
+  return {
+    verb: 'convert',
+    noun: property,
+    key: `convert ${property}`,
+    print: (all) => `v.convert(${sitesOf(all)}, ${quote(property)}, { ${TURNS} })`,
+  }
+}
+
+const isDefault = ({ code }: Difference): boolean => code.startsWith('default-')
+const FILLS: ReadonlyMap<string, string> = new Map([
+  ['property-optional', 'optional'],
+  ['null-added', 'nullable'],
+  ['null-removed', 'nonNull'],
+])
+
+const TURNS = 'up: (value) => …, down: (value) => …'

@@ -1,0 +1,223 @@
+/**
+ * What translations miss: every place of the documents where a component stands is looked for, whatever the keyword, and
+ * held against the places that rewrites were made for. One walk over the plain document, so that a place which nobody
+ * thought of is found like any other.
+ */
+
+import type { Place } from '../diagnostics/place.ts'
+import { escapePointer } from '../document/escape-pointer.ts'
+import type { Api, RefSchema, Schema } from '../ir/model.ts'
+import { placeNear } from '../ir/places.ts'
+import { isObject } from '../ir/source.ts'
+import { indexReferences, lookUp, type References, SUBSCHEMAS } from '../runtime/explain/references.ts'
+import { type Step, sidesOf } from './model.ts'
+
+/** A reference to a component, or another way in which its values may stand somewhere. */
+interface Occurrence {
+  readonly pointer: string
+  readonly component: string
+}
+
+/** A part of the document to look through. */
+interface Part {
+  readonly pointer: string
+  readonly isSchema: boolean
+}
+
+/** What stands in a part, and the parts elsewhere that it refers to. */
+interface Found {
+  readonly occurrences: readonly Occurrence[]
+  readonly leads: readonly Part[]
+}
+
+interface Index {
+  readonly references: References
+  /** By pointer: each part is looked through once. */
+  readonly known: Map<string, Found>
+}
+
+const indexes = new WeakMap<Api, Index>()
+
+/** Adds to what the step misses each occurrence, in what it carries, that no rewrite was made for. */
+export function auditOccurrences(step: Step): void {
+  const [api] = sidesOf(step, step.old, step.next)
+  const index = indexOf(api)
+  const seen = new Set<string>()
+  const waiting = rootsOf(step, api).map((pointer): Part => ({ pointer, isSchema: false }))
+  for (let part = waiting.pop(); part; part = waiting.pop()) {
+    if (seen.has(part.pointer)) continue
+    seen.add(part.pointer)
+    const { occurrences, leads } = lookThrough(api, index, part)
+    waiting.push(...leads)
+    for (const { pointer, component } of occurrences) {
+      if (step.reached.has(pointer)) waiting.push(componentPart(component))
+      else if (!isByHand(step, pointer))
+        for (const each of closureOf(api, index, component)) miss(step, api, pointer, each)
+    }
+  }
+}
+
+const componentPart = (name: string): Part => ({
+  pointer: `/components/schemas/${escapePointer(name)}`,
+  isSchema: true,
+})
+
+/** A component, and every one that it leads to. */
+function closureOf(api: Api, index: Index, component: string): ReadonlySet<string> {
+  const all = new Set([component])
+  const parts = new Map([[componentPart(component).pointer, componentPart(component)]])
+  for (const part of parts.values()) {
+    const { occurrences, leads } = lookThrough(api, index, part)
+    for (const each of occurrences) all.add(each.component)
+    for (const each of [...occurrences.map((found) => componentPart(found.component)), ...leads])
+      if (!parts.has(each.pointer)) parts.set(each.pointer, each)
+  }
+  return all
+}
+
+function miss(step: Step, api: Api, pointer: string, component: string): void {
+  const [before, after] = [step.old.schemas.get(component), step.next.schemas.get(component)]
+  if (!before || !after) return
+  const refTo = (schema: Schema): RefSchema => {
+    const { place, deprecated, extensions, examples } = schema
+    return { kind: 'ref', name: component, nullable: false, place, deprecated, extensions, examples }
+  }
+  const place: Place = { ...placeNear(api, pointer), pointer }
+  step.missed.push({ place, rewrite: step.aside().pair(refTo(before), refTo(after)) })
+}
+
+/** Lenses make the value of a property whole, with all that stands in it. */
+function isByHand({ byHand }: Step, pointer: string): boolean {
+  if (byHand.size === 0) return false
+  for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) if (byHand.has(at)) return true
+  return false
+}
+
+/** Pointers of all that travels in the step's direction, in the document that it comes from. */
+function rootsOf(step: Step, api: Api): string[] {
+  const [, other] = sidesOf(step, step.old, step.next)
+  const ids = new Set(other.operations.map(({ id }) => id))
+  const names = new Set(other.events.map(({ name }) => name))
+  const isUp = step.direction === 'up'
+  return [
+    ...api.operations
+      .filter(({ id }) => ids.has(id))
+      .flatMap(({ place: { pointer } }) => [
+        ...partsOf(api, pointer, isUp),
+        ...(isUp ? [`${pointer.slice(0, pointer.lastIndexOf('/'))}/parameters`] : []),
+      ]),
+    ...api.events
+      .filter(({ name }) => names.has(name))
+      .flatMap(({ place }) => partsOf(api, place.pointer, !isUp)),
+  ]
+}
+
+/** @param asks whether it is what is asked that counts, or what is answered; in callbacks the service asks. */
+function partsOf(api: Api, operation: string, asks: boolean): string[] {
+  const own = asks ? ['parameters', 'requestBody'] : ['responses']
+  const { references } = indexOf(api)
+  const callbacks = membersAt(api, references, `${operation}/callbacks`).flatMap((callback) =>
+    membersAt(api, references, callback).flatMap((item) => membersAt(api, references, item)),
+  )
+  return [
+    ...own.map((name) => `${operation}/${name}`),
+    ...callbacks
+      .filter((pointer) => isObject(lookUp(api.document, pointer)))
+      .flatMap((pointer) => partsOf(api, pointer, !asks)),
+  ]
+}
+
+/** Pointers of the members of an object, which a reference may stand for. */
+function membersAt(api: Api, references: References, pointer: string): string[] {
+  const value = lookUp(api.document, pointer)
+  if (!isObject(value)) return []
+  const target = typeof value.$ref === 'string' ? references.pointerOf(value, value.$ref) : pointer
+  const members = target === undefined ? undefined : lookUp(api.document, target)
+  return isObject(members) ? Object.keys(members).map((name) => `${target}/${escapePointer(name)}`) : []
+}
+
+function indexOf(api: Api): Index {
+  const known = indexes.get(api)
+  if (known) return known
+  const openapi30 = String(api.document.openapi).startsWith('3.0')
+  const index: Index = { references: indexReferences(api.document, openapi30), known: new Map() }
+  indexes.set(api, index)
+  return index
+}
+
+function lookThrough(api: Api, index: Index, { pointer: root, isSchema }: Part): Found {
+  const known = index.known.get(root)
+  if (known) return known
+  const occurrences: Occurrence[] = []
+  const leads: Part[] = []
+  const visit = (value: unknown, pointer: string, isSchema: boolean): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (Array.isArray(value)) {
+      for (const [at, each] of value.entries()) visit(each, `${pointer}/${at}`, isSchema)
+      return
+    }
+    const object = value as Readonly<Record<string, unknown>>
+    for (const target of targetsOf(object, index.references).map((each) => lastOf(api, index, each))) {
+      const component = COMPONENT.exec(target)?.[1]
+      if (component === undefined) leads.push({ pointer: target, isSchema })
+      else occurrences.push({ pointer, component: nameIn(component) })
+    }
+    if (isSchema) occurrences.push(...heirs(api, index, object, pointer))
+    for (const [name, member] of Object.entries(object)) {
+      const at = `${pointer}/${escapePointer(name)}`
+      const how = isSchema ? SUBSCHEMAS.get(name) : undefined
+      if (!isSchema && !SILENT.test(name)) visit(member, at, name === 'schema')
+      else if (how === 'named' && isObject(member))
+        for (const [key, each] of Object.entries(member)) visit(each, `${at}/${escapePointer(key)}`, true)
+      else if (how !== undefined) visit(member, at, true)
+    }
+  }
+  visit(lookUp(api.document, root), root, isSchema)
+  const found = { occurrences, leads }
+  index.known.set(root, found)
+  return found
+}
+
+/** References that are nothing but references lead on, to a component or to what is none. */
+function lastOf(api: Api, { references }: Index, first: string): string {
+  const seen = new Set<string>()
+  let at = first
+  while (!COMPONENT.test(at) && !seen.has(at)) {
+    seen.add(at)
+    const value = lookUp(api.document, at)
+    const [target] = isObject(value) ? targetsOf(value, references) : []
+    if (target !== undefined) at = target
+  }
+  return at
+}
+
+const COMPONENT = /^\/components\/schemas\/([^/]+)$/
+/** Members of what is no schema that hold no values of the interface. */
+const SILENT = /^(examples?|links|callbacks|security|servers|tags|x-.*)$/
+
+const nameIn = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~')
+
+const targetsOf = (value: Readonly<Record<string, unknown>>, references: References): string[] =>
+  [value.$ref, value.$dynamicRef].flatMap((ref) =>
+    typeof ref === 'string' ? (references.pointerOf(value, ref) ?? []) : [],
+  )
+
+/** Components that may stand for one which has a discriminator and lists no members (OpenAPI, Discriminator Object). */
+function heirs(
+  api: Api,
+  { references }: Index,
+  value: Readonly<Record<string, unknown>>,
+  pointer: string,
+): Occurrence[] {
+  if (!isObject(value.discriminator) || 'oneOf' in value || 'anyOf' in value) return []
+  const at = `${pointer}/discriminator`
+  const isHeir = (schema: unknown): boolean =>
+    isObject(schema) &&
+    Array.isArray(schema.allOf) &&
+    schema.allOf.some((part) => isObject(part) && targetsOf(part, references).includes(pointer))
+  const { components } = api.document
+  const schemas = isObject(components) && isObject(components.schemas) ? components.schemas : {}
+  return Object.entries(schemas)
+    .filter(([, schema]) => isHeir(schema))
+    .map(([component]) => ({ pointer: at, component }))
+}

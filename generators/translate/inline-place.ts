@@ -1,0 +1,79 @@
+/** Places of objects that are written out where they stand, as differences are located: `getBook 200.authors[]`. */
+
+import type { Location } from '../diff/difference.ts'
+import { targetOf } from '../diff/sheet.ts'
+import { isJson } from '../ir/media-type.ts'
+import type { Api, Content, Schema } from '../ir/model.ts'
+import type { Direction } from './model.ts'
+import { shapeOf } from './shape.ts'
+
+const STEP = /\.?([\p{L}\p{N}_$-]+)|\[("(?:[^"\\]|\\.)*")\]|(\[\]|\{\}|\|\d+)/uy
+
+/** @returns names of properties as they are, `[]`, `{}` and `|0`; undefined where a path has steps of other kinds. */
+export function stepsOf(path: string): readonly string[] | undefined {
+  const steps: string[] = []
+  STEP.lastIndex = 0
+  while (STEP.lastIndex < path.length) {
+    const match = STEP.exec(path)
+    if (!match) return undefined
+    const [, name, quoted, other] = match
+    steps.push(name ?? other ?? (JSON.parse(quoted!) as string))
+  }
+  return steps
+}
+
+/** What places of lenses are in: components, bodies, answers and events. */
+export type SiteLocation = Extract<Location, { kind: 'schema' | 'body' | 'response' | 'event' }>
+
+export function isSite(at: Location): at is SiteLocation {
+  return at.kind === 'schema' || at.kind === 'body' || at.kind === 'response' || at.kind === 'event'
+}
+
+/** @returns the schema at the place of a lens; a component has its own name. */
+export function schemaAt(api: Api, place: string): Schema | undefined {
+  const [root, path] = rootOf(api, place) ?? []
+  const steps = path === undefined ? undefined : stepsOf(path)
+  return root && steps?.reduce<Schema | undefined>((at, step) => at && stepInto(api, at, step), root)
+}
+
+/** @returns which way values at a place travel; undefined for one in a component, which may travel either way. */
+export function directionOf(api: Api, place: string): Direction | undefined {
+  if (componentIn(api, place) !== undefined) return undefined
+  return api.operations.some(({ id }) => startsAt(place, `${id} body`)) ? 'up' : 'down'
+}
+
+const startsAt = (place: string, root: string): boolean =>
+  place.startsWith(root) && /^$|^[.[{|]/.test(place.slice(root.length))
+
+/** The component that a place is in: of those whose names it begins with, the longest. */
+function componentIn(api: Api, place: string): string | undefined {
+  const found = [...api.schemas.keys()].filter((name) => startsAt(place, name))
+  return found.sort((a, b) => b.length - a.length)[0]
+}
+
+function rootOf(api: Api, place: string): readonly [Schema | undefined, string] | undefined {
+  const component = componentIn(api, place)
+  if (component !== undefined) return [api.schemas.get(component), place.slice(component.length)]
+  const found = rootsOf(api).find(([root]) => startsAt(place, root))
+  return found && [found[1], place.slice(found[0].length)]
+}
+
+function rootsOf(api: Api): (readonly [string, Schema | undefined])[] {
+  const json = (contents: readonly Content[] = []) =>
+    contents.find(({ mediaType }) => isJson(mediaType))?.schema
+  return [
+    ...api.operations.flatMap(({ id, body, responses }) => [
+      [`${id} body`, json(body?.contents)] as const,
+      ...responses.map(({ status, contents }) => [`${id} ${status}`, json(contents)] as const),
+    ]),
+    ...api.events.map(({ name, payload }) => [`event ${name}`, payload?.schema] as const),
+  ]
+}
+
+function stepInto(api: Api, schema: Schema, step: string): Schema | undefined {
+  const target = targetOf(api, schema)
+  if (step.startsWith('|')) return target.kind === 'union' ? target.members[Number(step.slice(1))] : undefined
+  if (step === '[]') return target.kind === 'array' ? target.items : undefined
+  const shape = shapeOf(target, api, new Set())
+  return step === '{}' ? shape?.rest : shape?.properties.get(step)?.schema
+}

@@ -1,0 +1,258 @@
+/** Objects of two versions: which properties are left out, renamed, converted or made. */
+import type { SchemaLens } from '../../versions/change.ts'
+import { propertyStep } from '../diff/sheet.ts'
+import type { Api, Schema } from '../ir/model.ts'
+import {
+  type LensAt,
+  lensesOn,
+  type Member,
+  namesTable,
+  type Rewrite,
+  SAME,
+  type Step,
+  sidesOf,
+  wholeLens,
+} from './model.ts'
+import { goneWith, movesOf, type Objects } from './moves.ts'
+import type { Shape } from './shape.ts'
+import { pairUnions } from './unions.ts'
+
+/** @returns what takes an object of the one shape to the other. */
+export function pairObjects(step: Step, old: Shape, next: Shape, at: string | undefined): Rewrite {
+  const members: Member[] = []
+  const settled = new Set<string>()
+  const [from, to] = sidesOf(step, old, next)
+  for (const pointer of from.refs) step.reached.add(pointer)
+  if (at !== undefined) step.sites.add(at)
+  const pair: Objects = { step, old, next, at }
+  for (const lens of lensesOn(step, new Set([...old.owners, ...next.owners, ...(at ? [at] : [])]))) {
+    for (const member of membersFor(lens, pair)) members.push(member)
+    for (const name of namedBy(lens.lens)) settled.add(name)
+    noteByHand(lens.lens, pair)
+  }
+  const moves = movesOf(pair)
+  for (const name of goneWith(moves, to)) {
+    if (settled.has(name)) continue
+    members.push({ kind: 'remove', name })
+    settled.add(name)
+  }
+  for (const { source } of moves) if (source.length === 1) settled.add(source[0]!)
+  const names = new Set([...from.properties.keys(), ...(from.rest ? to.properties.keys() : [])])
+  for (const name of names) {
+    if (settled.has(name)) continue
+    const property = from.properties.get(name)
+    const isKnown = to.properties.has(name) || to.rest !== undefined
+    if (isKnown) members.push(...changeOf(pair, name))
+    else if (property && step.direction === 'down' && isListed(to)) members.push({ kind: 'remove', name })
+  }
+  const parts: Rewrite[] = [{ kind: 'object', members }]
+  if (old.patterns.size > 0 || next.patterns.size > 0) missPatterns(step, old, next)
+  else if (old.rest && next.rest) {
+    const { nullable } = step.direction === 'down' ? next.rest : old.rest
+    const value = step.pair(old.rest, next.rest, at && `${at}{}`)
+    parts.push({ kind: 'map', value, nullable, except: [...names] })
+  }
+  for (const [index, union] of from.unions.entries()) {
+    const target = to.unions[index]
+    if (target) parts.push(pairUnions(step, ...sidesOf(step, union, target), at))
+  }
+  const inner: Rewrite = { kind: 'all', parts }
+  return moves.length > 0 ? { kind: 'relocate', inner, moves } : inner
+}
+
+/** What lenses make themselves is translated, whatever is in it. */
+function noteByHand(lens: SchemaLens, { step, old, next }: Objects): void {
+  const isTurned =
+    lens.kind === 'rename' ? lens.up !== undefined : /^(convert|replace|values|drop)$/.test(lens.kind)
+  const [from] = sidesOf(step, old, next)
+  for (const name of isTurned ? namedBy(lens) : []) {
+    const property = from.properties.get(name)
+    if (property) step.byHand.add(property.schema.place.pointer)
+  }
+}
+
+/** What is said of a property in several parts at once. */
+const saidOf = (shape: Shape, name: string): readonly Schema[] => {
+  const property = shape.properties.get(name)
+  if (!property) return shape.rest ? [shape.rest] : []
+  return [property.schema, ...(shape.beside.get(name) ?? [])]
+}
+
+/**
+ * What everything that is said of one value makes of it, one after the other. Parts belong together by name, or else by
+ * kind; what says nothing of its own is left to the others.
+ */
+export function pairParts(
+  step: Step,
+  old: readonly Schema[],
+  next: readonly Schema[],
+  pair: (old: Schema, next: Schema) => Rewrite,
+): Rewrite[] {
+  const [sources, targets] = sidesOf(step, old, next)
+  const called = new Set<string>()
+  return sources.flatMap((source) => {
+    const target =
+      targets.find((each) => each.kind === 'ref' && source.kind === 'ref' && each.name === source.name) ??
+      targets.find((each) => each.kind === source.kind) ??
+      targets.find((each) => each.kind === 'ref' || source.kind === 'ref')
+    if (!target) return []
+    const rewrite = pair(...sidesOf(step, source, target))
+    if (rewrite.kind === 'call' && called.has(rewrite.key)) return []
+    if (rewrite.kind === 'call') called.add(rewrite.key)
+    return [rewrite]
+  })
+}
+
+/** Which rules hold for a property depends on its name, which functions do not look at. */
+function missPatterns(step: Step, old: Shape, next: Shape): void {
+  for (const [pattern, one] of [...old.patterns, ...(old.rest ? [['', old.rest] as const] : [])]) {
+    const other = next.patterns.get(pattern) ?? next.rest
+    if (other) step.missed.push({ place: one.place, rewrite: step.aside().pair(one, other) })
+  }
+}
+
+/** Whether an object names its properties: one that names none says nothing about what it holds. */
+const isListed = (shape: Shape): boolean =>
+  !shape.rest && (shape.properties.size > 0 || shape.closed) && shape.unions.length === 0
+
+/** What happens to a property that keeps its name; nothing where only one side says what it is. */
+function changeOf(pair: Objects, name: string): Extract<Member, { kind: 'change' }>[] {
+  const rewrite = rewriteOf(pair, name, name)
+  if (!rewrite) return []
+  const [from] = sidesOf(pair.step, pair.old, pair.next)
+  const property = from.properties.get(name)
+  const components = [pair.old, pair.next].flatMap(
+    ({ properties }) => componentOf(properties.get(name)?.schema) ?? [],
+  )
+  // Null of the place stays null; null of the component is the component's own.
+  const takesNull = !property?.schema.nullable && wholeLens(pair.step, ...components) !== undefined
+  return [
+    {
+      kind: 'change',
+      name,
+      optional: !property?.required || property.schema.nullable,
+      rewrite,
+      ...(takesNull && { takesNull }),
+    },
+  ]
+}
+
+const componentOf = (schema: Schema | undefined): string | undefined =>
+  schema?.kind === 'ref' ? schema.name : undefined
+
+/** What happens to the value of a property, whatever it is called in either version. */
+function rewriteOf({ step, old, next, at }: Objects, oldName: string, newName: string): Rewrite | undefined {
+  const [before, after] = [saidOf(old, oldName), saidOf(next, newName)]
+  const home = next.homes.get(newName)
+  const outside = home !== undefined && home === old.homes.get(oldName) ? home : at
+  const inside = outside === undefined ? undefined : outside + propertyStep(newName)
+  const [one, other] = [before[0], after[0]]
+  if (!one || !other) return undefined
+  if (before.length + after.length === 2) return step.pair(one, other, inside)
+  return { kind: 'all', parts: pairParts(step, before, after, (a, b) => step.pair(a, b, inside)) }
+}
+
+function namedBy(lens: SchemaLens): readonly string[] {
+  switch (lens.kind) {
+    case 'rename':
+      return [lens.from, lens.to]
+    case 'replace':
+      return [...lens.old, ...lens.new]
+    case 'values':
+    case 'nullable':
+    case 'non-null':
+      return lens.property === undefined ? [] : [lens.property]
+    case 'moved':
+      return []
+    default:
+      return [lens.property]
+  }
+}
+
+function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
+  const { lens } = at
+  const { step, old, next } = pair
+  const down = step.direction === 'down'
+  const from = down ? next : old
+  const optional = (name: string) => {
+    const property = from.properties.get(name)
+    return !property?.required || property.schema.nullable
+  }
+  const change = (name: string, rewrite: Rewrite): Member[] =>
+    from.properties.has(name) ? [{ kind: 'change', name, optional: optional(name), rewrite }] : []
+  switch (lens.kind) {
+    case 'convert':
+      return change(lens.property, { kind: 'turn', by: at, nullish: optional(lens.property) })
+    case 'values':
+      if (lens.property === undefined) return []
+      return change(lens.property, { kind: 'names', names: namesTable(lens, step.direction) })
+    case 'rename': {
+      const [source, target] = down ? [lens.to, lens.from] : [lens.from, lens.to]
+      if (!from.properties.has(source)) return []
+      const required = from.properties.get(source)?.required === true
+      const rewrite = lens.up ? undefined : rewriteOf(pair, lens.from, lens.to)
+      const how = lens.up ? { by: at } : rewrite && { rewrite }
+      return [{ kind: 'move', from: source, to: target, optional: !required, ...how }]
+    }
+    case 'replace': {
+      const names = down ? lens.new : lens.old
+      return names.some((name) => from.properties.has(name)) ? [{ kind: 'group', from: names, by: at }] : []
+    }
+    case 'drop':
+      if (!down) return from.properties.has(lens.property) ? [{ kind: 'remove', name: lens.property }] : []
+      return lens.down && old.properties.has(lens.property)
+        ? [{ kind: 'make', name: lens.property, by: at }]
+        : []
+    case 'default': {
+      // What both have goes on as it is, but for requests that leave it out.
+      const kept = listChange(lens.property, pair)
+      if (down)
+        return kept.length > 0 || !from.properties.has(lens.property)
+          ? kept
+          : [{ kind: 'remove', name: lens.property }]
+      return next.properties.has(lens.property)
+        ? [...kept, { kind: 'default', name: lens.property, value: lens.value, known: kept.length > 0 }]
+        : []
+    }
+    case 'moved':
+      return []
+    case 'optional':
+    case 'nullable':
+    case 'non-null': {
+      if (lens.property === undefined) return []
+      const of = lens.kind === 'optional' ? 'absent' : 'null'
+      const fills = down === (lens.kind !== 'non-null')
+      return listChange(lens.property, pair).map(
+        (each): Member =>
+          fills && each.kind === 'change' ? { ...each, kind: 'fill', of, value: lens.value } : each,
+      )
+    }
+    case 'leave-out':
+      return down ? change(lens.property, leaveOut(at, pair)) : listChange(lens.property, pair)
+  }
+}
+
+const listChange = (name: string, pair: Objects) =>
+  pair.old.properties.has(name) && pair.next.properties.has(name) ? changeOf(pair, name) : []
+
+function leaveOut(at: LensAt<SchemaLens>, pair: Objects): Rewrite {
+  const { lens } = at
+  const { step } = pair
+  if (lens.kind !== 'leave-out') return SAME
+  const inner = rewriteOf(pair, lens.property, lens.property) ?? SAME
+  const known = new Set(enumValues(step.old, lens.unless))
+  return {
+    kind: 'list',
+    nullable: false,
+    item: inner.kind === 'list' ? inner.item : SAME,
+    without: {
+      added: enumValues(step.next, lens.unless).filter((value) => !known.has(value)),
+      ...(lens.by !== undefined && { by: lens.by }),
+    },
+  }
+}
+
+function enumValues(api: Api, component: string): string[] {
+  const schema = api.schemas.get(component)
+  return schema?.kind === 'enum' ? schema.values.map(String) : []
+}

@@ -1,0 +1,166 @@
+/** What happens to parameters on the way up: names, values that are written another way, and what absence means. */
+import type {
+  ConvertedParameter,
+  DefaultParameter,
+  Filter,
+  IgnoredParameter,
+  ParameterLens,
+} from '../../versions/change.ts'
+import { holdsIn, isAbout, newNameOf, renamedPlaceholders, sameName } from '../change/align.ts'
+import type { Operation, Parameter } from '../ir/model.ts'
+import { type LensAt, namesTable, type Step } from './model.ts'
+
+/** Parts of a request that handlers get parameters from. */
+export const PARTS = ['path', 'query', 'header'] as const
+export type Part = (typeof PARTS)[number]
+
+/** How a value of the new version is made. */
+export type Turned =
+  | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string> }
+  /** For filters: each value becomes several. */
+  | { readonly kind: 'values'; readonly values: ReadonlyMap<string, readonly string[]> }
+  | { readonly kind: 'filter'; readonly by: LensAt<Filter> }
+  | { readonly kind: 'turn'; readonly by: LensAt<ConvertedParameter> }
+
+export interface ParameterRewrite {
+  /** Its name in the old version; absent where that has none. */
+  readonly from?: string
+  /** Its name in the new version; absent where that is never told. */
+  readonly to?: string
+  readonly turned?: Turned
+  /** What the old version means by leaving it out. */
+  readonly instead?: { readonly value: unknown }
+  /** Whether a list of values is handed over. */
+  readonly set: boolean
+}
+
+/** Whether head receives a list of values for it. */
+export const isSet = (parameter: Parameter): boolean => parameter.extensions['x-filter'] === 'equality'
+
+/** Names of headers are handed over in small letters. */
+export const keyIn = (part: Part, name: string): string => (part === 'header' ? name.toLowerCase() : name)
+
+/** @returns what changes in one part of the requests of an operation; nothing where handlers get what was sent. */
+export function rewritesOf(part: Part, old: Operation, next: Operation, step: Step): ParameterRewrite[] {
+  const of = (operation: Operation) => operation.parameters.filter((each) => each.in === part)
+  const defaults = lensesAbout<DefaultParameter>('default-parameter', step, next.id, part)
+  const told = new Set<Parameter>()
+  const rewrites = of(old).flatMap((parameter): ParameterRewrite[] => {
+    const from = keyIn(part, parameter.name)
+    const set = part === 'query' && isSet(parameter)
+    if (lensesAbout<IgnoredParameter>('ignored-parameter', step, next.id, part, parameter.name).length > 0)
+      return [{ from, set }]
+    const name =
+      newNameOf(
+        parameter,
+        next.id,
+        step.lenses.map(({ lens }) => lens),
+      ) ?? placeholderOf(parameter, old, next)
+    const counterpart = of(next).find((each) => sameName(part, each.name, name))
+    if (!counterpart) return []
+    told.add(counterpart)
+    const turned = turnedOf(parameter, counterpart, next.id, part, step)
+    const lens = defaults.find((each) => sameName(part, each.lens.name, counterpart.name))
+    const to = keyIn(part, counterpart.name)
+    if (from === to && !turned && !lens) return []
+    return [
+      { from, to, set, ...(turned && { turned }), ...(lens && { instead: { value: lens.lens.value } }) },
+    ]
+  })
+  const made = defaults.flatMap(({ lens }): ParameterRewrite[] => {
+    const parameter = of(next).find((each) => sameName(part, each.name, lens.name))
+    if (!parameter || told.has(parameter)) return []
+    const set = part === 'query' && isSet(parameter)
+    return [{ to: keyIn(part, lens.name), set, instead: { value: lens.value } }]
+  })
+  return [...rewrites, ...made]
+}
+
+const placeholderOf = (parameter: Parameter, old: Operation, next: Operation): string =>
+  (parameter.in === 'path' ? renamedPlaceholders(old.path, next.path).get(parameter.name) : undefined) ??
+  parameter.name
+
+function lensesAbout<L extends ParameterLens>(
+  kind: L['kind'],
+  { lenses }: Step,
+  operation: string,
+  part: Part,
+  name?: string,
+): LensAt<L>[] {
+  return lenses.filter((each): each is LensAt<L> => {
+    const { lens } = each
+    if (lens.kind !== kind) return false
+    const own = lens as L
+    if (name !== undefined) return isAbout(own, operation, part, name)
+    return own.in === part && holdsIn(own.operations, operation)
+  })
+}
+
+function turnedOf(
+  parameter: Parameter,
+  next: Parameter,
+  operation: string,
+  part: Part,
+  step: Step,
+): Turned | undefined {
+  if (part === 'query') {
+    const by = step.lenses.find(
+      (each): each is LensAt<Filter> =>
+        each.lens.kind === 'filter' && each.lens.operation === operation && each.lens.parameter === next.name,
+    )
+    if (by) return { kind: 'filter', by }
+  }
+  const [by] = lensesAbout<ConvertedParameter>('converted-parameter', step, operation, part, next.name)
+  return by ? { kind: 'turn', by } : namesOf(parameter, next, step)
+}
+
+/** A parameter that refers to an enumeration whose members have other names. */
+function namesOf(parameter: Parameter, next: Parameter, step: Step): Turned | undefined {
+  const { schema, serialization } = parameter
+  // What is written as JSON, say, is no plain value.
+  if (serialization.mediaType !== undefined) return undefined
+  if (schema.kind !== 'ref' || next.schema.kind !== 'ref') return undefined
+  const component = schema.name
+  for (const { lens } of step.lenses) {
+    if (lens.kind !== 'values' || lens.property !== undefined || !lens.schemas.includes(component)) continue
+    const names = namesTable(lens, 'up')
+    if (parameter.in !== 'query' || !isSet(parameter))
+      return names.size > 0 ? { kind: 'names', names } : undefined
+    const values = new Map([...names].map(([old, now]): [string, readonly string[]] => [old, [now]]))
+    for (const [now, old] of Object.entries(lens.merge)) {
+      values.set(old, [...(values.get(old) ?? [old]), now])
+    }
+    return { kind: 'values', values }
+  }
+  return undefined
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Carries rewrites out at once, without generating code: for the proof. What is given is not changed. */
+export function applyParameters(rewrites: readonly ParameterRewrite[], values: Values): Values {
+  const gone = rewrites.flatMap(({ from }) => (from === undefined ? [] : [[from, undefined] as const]))
+  const made = rewrites.flatMap((rewrite) =>
+    rewrite.to === undefined ? [] : [[rewrite.to, turn(rewrite, values)] as const],
+  )
+  return { ...values, ...Object.fromEntries([...gone, ...made]) }
+}
+
+function turn({ from, turned, instead, set }: ParameterRewrite, values: Values): unknown {
+  const value = from === undefined ? undefined : values[from]
+  if (value === undefined) return instead && (set ? [instead.value] : instead.value)
+  switch (turned?.kind) {
+    case undefined:
+      return value
+    case 'turn':
+      return set ? (value as unknown[]).map(turned.by.lens.up) : turned.by.lens.up(value)
+    case 'filter':
+      return (value as unknown[]).flatMap((each) => turned.by.lens.up(each))
+    case 'names': {
+      const nameOf = (each: unknown) => turned.names.get(each as string) ?? each
+      return set ? (value as unknown[]).map(nameOf) : nameOf(value)
+    }
+    case 'values':
+      return (value as string[]).flatMap((each) => turned.values.get(each) ?? [each])
+  }
+}

@@ -1,0 +1,181 @@
+/** Where values cross between two adjacent versions: answers, bodies, items of batches, queries and events. */
+
+import { counterpartsOf, nextStatus, renamesOf, statusesOf } from '../change/align.ts'
+import type { LoadedChange } from '../change/load-changes.ts'
+import type { Place } from '../diagnostics/place.ts'
+import { responseFor } from '../diff/answers.ts'
+import { propertyStep } from '../diff/sheet.ts'
+import { jsonBody, judgedArray } from '../ir/bodies.ts'
+import { isJson } from '../ir/media-type.ts'
+import type { Api, Operation, Response, Schema } from '../ir/model.ts'
+import { auditOccurrences } from './audit.ts'
+import type { PairFunction, Step } from './model.ts'
+import { keyIn, PARTS, type ParameterRewrite, type Part, rewritesOf } from './parameters.ts'
+import { createStep, missedPlaces, touchedFunctions } from './step.ts'
+
+/** Everything that happens between a version and the next. */
+export interface Stage {
+  readonly old: Api
+  readonly next: Api
+  /** Functions that do something, by key. */
+  readonly up: ReadonlyMap<string, PairFunction>
+  readonly down: ReadonlyMap<string, PairFunction>
+  /** By operation id: keys of the functions for its body, for an item of its batch, for its answer. */
+  readonly bodies: ReadonlyMap<string, string>
+  readonly items: ReadonlyMap<string, string>
+  readonly answers: ReadonlyMap<string, string>
+  /** By operation id and status: keys of the functions for its other answers, errors among them. */
+  readonly statuses: ReadonlyMap<string, string>
+  /** By event type. */
+  readonly payloads: ReadonlyMap<string, string>
+  /** By part of requests and operation id; absent where nothing changes. */
+  readonly parameters: Readonly<Record<Part, ReadonlyMap<string, readonly ParameterRewrite[]>>>
+  /** By operation id: the operation of the next version that it is there. */
+  readonly counterparts: ReadonlyMap<string, Operation>
+  /** By operation id, new → old: names of parameters, and statuses. */
+  readonly names: ReadonlyMap<string, ReadonlyMap<string, string>>
+  readonly statusNames: ReadonlyMap<string, ReadonlyMap<string, string>>
+  /** Objects that lenses reach, by where they stand. */
+  readonly sites: ReadonlySet<string>
+  /** Where values differ that no function translates. */
+  readonly missed: readonly Place[]
+}
+
+/**
+ * @param changes those that the newer of both versions introduced.
+ * @param statuses of an operation, in any version that handlers answer for.
+ */
+export function createStage(
+  old: Api,
+  next: Api,
+  changes: readonly LoadedChange[],
+  statuses: (id: string) => Iterable<string> = () => [],
+): Stage {
+  const lenses = changes.flatMap((change) => change.lenses)
+  const up = createStep('up', old, next, changes)
+  const down = createStep('down', old, next, changes)
+  const roots: Record<'bodies' | 'items' | 'answers' | 'statuses' | 'payloads', Map<string, string>> = {
+    bodies: new Map(),
+    items: new Map(),
+    answers: new Map(),
+    statuses: new Map(),
+    payloads: new Map(),
+  }
+  const parameters = { path: new Map(), query: new Map(), header: new Map() } satisfies Stage['parameters']
+  const counterparts = counterpartsOf(old, next, lenses)
+  const names = new Map<string, ReadonlyMap<string, string>>()
+  const statusNames = statusesOf(old, counterparts, lenses)
+  for (const operation of old.operations) {
+    const counterpart = counterparts.get(operation.id)
+    if (!counterpart) continue
+    const root = (
+      where: keyof typeof roots,
+      step: Step,
+      one: Schema | undefined,
+      other: Schema | undefined,
+      at: string,
+      status?: string,
+    ) => {
+      if (!one || !other) return
+      const name = status === undefined ? `${operation.id}_${where}` : `${operation.id}_${status}`
+      const key = status === undefined ? operation.id : `${operation.id} ${status}`
+      roots[where].set(key, rootKey(step, one, other, name, at))
+    }
+    const [body, nextBody] = [jsonBody(operation), jsonBody(counterpart)]
+    const [item, nextItem] = [
+      body && judgedArray(old, body.schema),
+      nextBody && judgedArray(next, nextBody.schema),
+    ]
+    const at = `${counterpart.id} body`
+    if (item && nextItem)
+      root('items', up, item.items, nextItem.items, `${at}${propertyStep(nextItem.property)}[]`)
+    else root('bodies', up, body?.schema, nextBody?.schema, at)
+    const success = successOf(operation)
+    const nowOf = (status: string) => nextStatus(statusNames.get(operation.id), status)
+    root(
+      'answers',
+      down,
+      answerOf(operation),
+      answerOf(counterpart),
+      `${counterpart.id} ${success && nowOf(success.status)}`,
+    )
+    for (const status of new Set([
+      ...statusesIn(operation),
+      ...statusesIn(counterpart),
+      ...statuses(operation.id),
+      ...statuses(counterpart.id),
+    ])) {
+      if (status === success?.status) continue
+      const now = nowOf(status)
+      const [one, other] = [responseFor(operation, status), responseFor(counterpart, now)]
+      root('statuses', down, one && jsonOf(one), other && jsonOf(other), `${counterpart.id} ${now}`, status)
+    }
+    for (const part of PARTS) {
+      const rewrites = rewritesOf(part, operation, counterpart, up)
+      if (rewrites.length === 0) continue
+      parameters[part].set(operation.id, rewrites)
+      for (const { in: where, name, schema } of operation.parameters)
+        if (where === part && rewrites.some(({ from }) => from === keyIn(part, name)))
+          up.byHand.add(schema.place.pointer)
+    }
+    const renamed = renamesOf(operation, counterpart, lenses)
+    if (renamed.size > 0) names.set(operation.id, renamed)
+  }
+  const events = new Map(next.events.map((event) => [event.name, event]))
+  for (const event of old.events) {
+    const [one, other] = [event.payload?.schema, events.get(event.name)?.payload?.schema]
+    if (one && other)
+      roots.payloads.set(
+        event.name,
+        rootKey(down, one, other, `${event.name}_payload`, `event ${event.name}`),
+      )
+  }
+  for (const step of [up, down]) auditOccurrences(step)
+  const touched = { up: touchedFunctions(up), down: touchedFunctions(down) }
+  return {
+    old,
+    next,
+    ...touched,
+    bodies: only(roots.bodies, touched.up),
+    items: only(roots.items, touched.up),
+    answers: only(roots.answers, touched.down),
+    statuses: only(roots.statuses, touched.down),
+    payloads: only(roots.payloads, touched.down),
+    parameters,
+    counterparts,
+    names,
+    statusNames,
+    sites: new Set([...up.sites, ...down.sites]),
+    missed: [...missedPlaces(up), ...missedPlaces(down)],
+  }
+}
+
+const isSuccess = ({ status }: Response): boolean => status.startsWith('2')
+
+/** What an answer says in JSON. */
+export const jsonOf = (response: Response): Schema | undefined =>
+  response.contents.find((content) => isJson(content.mediaType))?.schema
+
+const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string, unknown>) =>
+  new Map([...roots].filter(([, key]) => functions.has(key)))
+
+const statusesIn = ({ responses }: Operation): string[] => responses.map(({ status }) => status)
+
+/** The first answer of success. */
+export const successOf = ({ responses }: Operation): Response | undefined => responses.find(isSuccess)
+
+/** The schema of the body of success. */
+export function answerOf(operation: Operation): Schema | undefined {
+  const success = successOf(operation)
+  return success && jsonOf(success)
+}
+
+/** The key of the function of a pair; one is made where the schemas are not both components. */
+function rootKey(step: Step, old: Schema, next: Schema, name: string, at: string): string {
+  const rewrite = step.pair(old, next, at)
+  const bare = !old.nullable && !next.nullable
+  if (rewrite.kind === 'call' && bare) return rewrite.key
+  const { nullable } = step.direction === 'down' ? next : old
+  step.functions.set(name, { key: name, old: name, next: name, nullable, rewrite })
+  return name
+}

@@ -1,0 +1,222 @@
+/**
+ * What has to happen to a value between two adjacent versions: derived from both documents (a property that
+ * the new version added to an answer is left out below) and from the lenses of the changes between them. Two schemas
+ * are compared by their structure, so that renaming or inlining a component makes no difference.
+ */
+import type { LoadedChange } from '../change/load-changes.ts'
+import type { Place } from '../diagnostics/place.ts'
+import type { Api, ArraySchema, Schema } from '../ir/model.ts'
+import {
+  type Direction,
+  lensesOn,
+  type Member,
+  namesTable,
+  type PairFunction,
+  type Rewrite,
+  SAME,
+  type Step,
+  sidesOf,
+  wholeLens,
+} from './model.ts'
+import { pairObjects, pairParts } from './objects.ts'
+import { shapeOf } from './shape.ts'
+import { pairUnions } from './unions.ts'
+
+/** @param changes those that the newer of both versions introduced. */
+export function createStep(
+  direction: Direction,
+  old: Api,
+  next: Api,
+  changes: readonly LoadedChange[],
+): Step {
+  const lenses = changes.flatMap((change) => change.lenses.map((lens, index) => ({ change, index, lens })))
+  let aside: Step | undefined
+  const step: Step = {
+    direction,
+    old,
+    next,
+    lenses,
+    functions: new Map(),
+    missed: [],
+    reached: new Set(),
+    byHand: new Set(),
+    sites: new Set(),
+    aside: () => (aside ??= { ...createStep(direction, old, next, changes), aside: () => aside! }),
+    pair: (one, other, at) => pair(step, one, other, at),
+  }
+  return step
+}
+
+/** Components of both versions meet in a function of their own. */
+function pair(step: Step, old: Schema, next: Schema, at: string | undefined): Rewrite {
+  if (old.kind !== 'ref' || next.kind !== 'ref') return pairInside(step, old, next, { owners: new Set(), at })
+  step.reached.add(sidesOf(step, old, next)[0].place.pointer)
+  const key = `${old.name} ${next.name}`
+  if (!step.functions.has(key)) {
+    const oldTarget = step.old.schemas.get(old.name)
+    const nextTarget = step.next.schemas.get(next.name)
+    if (!oldTarget || !nextTarget) return SAME
+    const whole = wholeLens(step, old.name, next.name)
+    const nullable = !whole && (step.direction === 'down' ? nextTarget : oldTarget).nullable
+    const base = { key, old: old.name, next: next.name, nullable }
+    // Stands there while it is built, so that a schema that contains itself ends.
+    step.functions.set(key, { ...base, rewrite: SAME })
+    const owners = new Set([old.name, next.name])
+    const rewrite = pairInside(step, oldTarget, nextTarget, { owners, at: next.name })
+    step.functions.set(key, {
+      ...base,
+      rewrite: whole ? { kind: 'instead', value: whole.value, rewrite } : rewrite,
+    })
+  }
+  return { kind: 'call', key }
+}
+
+const NESTED_REFERENCES = 20
+
+/** Where two schemas stand, by which lenses find them. */
+interface Site {
+  /** Components that they are, or stand directly in. */
+  readonly owners: ReadonlySet<string>
+  readonly at: string | undefined
+}
+
+/** Both schemas as they are, references followed where only one side has them. */
+function pairInside(step: Step, old: Schema, next: Schema, site: Site): Rewrite {
+  const { owners, at } = site
+  if (owners.size > NESTED_REFERENCES) return SAME
+  if (old.kind === 'ref' && next.kind === 'ref') return pair(step, old, next, at)
+  const [from] = sidesOf(step, old, next)
+  if (from.kind === 'ref') step.reached.add(from.place.pointer)
+  if (old.kind === 'ref') {
+    const target = step.old.schemas.get(old.name)
+    return target ? pairInside(step, target, next, { owners: new Set([...owners, old.name]), at }) : SAME
+  }
+  if (next.kind === 'ref') {
+    const target = step.next.schemas.get(next.name)
+    return target ? pairInside(step, old, target, { owners: new Set([...owners, next.name]), at }) : SAME
+  }
+  const names = namesOf(step, owners)
+  if (names) return names
+  if (old.kind === 'array' && next.kind === 'array') {
+    // Its positions hold different things, and a list is translated item by item.
+    if (old.prefix.length > 0 || next.prefix.length > 0) return missPositions(step, old, next)
+    const { nullable } = step.direction === 'down' ? next.items : old.items
+    return { kind: 'list', item: pair(step, old.items, next.items, at && `${at}[]`), nullable }
+  }
+  if (old.kind === 'union' || next.kind === 'union') return pairUnions(step, old, next, at)
+  const oldShape = shapeOf(old, step.old, owners)
+  const nextShape = shapeOf(next, step.next, owners)
+  if (oldShape && nextShape && !holdsMore(from, step)) return pairObjects(step, oldShape, nextShape, at)
+  if (old.kind !== 'intersection' && next.kind !== 'intersection') return SAME
+  const pairPart = (one: Schema, other: Schema) => pairInside(step, one, other, site)
+  return { kind: 'all', parts: pairParts(step, partsOf(old), partsOf(next), pairPart) }
+}
+
+/** Whether an intersection has a part beside its objects that may be translated: a list, or a component of another kind. */
+function holdsMore(from: Schema, step: Step): boolean {
+  const [api] = sidesOf(step, step.old, step.next)
+  return (
+    from.kind === 'intersection' &&
+    partsOf(from).some(
+      (part) => (part.kind === 'ref' || part.kind === 'array') && !shapeOf(part, api, new Set()),
+    )
+  )
+}
+
+/** Everything that an intersection says at once. */
+const partsOf = (schema: Schema): readonly Schema[] =>
+  schema.kind === 'intersection' ? schema.members.flatMap(partsOf) : [schema]
+
+function missPositions(step: Step, old: ArraySchema, next: ArraySchema): Rewrite {
+  const length = Math.max(old.prefix.length, next.prefix.length)
+  for (let at = 0; at <= length; at++) {
+    const [one, other] = [old.prefix[at] ?? old.items, next.prefix[at] ?? next.items]
+    step.missed.push({ place: one.place, rewrite: step.aside().pair(one, other) })
+  }
+  return SAME
+}
+
+function namesOf(step: Step, owners: ReadonlySet<string>): Rewrite | undefined {
+  const found = lensesOn(step, owners).find(
+    ({ lens }) => lens.kind === 'values' && lens.property === undefined,
+  )?.lens
+  return found?.kind === 'values' ? { kind: 'names', names: namesTable(found, step.direction) } : undefined
+}
+
+/**
+ * @returns the functions that do something, each reduced to what it does. A function is left out when neither it nor
+ * any that it calls changes a value.
+ */
+export function touchedFunctions(step: Step): ReadonlyMap<string, PairFunction> {
+  const touched = new Set<string>()
+  for (let grew = true; grew; ) {
+    grew = false
+    for (const each of step.functions.values()) {
+      if (touched.has(each.key) || reduce(each.rewrite, touched).kind === 'same') continue
+      touched.add(each.key)
+      grew = true
+    }
+  }
+  const kept = [...step.functions.values()].filter((each) => touched.has(each.key))
+  return new Map(kept.map((each) => [each.key, { ...each, rewrite: reduce(each.rewrite, touched) }]))
+}
+
+/** @returns where values would have to change, and no function changes them; each place once. */
+export function missedPlaces(step: Step): Place[] {
+  if (step.missed.length === 0) return []
+  const touched = touchedFunctions(step.aside())
+  const places = step.missed
+    .filter(({ rewrite }) => reduce(rewrite, touched).kind !== 'same')
+    .map(({ place }) => place)
+  return [...new Map(places.map((place) => [place.pointer, place])).values()]
+}
+
+/** @returns the rewrite without the parts that do nothing. */
+export function reduce(rewrite: Rewrite, touched: { has(key: string): boolean }): Rewrite {
+  switch (rewrite.kind) {
+    case 'call':
+      return touched.has(rewrite.key) ? rewrite : SAME
+    case 'list': {
+      const item = reduce(rewrite.item, touched)
+      return item.kind === 'same' && !rewrite.without ? SAME : { ...rewrite, item }
+    }
+    case 'map': {
+      const value = reduce(rewrite.value, touched)
+      return value.kind === 'same' ? SAME : { ...rewrite, value }
+    }
+    case 'object': {
+      const members = rewrite.members.flatMap((member) => reduceMember(member, touched))
+      return members.length === 0 ? SAME : { kind: 'object', members }
+    }
+    case 'choice': {
+      const cases = rewrite.cases.map((each) => ({ ...each, rewrite: reduce(each.rewrite, touched) }))
+      return cases.every((each) => each.rewrite.kind === 'same') ? SAME : { ...rewrite, cases }
+    }
+    case 'all': {
+      const parts = rewrite.parts.map((each) => reduce(each, touched)).filter((each) => each.kind !== 'same')
+      return parts.length > 1 ? { kind: 'all', parts } : (parts[0] ?? SAME)
+    }
+    case 'instead':
+      return { ...rewrite, rewrite: reduce(rewrite.rewrite, touched) }
+    case 'relocate': {
+      const moves = rewrite.moves.map((each) => ({ ...each, rewrite: reduce(each.rewrite, touched) }))
+      return { ...rewrite, inner: reduce(rewrite.inner, touched), moves }
+    }
+    case 'names':
+      return rewrite.names.size === 0 ? SAME : rewrite
+    default:
+      return rewrite
+  }
+}
+
+function reduceMember(member: Member, touched: { has(key: string): boolean }): Member[] {
+  if (member.kind === 'fill') return [{ ...member, rewrite: reduce(member.rewrite, touched) }]
+  if (member.kind === 'move' && member.rewrite) {
+    const { rewrite: inner, ...bare } = member
+    const rewrite = reduce(inner, touched)
+    return [rewrite.kind === 'same' ? bare : { ...bare, rewrite }]
+  }
+  if (member.kind !== 'change') return [member]
+  const rewrite = reduce(member.rewrite, touched)
+  return rewrite.kind === 'same' ? [] : [{ ...member, rewrite }]
+}
