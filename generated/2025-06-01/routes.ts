@@ -3,38 +3,317 @@ import type { Operation, Parameter, Version } from '../../runtime/contract.ts'
 import { EventList_fromHead, PromotionList_down, WebhookEndpointList_fromHead, WebhookEndpoint_fromHead } from '../translations/2025-06-01.ts'
 import { Error_down } from '../translations/2025-11-01.ts'
 import { Event_down, PassTemplateList_down, PassTemplate_down, countPasses_query_up, listPasses_query_up } from '../translations/2026-02-01.ts'
-import { BillingUpdate, Cursor, Empty, EventId, EventType, InstallSimulation, Instant, PassCreate, PassId, PassStatus, PassTemplateCreate, PassTemplateKind, PassTemplateStatus, PassTemplateUpdate, PassUpdate, PromotionCreate, PromotionId, ScanCreate, ScanId, ScanResult, ScanSimulation, TemplateId, VersionDate, WebhookDeliveryAttemptId, WebhookDeliveryAttemptStatus, WebhookEndpointCreate, WebhookEndpointId, WebhookEndpointStatus, WebhookEndpointUpdate, WipeCreate, listAuditEntries_action, listAuditEntries_actor_id, listAuditEntries_target_id, parameter_IdempotencyKey, parameter_IncludeArchived, parameter_Limit, parameter_Order, parameter_SandboxAuthorization, parameter_ServiceFactor } from './validators.js'
+import {
+  BillingUpdate,
+  Cursor,
+  Empty,
+  EventId,
+  EventType,
+  InstallSimulation,
+  Instant,
+  PassCreate,
+  PassId,
+  PassStatus,
+  PassTemplateCreate,
+  PassTemplateKind,
+  PassTemplateStatus,
+  PassTemplateUpdate,
+  PassUpdate,
+  PromotionCreate,
+  PromotionId,
+  ScanCreate,
+  ScanId,
+  ScanResult,
+  ScanSimulation,
+  TemplateId,
+  VersionDate,
+  WebhookDeliveryAttemptId,
+  WebhookDeliveryAttemptStatus,
+  WebhookEndpointCreate,
+  WebhookEndpointId,
+  WebhookEndpointStatus,
+  WebhookEndpointUpdate,
+  WipeCreate,
+  listAuditEntries_action,
+  listAuditEntries_actor_id,
+  listAuditEntries_target_id,
+  parameter_IdempotencyKey,
+  parameter_IncludeArchived,
+  parameter_Limit,
+  parameter_Order,
+  parameter_SandboxAuthorization,
+  parameter_ServiceFactor
+} from './validators.js'
 
-const parameterCreatedAfter: Parameter = { name: 'created_after', type: 'string', required: false, set: false, validate: Instant, pointer: '/components/parameters/CreatedAfter/schema' }
-const parameterCreatedGt: Parameter = { name: 'created[gt]', type: 'string', required: false, set: false, validate: Instant, pointer: '/components/parameters/CreatedGt/schema' }
-const parameterCreatedGte: Parameter = { name: 'created[gte]', type: 'string', required: false, set: false, validate: Instant, pointer: '/components/parameters/CreatedGte/schema' }
-const parameterCreatedLt: Parameter = { name: 'created[lt]', type: 'string', required: false, set: false, validate: Instant, pointer: '/components/parameters/CreatedLt/schema' }
-const parameterCreatedLte: Parameter = { name: 'created[lte]', type: 'string', required: false, set: false, validate: Instant, pointer: '/components/parameters/CreatedLte/schema' }
-const parameterEndingBefore: Parameter = { name: 'ending_before', type: 'string', required: false, set: false, validate: Cursor, pointer: '/components/parameters/EndingBefore/schema' }
-const parameterEventId: Parameter = { name: 'event_id', type: 'string', required: true, set: false, validate: EventId, pointer: '/components/parameters/EventId/schema' }
-const parameterIdempotencyKey: Parameter = { name: 'Idempotency-Key', type: 'string', required: false, set: false, validate: parameter_IdempotencyKey, pointer: '/components/parameters/IdempotencyKey/schema' }
-const parameterIncludeArchived: Parameter = { name: 'include_archived', type: 'boolean', required: false, set: false, validate: parameter_IncludeArchived, pointer: '/components/parameters/IncludeArchived/schema' }
-const parameterLimit: Parameter = { name: 'limit', type: 'integer', required: false, set: false, validate: parameter_Limit, pointer: '/components/parameters/Limit/schema' }
-const parameterOrder: Parameter = { name: 'order', type: 'string', required: false, set: false, validate: parameter_Order, pointer: '/components/parameters/Order/schema' }
-const parameterPassId: Parameter = { name: 'pass_id', type: 'string', required: true, set: false, validate: PassId, pointer: '/components/parameters/PassId/schema' }
-const parameterPassStatusFilter: Parameter = { name: 'status', type: 'string', required: false, set: true, validate: PassStatus, pointer: '/components/parameters/PassStatusFilter/schema' }
-const parameterPassTemplateFilter: Parameter = { name: 'template_id', type: 'string', required: false, set: true, validate: TemplateId, pointer: '/components/parameters/PassTemplateFilter/schema' }
-const parameterPromotionId: Parameter = { name: 'promotion_id', type: 'string', required: true, set: false, validate: PromotionId, pointer: '/components/parameters/PromotionId/schema' }
-const parameterSandboxAuthorization: Parameter = { name: 'Service-Sandbox-Authorization', type: 'string', required: true, set: false, validate: parameter_SandboxAuthorization, pointer: '/components/parameters/SandboxAuthorization/schema' }
-const parameterScanId: Parameter = { name: 'scan_id', type: 'string', required: true, set: false, validate: ScanId, pointer: '/components/parameters/ScanId/schema' }
-const parameterServiceFactor: Parameter = { name: 'Service-Factor', type: 'string', required: false, set: false, validate: parameter_ServiceFactor, pointer: '/components/parameters/ServiceFactor/schema' }
-const parameterServiceVersion: Parameter = { name: 'Service-Version', type: 'string', required: false, set: false, validate: VersionDate, pointer: '/components/parameters/ServiceVersion/schema' }
-const parameterStartingAfter: Parameter = { name: 'starting_after', type: 'string', required: false, set: false, validate: Cursor, pointer: '/components/parameters/StartingAfter/schema' }
-const parameterTemplateId: Parameter = { name: 'template_id', type: 'string', required: true, set: false, validate: TemplateId, pointer: '/components/parameters/TemplateId/schema' }
-const parameterWebhookDeliveryAttemptId: Parameter = { name: 'wdla_id', type: 'string', required: true, set: false, validate: WebhookDeliveryAttemptId, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' }
-const parameterWebhookEndpointId: Parameter = { name: 'whe_id', type: 'string', required: true, set: false, validate: WebhookEndpointId, pointer: '/components/parameters/WebhookEndpointId/schema' }
-const answers: Operation['downs'] = { '400': Error_down, '401': Error_down, '403': Error_down, '410': Error_down, '429': Error_down, '500': Error_down, '503': Error_down }
-const answers2: Operation['downs'] = { '400': Error_down, '401': Error_down, '403': Error_down, '410': Error_down, '413': Error_down, '415': Error_down, '422': Error_down, '429': Error_down, '500': Error_down, '503': Error_down }
-const answers3: Operation['downs'] = { '400': Error_down, '401': Error_down, '403': Error_down, '409': Error_down, '410': Error_down, '413': Error_down, '415': Error_down, '422': Error_down, '429': Error_down, '500': Error_down, '503': Error_down }
-const answers4: Operation['downs'] = { '400': Error_down, '401': Error_down, '403': Error_down, '404': Error_down, '409': Error_down, '410': Error_down, '413': Error_down, '415': Error_down, '422': Error_down, '429': Error_down, '500': Error_down, '503': Error_down }
-const answers5: Operation['downs'] = { '400': Error_down, '401': Error_down, '403': Error_down, '404': Error_down, '410': Error_down, '429': Error_down, '500': Error_down, '503': Error_down }
-const answers6: Operation['downs'] = { '400': Error_down, '401': Error_down, '402': Error_down, '403': Error_down, '409': Error_down, '410': Error_down, '413': Error_down, '415': Error_down, '422': Error_down, '429': Error_down, '500': Error_down, '503': Error_down }
-const answers7: Operation['downs'] = { '400': Error_down, '401': Error_down, '403': Error_down, '404': Error_down, '410': Error_down, '413': Error_down, '415': Error_down, '422': Error_down, '429': Error_down, '500': Error_down, '503': Error_down }
+const parameterCreatedAfter: Parameter = {
+  name: 'created_after',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: Instant,
+  pointer: '/components/parameters/CreatedAfter/schema'
+}
+const parameterCreatedGt: Parameter = {
+  name: 'created[gt]',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: Instant,
+  pointer: '/components/parameters/CreatedGt/schema'
+}
+const parameterCreatedGte: Parameter = {
+  name: 'created[gte]',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: Instant,
+  pointer: '/components/parameters/CreatedGte/schema'
+}
+const parameterCreatedLt: Parameter = {
+  name: 'created[lt]',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: Instant,
+  pointer: '/components/parameters/CreatedLt/schema'
+}
+const parameterCreatedLte: Parameter = {
+  name: 'created[lte]',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: Instant,
+  pointer: '/components/parameters/CreatedLte/schema'
+}
+const parameterEndingBefore: Parameter = {
+  name: 'ending_before',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: Cursor,
+  pointer: '/components/parameters/EndingBefore/schema'
+}
+const parameterEventId: Parameter = {
+  name: 'event_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: EventId,
+  pointer: '/components/parameters/EventId/schema'
+}
+const parameterIdempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: parameter_IdempotencyKey,
+  pointer: '/components/parameters/IdempotencyKey/schema'
+}
+const parameterIncludeArchived: Parameter = {
+  name: 'include_archived',
+  type: 'boolean',
+  required: false,
+  set: false,
+  validate: parameter_IncludeArchived,
+  pointer: '/components/parameters/IncludeArchived/schema'
+}
+const parameterLimit: Parameter = {
+  name: 'limit',
+  type: 'integer',
+  required: false,
+  set: false,
+  validate: parameter_Limit,
+  pointer: '/components/parameters/Limit/schema'
+}
+const parameterOrder: Parameter = {
+  name: 'order',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: parameter_Order,
+  pointer: '/components/parameters/Order/schema'
+}
+const parameterPassId: Parameter = {
+  name: 'pass_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: PassId,
+  pointer: '/components/parameters/PassId/schema'
+}
+const parameterPassStatusFilter: Parameter = {
+  name: 'status',
+  type: 'string',
+  required: false,
+  set: true,
+  validate: PassStatus,
+  pointer: '/components/parameters/PassStatusFilter/schema'
+}
+const parameterPassTemplateFilter: Parameter = {
+  name: 'template_id',
+  type: 'string',
+  required: false,
+  set: true,
+  validate: TemplateId,
+  pointer: '/components/parameters/PassTemplateFilter/schema'
+}
+const parameterPromotionId: Parameter = {
+  name: 'promotion_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: PromotionId,
+  pointer: '/components/parameters/PromotionId/schema'
+}
+const parameterSandboxAuthorization: Parameter = {
+  name: 'Service-Sandbox-Authorization',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: parameter_SandboxAuthorization,
+  pointer: '/components/parameters/SandboxAuthorization/schema'
+}
+const parameterScanId: Parameter = {
+  name: 'scan_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: ScanId,
+  pointer: '/components/parameters/ScanId/schema'
+}
+const parameterServiceFactor: Parameter = {
+  name: 'Service-Factor',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: parameter_ServiceFactor,
+  pointer: '/components/parameters/ServiceFactor/schema'
+}
+const parameterServiceVersion: Parameter = {
+  name: 'Service-Version',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: VersionDate,
+  pointer: '/components/parameters/ServiceVersion/schema'
+}
+const parameterStartingAfter: Parameter = {
+  name: 'starting_after',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: Cursor,
+  pointer: '/components/parameters/StartingAfter/schema'
+}
+const parameterTemplateId: Parameter = {
+  name: 'template_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: TemplateId,
+  pointer: '/components/parameters/TemplateId/schema'
+}
+const parameterWebhookDeliveryAttemptId: Parameter = {
+  name: 'wdla_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: WebhookDeliveryAttemptId,
+  pointer: '/components/parameters/WebhookDeliveryAttemptId/schema'
+}
+const parameterWebhookEndpointId: Parameter = {
+  name: 'whe_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: WebhookEndpointId,
+  pointer: '/components/parameters/WebhookEndpointId/schema'
+}
+const answers: Operation['downs'] = {
+  '400': Error_down,
+  '401': Error_down,
+  '403': Error_down,
+  '410': Error_down,
+  '429': Error_down,
+  '500': Error_down,
+  '503': Error_down
+}
+const answers2: Operation['downs'] = {
+  '400': Error_down,
+  '401': Error_down,
+  '403': Error_down,
+  '410': Error_down,
+  '413': Error_down,
+  '415': Error_down,
+  '422': Error_down,
+  '429': Error_down,
+  '500': Error_down,
+  '503': Error_down
+}
+const answers3: Operation['downs'] = {
+  '400': Error_down,
+  '401': Error_down,
+  '403': Error_down,
+  '409': Error_down,
+  '410': Error_down,
+  '413': Error_down,
+  '415': Error_down,
+  '422': Error_down,
+  '429': Error_down,
+  '500': Error_down,
+  '503': Error_down
+}
+const answers4: Operation['downs'] = {
+  '400': Error_down,
+  '401': Error_down,
+  '403': Error_down,
+  '404': Error_down,
+  '409': Error_down,
+  '410': Error_down,
+  '413': Error_down,
+  '415': Error_down,
+  '422': Error_down,
+  '429': Error_down,
+  '500': Error_down,
+  '503': Error_down
+}
+const answers5: Operation['downs'] = {
+  '400': Error_down,
+  '401': Error_down,
+  '403': Error_down,
+  '404': Error_down,
+  '410': Error_down,
+  '429': Error_down,
+  '500': Error_down,
+  '503': Error_down
+}
+const answers6: Operation['downs'] = {
+  '400': Error_down,
+  '401': Error_down,
+  '402': Error_down,
+  '403': Error_down,
+  '409': Error_down,
+  '410': Error_down,
+  '413': Error_down,
+  '415': Error_down,
+  '422': Error_down,
+  '429': Error_down,
+  '500': Error_down,
+  '503': Error_down
+}
+const answers7: Operation['downs'] = {
+  '400': Error_down,
+  '401': Error_down,
+  '403': Error_down,
+  '404': Error_down,
+  '410': Error_down,
+  '413': Error_down,
+  '415': Error_down,
+  '422': Error_down,
+  '429': Error_down,
+  '500': Error_down,
+  '503': Error_down
+}
 
 const operations: readonly Operation[] = [
   {
@@ -96,7 +375,41 @@ const operations: readonly Operation[] = [
     oauth: ['admin'],
     extensions: { scope: 'admin', rateLimit: 'read', pagination: 'cursor' },
     pathParameters: [],
-    query: [parameterLimit, parameterStartingAfter, parameterEndingBefore, parameterOrder, parameterCreatedAfter, parameterCreatedGte, parameterCreatedGt, parameterCreatedLte, parameterCreatedLt, { name: 'actor_id', type: 'string', required: false, set: true, validate: listAuditEntries_actor_id, pointer: '/paths/~1v1~1audit_log/get/parameters/9/schema' }, { name: 'action', type: 'string', required: false, set: true, validate: listAuditEntries_action, pointer: '/paths/~1v1~1audit_log/get/parameters/10/schema' }, { name: 'target_id', type: 'string', required: false, set: true, validate: listAuditEntries_target_id, pointer: '/paths/~1v1~1audit_log/get/parameters/11/schema' }],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'actor_id',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: listAuditEntries_actor_id,
+        pointer: '/paths/~1v1~1audit_log/get/parameters/9/schema'
+      },
+      {
+        name: 'action',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: listAuditEntries_action,
+        pointer: '/paths/~1v1~1audit_log/get/parameters/10/schema'
+      },
+      {
+        name: 'target_id',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: listAuditEntries_target_id,
+        pointer: '/paths/~1v1~1audit_log/get/parameters/11/schema'
+      }
+    ],
     headers: [parameterServiceVersion],
     downs: answers,
   },
@@ -121,7 +434,17 @@ const operations: readonly Operation[] = [
     oauth: ['admin'],
     extensions: { scope: 'admin', rateLimit: 'read', environment: 'live', pagination: 'cursor' },
     pathParameters: [],
-    query: [parameterLimit, parameterStartingAfter, parameterEndingBefore, parameterOrder, parameterCreatedAfter, parameterCreatedGte, parameterCreatedGt, parameterCreatedLte, parameterCreatedLt],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt
+    ],
     headers: [parameterServiceVersion],
     down: PromotionList_down,
     downs: answers5,
@@ -160,7 +483,26 @@ const operations: readonly Operation[] = [
     oauth: ['pass:read'],
     extensions: { scope: 'read', rateLimit: 'read', publishable: true, pagination: 'cursor' },
     pathParameters: [],
-    query: [parameterLimit, parameterStartingAfter, parameterEndingBefore, parameterOrder, parameterCreatedAfter, parameterCreatedGte, parameterCreatedGt, parameterCreatedLte, parameterCreatedLt, { name: 'kind', type: 'string', required: false, set: true, validate: PassTemplateKind, pointer: '/paths/~1v1~1pass_templates/get/parameters/9/schema' }, { name: 'status', type: 'string', required: false, set: true, validate: PassTemplateStatus, pointer: '/paths/~1v1~1pass_templates/get/parameters/10/schema' }],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      { name: 'kind', type: 'string', required: false, set: true, validate: PassTemplateKind, pointer: '/paths/~1v1~1pass_templates/get/parameters/9/schema' },
+      {
+        name: 'status',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: PassTemplateStatus,
+        pointer: '/paths/~1v1~1pass_templates/get/parameters/10/schema'
+      }
+    ],
     headers: [parameterServiceVersion],
     down: PassTemplateList_down,
     downs: answers,
@@ -188,7 +530,11 @@ const operations: readonly Operation[] = [
     pathParameters: [parameterTemplateId],
     query: [],
     headers: [parameterServiceVersion],
-    body: { required: true, validate: PassTemplateUpdate, pointer: '/paths/~1v1~1pass_templates~1{template_id}/patch/requestBody/content/application~1json/schema' },
+    body: {
+      required: true,
+      validate: PassTemplateUpdate,
+      pointer: '/paths/~1v1~1pass_templates~1{template_id}/patch/requestBody/content/application~1json/schema'
+    },
     down: PassTemplate_down,
     downs: answers4,
   },
@@ -202,7 +548,11 @@ const operations: readonly Operation[] = [
     pathParameters: [parameterTemplateId],
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
-    body: { required: false, validate: Empty, pointer: '/paths/~1v1~1pass_templates~1{template_id}~1archive/post/requestBody/content/application~1json/schema' },
+    body: {
+      required: false,
+      validate: Empty,
+      pointer: '/paths/~1v1~1pass_templates~1{template_id}~1archive/post/requestBody/content/application~1json/schema'
+    },
     down: PassTemplate_down,
     downs: answers4,
   },
@@ -227,7 +577,20 @@ const operations: readonly Operation[] = [
     oauth: ['pass:read'],
     extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
     pathParameters: [],
-    query: [parameterLimit, parameterStartingAfter, parameterEndingBefore, parameterOrder, parameterCreatedAfter, parameterCreatedGte, parameterCreatedGt, parameterCreatedLte, parameterCreatedLt, parameterPassStatusFilter, parameterPassTemplateFilter, parameterIncludeArchived],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      parameterPassStatusFilter,
+      parameterPassTemplateFilter,
+      parameterIncludeArchived
+    ],
     headers: [parameterServiceVersion],
     upQuery: listPasses_query_up,
     downs: answers,
@@ -240,7 +603,16 @@ const operations: readonly Operation[] = [
     oauth: ['pass:read'],
     extensions: { scope: 'read', rateLimit: 'passes_count' },
     pathParameters: [],
-    query: [parameterCreatedAfter, parameterCreatedGte, parameterCreatedGt, parameterCreatedLte, parameterCreatedLt, parameterPassStatusFilter, parameterPassTemplateFilter, parameterIncludeArchived],
+    query: [
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      parameterPassStatusFilter,
+      parameterPassTemplateFilter,
+      parameterIncludeArchived
+    ],
     headers: [parameterServiceVersion],
     upQuery: countPasses_query_up,
     downs: answers,
@@ -317,7 +689,19 @@ const operations: readonly Operation[] = [
     oauth: ['pass:read'],
     extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
     pathParameters: [],
-    query: [parameterLimit, parameterStartingAfter, parameterEndingBefore, parameterOrder, parameterCreatedAfter, parameterCreatedGte, parameterCreatedGt, parameterCreatedLte, parameterCreatedLt, { name: 'pass_id', type: 'string', required: false, set: true, validate: PassId, pointer: '/paths/~1v1~1scans/get/parameters/9/schema' }, { name: 'result', type: 'string', required: false, set: true, validate: ScanResult, pointer: '/paths/~1v1~1scans/get/parameters/10/schema' }],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      { name: 'pass_id', type: 'string', required: false, set: true, validate: PassId, pointer: '/paths/~1v1~1scans/get/parameters/9/schema' },
+      { name: 'result', type: 'string', required: false, set: true, validate: ScanResult, pointer: '/paths/~1v1~1scans/get/parameters/10/schema' }
+    ],
     headers: [parameterServiceVersion],
     downs: answers,
   },
@@ -355,7 +739,25 @@ const operations: readonly Operation[] = [
     oauth: ['read'],
     extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
     pathParameters: [],
-    query: [parameterLimit, parameterStartingAfter, parameterEndingBefore, parameterOrder, parameterCreatedAfter, parameterCreatedGte, parameterCreatedGt, parameterCreatedLte, parameterCreatedLt, { name: 'status', type: 'string', required: false, set: true, validate: WebhookEndpointStatus, pointer: '/paths/~1v1~1webhook-endpoints/get/parameters/9/schema' }],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'status',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: WebhookEndpointStatus,
+        pointer: '/paths/~1v1~1webhook-endpoints/get/parameters/9/schema'
+      }
+    ],
     headers: [parameterServiceVersion],
     down: WebhookEndpointList_fromHead,
     downs: answers,
@@ -383,7 +785,11 @@ const operations: readonly Operation[] = [
     pathParameters: [parameterWebhookEndpointId],
     query: [],
     headers: [parameterServiceVersion],
-    body: { required: true, validate: WebhookEndpointUpdate, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}/patch/requestBody/content/application~1json/schema' },
+    body: {
+      required: true,
+      validate: WebhookEndpointUpdate,
+      pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}/patch/requestBody/content/application~1json/schema'
+    },
     down: WebhookEndpoint_fromHead,
     downs: answers7,
   },
@@ -409,7 +815,11 @@ const operations: readonly Operation[] = [
     pathParameters: [parameterWebhookEndpointId],
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
-    body: { required: false, validate: Empty, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1rotate_secret/post/requestBody/content/application~1json/schema' },
+    body: {
+      required: false,
+      validate: Empty,
+      pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1rotate_secret/post/requestBody/content/application~1json/schema'
+    },
     down: WebhookEndpoint_fromHead,
     downs: answers4,
   },
@@ -435,7 +845,33 @@ const operations: readonly Operation[] = [
     oauth: ['read'],
     extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
     pathParameters: [parameterWebhookEndpointId],
-    query: [parameterLimit, parameterStartingAfter, parameterEndingBefore, parameterOrder, parameterCreatedAfter, parameterCreatedGte, parameterCreatedGt, parameterCreatedLte, parameterCreatedLt, { name: 'status', type: 'string', required: false, set: true, validate: WebhookDeliveryAttemptStatus, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/10/schema' }, { name: 'event_id', type: 'string', required: false, set: true, validate: EventId, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/11/schema' }],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'status',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: WebhookDeliveryAttemptStatus,
+        pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/10/schema'
+      },
+      {
+        name: 'event_id',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: EventId,
+        pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/11/schema'
+      }
+    ],
     headers: [parameterServiceVersion],
     downs: answers5,
   },
@@ -461,7 +897,11 @@ const operations: readonly Operation[] = [
     pathParameters: [parameterWebhookEndpointId, parameterWebhookDeliveryAttemptId],
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
-    body: { required: false, validate: Empty, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts~1{wdla_id}~1retry/post/requestBody/content/application~1json/schema' },
+    body: {
+      required: false,
+      validate: Empty,
+      pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts~1{wdla_id}~1retry/post/requestBody/content/application~1json/schema'
+    },
     downs: answers4,
   },
   {
@@ -472,7 +912,18 @@ const operations: readonly Operation[] = [
     oauth: ['read'],
     extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
     pathParameters: [],
-    query: [parameterLimit, parameterStartingAfter, parameterEndingBefore, parameterOrder, parameterCreatedAfter, parameterCreatedGte, parameterCreatedGt, parameterCreatedLte, parameterCreatedLt, { name: 'type', type: 'string', required: false, set: true, validate: EventType, pointer: '/paths/~1v1~1events/get/parameters/9/schema' }],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      { name: 'type', type: 'string', required: false, set: true, validate: EventType, pointer: '/paths/~1v1~1events/get/parameters/9/schema' }
+    ],
     headers: [parameterServiceVersion],
     down: EventList_fromHead,
     downs: answers,
@@ -487,7 +938,10 @@ const operations: readonly Operation[] = [
     extensions: { scope: 'read', rateLimit: 'read', environment: 'sandbox' },
     pathParameters: [],
     query: [],
-    headers: [{ name: 'Last-Event-ID', type: 'string', required: false, set: false, validate: EventId, pointer: '/paths/~1v1~1events~1stream/get/parameters/0/schema' }, parameterServiceVersion],
+    headers: [
+      { name: 'Last-Event-ID', type: 'string', required: false, set: false, validate: EventId, pointer: '/paths/~1v1~1events~1stream/get/parameters/0/schema' },
+      parameterServiceVersion
+    ],
     downs: answers5,
   },
   {
@@ -526,7 +980,11 @@ const operations: readonly Operation[] = [
     pathParameters: [],
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
-    body: { required: true, validate: InstallSimulation, pointer: '/paths/~1v1~1test~1passes~1simulate_install/post/requestBody/content/application~1json/schema' },
+    body: {
+      required: true,
+      validate: InstallSimulation,
+      pointer: '/paths/~1v1~1test~1passes~1simulate_install/post/requestBody/content/application~1json/schema'
+    },
     downs: answers4,
   },
   {
@@ -539,7 +997,11 @@ const operations: readonly Operation[] = [
     pathParameters: [],
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
-    body: { required: true, validate: InstallSimulation, pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema' },
+    body: {
+      required: true,
+      validate: InstallSimulation,
+      pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema'
+    },
     downs: answers4,
   },
 ]

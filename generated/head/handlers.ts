@@ -17,14 +17,20 @@ export interface AccountHandlers {
 
 export interface AuditLogHandlers {
   /** GET /v1/audit_log: List the audit log */
-  listAuditEntries(context: Context, input: { query: NonNullable<operations['listAuditEntries']['parameters']['query']> }): Promise<Reply<200, Schemas['AuditEntryList']>>
+  listAuditEntries(
+    context: Context,
+    input: { query: NonNullable<operations['listAuditEntries']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['AuditEntryList']>>
 }
 
 export interface PromotionsHandlers {
   /** POST /v1/promotions: Promote to live */
   createPromotion(context: Context, input: { body: Schemas['PromotionCreate'] }): Promise<Reply<201, Schemas['Promotion']>>
   /** GET /v1/promotions: List promotions */
-  listPromotions(context: Context, input: { query: NonNullable<operations['listPromotions']['parameters']['query']> }): Promise<Reply<200, Schemas['PromotionList']>>
+  listPromotions(
+    context: Context,
+    input: { query: NonNullable<operations['listPromotions']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['PromotionList']>>
   /** GET /v1/promotions/{promotion_id}: Retrieve a promotion */
   getPromotion(context: Context, input: { path: operations['getPromotion']['parameters']['path'] }): Promise<Reply<200, Schemas['Promotion']>>
 }
@@ -33,13 +39,22 @@ export interface PassTemplatesHandlers {
   /** POST /v1/pass_templates: Create a template */
   createPassTemplate(context: Context, input: { body: Schemas['PassTemplateCreate'] }): Promise<Reply<201, Schemas['PassTemplate']>>
   /** GET /v1/pass_templates: List templates */
-  listPassTemplates(context: Context, input: { query: NonNullable<operations['listPassTemplates']['parameters']['query']> }): Promise<Reply<200, Schemas['PassTemplateList']>>
+  listPassTemplates(
+    context: Context,
+    input: { query: NonNullable<operations['listPassTemplates']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['PassTemplateList']>>
   /** GET /v1/pass_templates/{template_id}: Retrieve a template */
   getPassTemplate(context: Context, input: { path: operations['getPassTemplate']['parameters']['path'] }): Promise<Reply<200, Schemas['PassTemplate']>>
   /** PATCH /v1/pass_templates/{template_id}: Update a template */
-  updatePassTemplate(context: Context, input: { path: operations['updatePassTemplate']['parameters']['path']; body: Schemas['PassTemplateUpdate'] }): Promise<Reply<200, Schemas['PassTemplate']>>
+  updatePassTemplate(
+    context: Context,
+    input: { path: operations['updatePassTemplate']['parameters']['path']; body: Schemas['PassTemplateUpdate'] }
+  ): Promise<Reply<200, Schemas['PassTemplate']>>
   /** POST /v1/pass_templates/{template_id}/archive: Archive a template */
-  archivePassTemplate(context: Context, input: { path: operations['archivePassTemplate']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['PassTemplate']>>
+  archivePassTemplate(
+    context: Context,
+    input: { path: operations['archivePassTemplate']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<200, Schemas['PassTemplate']>>
 }
 
 export interface PassesHandlers {
@@ -58,7 +73,10 @@ export interface PassesHandlers {
   /** GET /v1/passes/{pass_id}: Retrieve a pass */
   getPass(context: Context, input: { path: operations['getPass']['parameters']['path'] }): Promise<Reply<200, Schemas['Pass']>>
   /** PATCH /v1/passes/{pass_id}: Update a pass */
-  updatePass(context: Context, input: { path: operations['updatePass']['parameters']['path']; body: Schemas['PassUpdate'] }): Promise<Reply<200, Schemas['Pass']>>
+  updatePass(
+    context: Context,
+    input: { path: operations['updatePass']['parameters']['path']; body: Schemas['PassUpdate'] }
+  ): Promise<Reply<200, Schemas['Pass']>>
   /** POST /v1/passes/{pass_id}/revoke: Revoke a pass */
   revokePass(context: Context, input: { path: operations['revokePass']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['Pass']>>
   /** POST /v1/passes/{pass_id}/archive: Archive a pass */
@@ -78,26 +96,50 @@ export interface WebhookEndpointsHandlers {
   /** POST /v1/webhook-endpoints: Create an endpoint */
   createWebhookEndpoint(context: Context, input: { body: Schemas['WebhookEndpointCreate'] }): Promise<Reply<201, Schemas['WebhookEndpoint']>>
   /** GET /v1/webhook-endpoints: List endpoints */
-  listWebhookEndpoints(context: Context, input: { query: NonNullable<operations['listWebhookEndpoints']['parameters']['query']> }): Promise<Reply<200, Schemas['WebhookEndpointList']>>
+  listWebhookEndpoints(
+    context: Context,
+    input: { query: NonNullable<operations['listWebhookEndpoints']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['WebhookEndpointList']>>
   /** GET /v1/webhook-endpoints/{whe_id}: Retrieve an endpoint */
   getWebhookEndpoint(context: Context, input: { path: operations['getWebhookEndpoint']['parameters']['path'] }): Promise<Reply<200, Schemas['WebhookEndpoint']>>
   /** PATCH /v1/webhook-endpoints/{whe_id}: Update an endpoint */
-  updateWebhookEndpoint(context: Context, input: { path: operations['updateWebhookEndpoint']['parameters']['path']; body: Schemas['WebhookEndpointUpdate'] }): Promise<Reply<200, Schemas['WebhookEndpoint']>>
+  updateWebhookEndpoint(
+    context: Context,
+    input: { path: operations['updateWebhookEndpoint']['parameters']['path']; body: Schemas['WebhookEndpointUpdate'] }
+  ): Promise<Reply<200, Schemas['WebhookEndpoint']>>
   /** DELETE /v1/webhook-endpoints/{whe_id}: Delete an endpoint */
-  deleteWebhookEndpoint(context: Context, input: { path: operations['deleteWebhookEndpoint']['parameters']['path'] }): Promise<Reply<200, Schemas['DeletedWebhookEndpoint']>>
+  deleteWebhookEndpoint(
+    context: Context,
+    input: { path: operations['deleteWebhookEndpoint']['parameters']['path'] }
+  ): Promise<Reply<200, Schemas['DeletedWebhookEndpoint']>>
   /** POST /v1/webhook-endpoints/{whe_id}/rotate_secret: Rotate the secret */
-  rotateWebhookEndpointSecret(context: Context, input: { path: operations['rotateWebhookEndpointSecret']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['WebhookEndpoint']>>
+  rotateWebhookEndpointSecret(
+    context: Context,
+    input: { path: operations['rotateWebhookEndpointSecret']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<200, Schemas['WebhookEndpoint']>>
   /** POST /v1/webhook-endpoints/{whe_id}/test: Send a test event */
-  testWebhookEndpoint(context: Context, input: { path: operations['testWebhookEndpoint']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<201, Schemas['Event']>>
+  testWebhookEndpoint(
+    context: Context,
+    input: { path: operations['testWebhookEndpoint']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<201, Schemas['Event']>>
 }
 
 export interface DeliveryAttemptsHandlers {
   /** GET /v1/webhook-endpoints/{whe_id}/delivery-attempts: List delivery attempts */
-  listDeliveryAttempts(context: Context, input: { path: operations['listDeliveryAttempts']['parameters']['path']; query: NonNullable<operations['listDeliveryAttempts']['parameters']['query']> }): Promise<Reply<200, Schemas['WebhookDeliveryAttemptList']>>
+  listDeliveryAttempts(
+    context: Context,
+    input: { path: operations['listDeliveryAttempts']['parameters']['path']; query: NonNullable<operations['listDeliveryAttempts']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['WebhookDeliveryAttemptList']>>
   /** GET /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}: Retrieve a delivery attempt */
-  getDeliveryAttempt(context: Context, input: { path: operations['getDeliveryAttempt']['parameters']['path'] }): Promise<Reply<200, Schemas['WebhookDeliveryAttempt']>>
+  getDeliveryAttempt(
+    context: Context,
+    input: { path: operations['getDeliveryAttempt']['parameters']['path'] }
+  ): Promise<Reply<200, Schemas['WebhookDeliveryAttempt']>>
   /** POST /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry: Retry a delivery */
-  retryDeliveryAttempt(context: Context, input: { path: operations['retryDeliveryAttempt']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<202, Schemas['WebhookDeliveryAttempt']>>
+  retryDeliveryAttempt(
+    context: Context,
+    input: { path: operations['retryDeliveryAttempt']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<202, Schemas['WebhookDeliveryAttempt']>>
 }
 
 export interface EventsHandlers {
@@ -118,33 +160,54 @@ export interface CardholdersHandlers {
   /** POST /v1/cardholders: Create a cardholder */
   createCardholder(context: Context, input: { body: Schemas['CardholderCreate'] }): Promise<Reply<201, Schemas['Cardholder']>>
   /** GET /v1/cardholders: List cardholders */
-  listCardholders(context: Context, input: { query: NonNullable<operations['listCardholders']['parameters']['query']> }): Promise<Reply<200, Schemas['CardholderList']>>
+  listCardholders(
+    context: Context,
+    input: { query: NonNullable<operations['listCardholders']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['CardholderList']>>
   /** GET /v1/cardholders/{cardholder_id}: Retrieve a cardholder */
   getCardholder(context: Context, input: { path: operations['getCardholder']['parameters']['path'] }): Promise<Reply<200, Schemas['Cardholder']>>
   /** PATCH /v1/cardholders/{cardholder_id}: Update a cardholder */
-  updateCardholder(context: Context, input: { path: operations['updateCardholder']['parameters']['path']; body: Schemas['CardholderUpdate'] }): Promise<Reply<200, Schemas['Cardholder']>>
+  updateCardholder(
+    context: Context,
+    input: { path: operations['updateCardholder']['parameters']['path']; body: Schemas['CardholderUpdate'] }
+  ): Promise<Reply<200, Schemas['Cardholder']>>
   /** POST /v1/cardholders/{cardholder_id}/screen: Screen a cardholder */
-  screenCardholder(context: Context, input: { path: operations['screenCardholder']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['Cardholder']>>
+  screenCardholder(
+    context: Context,
+    input: { path: operations['screenCardholder']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<200, Schemas['Cardholder']>>
 }
 
 export interface SanctionsAlertsHandlers {
   /** GET /v1/sanctions_alerts: List alerts */
-  listSanctionsAlerts(context: Context, input: { query: NonNullable<operations['listSanctionsAlerts']['parameters']['query']> }): Promise<Reply<200, Schemas['SanctionsAlertList']>>
+  listSanctionsAlerts(
+    context: Context,
+    input: { query: NonNullable<operations['listSanctionsAlerts']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['SanctionsAlertList']>>
   /** GET /v1/sanctions_alerts/{sanctions_alert_id}: Retrieve an alert */
   getSanctionsAlert(context: Context, input: { path: operations['getSanctionsAlert']['parameters']['path'] }): Promise<Reply<200, Schemas['SanctionsAlert']>>
   /** POST /v1/sanctions_alerts/{sanctions_alert_id}/resolve: Resolve an alert */
-  resolveSanctionsAlert(context: Context, input: { path: operations['resolveSanctionsAlert']['parameters']['path']; body: Schemas['SanctionsAlertResolve'] }): Promise<Reply<200, Schemas['SanctionsAlert']>>
+  resolveSanctionsAlert(
+    context: Context,
+    input: { path: operations['resolveSanctionsAlert']['parameters']['path']; body: Schemas['SanctionsAlertResolve'] }
+  ): Promise<Reply<200, Schemas['SanctionsAlert']>>
 }
 
 export interface CardProgramsHandlers {
   /** POST /v1/card_programs: Create a program */
   createCardProgram(context: Context, input: { body: Schemas['CardProgramCreate'] }): Promise<Reply<201, Schemas['CardProgram']>>
   /** GET /v1/card_programs: List programs */
-  listCardPrograms(context: Context, input: { query: NonNullable<operations['listCardPrograms']['parameters']['query']> }): Promise<Reply<200, Schemas['CardProgramList']>>
+  listCardPrograms(
+    context: Context,
+    input: { query: NonNullable<operations['listCardPrograms']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['CardProgramList']>>
   /** GET /v1/card_programs/{card_program_id}: Retrieve a program */
   getCardProgram(context: Context, input: { path: operations['getCardProgram']['parameters']['path'] }): Promise<Reply<200, Schemas['CardProgram']>>
   /** PATCH /v1/card_programs/{card_program_id}: Update a program */
-  updateCardProgram(context: Context, input: { path: operations['updateCardProgram']['parameters']['path']; body: Schemas['CardProgramUpdate'] }): Promise<Reply<200, Schemas['CardProgram']>>
+  updateCardProgram(
+    context: Context,
+    input: { path: operations['updateCardProgram']['parameters']['path']; body: Schemas['CardProgramUpdate'] }
+  ): Promise<Reply<200, Schemas['CardProgram']>>
 }
 
 export interface BalanceHandlers {
@@ -160,48 +223,90 @@ export interface CardsHandlers {
   /** GET /v1/cards/{card_id}: Retrieve a card */
   getCard(context: Context, input: { path: operations['getCard']['parameters']['path'] }): Promise<Reply<200, Schemas['Card']>>
   /** PATCH /v1/cards/{card_id}: Update a card */
-  updateCard(context: Context, input: { path: operations['updateCard']['parameters']['path']; body: Schemas['CardUpdate'] }): Promise<Reply<200, Schemas['Card']>>
+  updateCard(
+    context: Context,
+    input: { path: operations['updateCard']['parameters']['path']; body: Schemas['CardUpdate'] }
+  ): Promise<Reply<200, Schemas['Card']>>
   /** POST /v1/cards/{card_id}/activate: Activate a card */
-  activateCard(context: Context, input: { path: operations['activateCard']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['Card']>>
+  activateCard(
+    context: Context,
+    input: { path: operations['activateCard']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<200, Schemas['Card']>>
   /** POST /v1/cards/{card_id}/freeze: Freeze a card */
   freezeCard(context: Context, input: { path: operations['freezeCard']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['Card']>>
   /** POST /v1/cards/{card_id}/unfreeze: Unfreeze a card */
-  unfreezeCard(context: Context, input: { path: operations['unfreezeCard']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['Card']>>
+  unfreezeCard(
+    context: Context,
+    input: { path: operations['unfreezeCard']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<200, Schemas['Card']>>
   /** POST /v1/cards/{card_id}/cancel: Cancel a card */
-  cancelCard(context: Context, input: { path: operations['cancelCard']['parameters']['path']; body?: Schemas['CardCancel'] }): Promise<Reply<200, Schemas['Card']>>
+  cancelCard(
+    context: Context,
+    input: { path: operations['cancelCard']['parameters']['path']; body?: Schemas['CardCancel'] }
+  ): Promise<Reply<200, Schemas['Card']>>
   /** POST /v1/cards/{card_id}/replace: Replace a card */
-  replaceCard(context: Context, input: { path: operations['replaceCard']['parameters']['path']; body: Schemas['CardReplace'] }): Promise<Reply<201, Schemas['Card']>>
+  replaceCard(
+    context: Context,
+    input: { path: operations['replaceCard']['parameters']['path']; body: Schemas['CardReplace'] }
+  ): Promise<Reply<201, Schemas['Card']>>
   /** GET /v1/cards/{card_id}/details: Show a card’s number */
   getCardDetails(context: Context, input: { path: operations['getCardDetails']['parameters']['path'] }): Promise<Reply<200, Schemas['CardDetails']>>
 }
 
 export interface ProvisioningPayloadsHandlers {
   /** POST /v1/cards/{card_id}/provisioning_payloads: Create a payload */
-  createProvisioningPayload(context: Context, input: { path: operations['createProvisioningPayload']['parameters']['path']; body: Schemas['ProvisioningPayloadCreate'] }): Promise<Reply<201, Schemas['ProvisioningPayload']>>
+  createProvisioningPayload(
+    context: Context,
+    input: { path: operations['createProvisioningPayload']['parameters']['path']; body: Schemas['ProvisioningPayloadCreate'] }
+  ): Promise<Reply<201, Schemas['ProvisioningPayload']>>
   /** GET /v1/cards/{card_id}/provisioning_payloads: List payloads */
-  listProvisioningPayloads(context: Context, input: { path: operations['listProvisioningPayloads']['parameters']['path']; query: NonNullable<operations['listProvisioningPayloads']['parameters']['query']> }): Promise<Reply<200, Schemas['ProvisioningPayloadList']>>
+  listProvisioningPayloads(
+    context: Context,
+    input: {
+      path: operations['listProvisioningPayloads']['parameters']['path'];
+      query: NonNullable<operations['listProvisioningPayloads']['parameters']['query']>
+    }
+  ): Promise<Reply<200, Schemas['ProvisioningPayloadList']>>
   /** GET /v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}: Retrieve a payload */
-  getProvisioningPayload(context: Context, input: { path: operations['getProvisioningPayload']['parameters']['path'] }): Promise<Reply<200, Schemas['ProvisioningPayload']>>
+  getProvisioningPayload(
+    context: Context,
+    input: { path: operations['getProvisioningPayload']['parameters']['path'] }
+  ): Promise<Reply<200, Schemas['ProvisioningPayload']>>
 }
 
 export interface WalletTokensHandlers {
   /** GET /v1/wallet_tokens: List wallet tokens */
-  listWalletTokens(context: Context, input: { query: NonNullable<operations['listWalletTokens']['parameters']['query']> }): Promise<Reply<200, Schemas['WalletTokenList']>>
+  listWalletTokens(
+    context: Context,
+    input: { query: NonNullable<operations['listWalletTokens']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['WalletTokenList']>>
   /** GET /v1/wallet_tokens/{wallet_token_id}: Retrieve a wallet token */
   getWalletToken(context: Context, input: { path: operations['getWalletToken']['parameters']['path'] }): Promise<Reply<200, Schemas['WalletToken']>>
   /** PATCH /v1/wallet_tokens/{wallet_token_id}: Update a wallet token */
-  updateWalletToken(context: Context, input: { path: operations['updateWalletToken']['parameters']['path']; body: Schemas['WalletTokenUpdate'] }): Promise<Reply<200, Schemas['WalletToken']>>
+  updateWalletToken(
+    context: Context,
+    input: { path: operations['updateWalletToken']['parameters']['path']; body: Schemas['WalletTokenUpdate'] }
+  ): Promise<Reply<200, Schemas['WalletToken']>>
 }
 
 export interface CardTransactionsHandlers {
   /** GET /v1/card_transactions: List transactions */
-  listCardTransactions(context: Context, input: { query: NonNullable<operations['listCardTransactions']['parameters']['query']> }): Promise<Reply<200, Schemas['CardTransactionList']>>
+  listCardTransactions(
+    context: Context,
+    input: { query: NonNullable<operations['listCardTransactions']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['CardTransactionList']>>
   /** GET /v1/card_transactions/{card_transaction_id}: Retrieve a transaction */
   getCardTransaction(context: Context, input: { path: operations['getCardTransaction']['parameters']['path'] }): Promise<Reply<200, Schemas['CardTransaction']>>
   /** PATCH /v1/card_transactions/{card_transaction_id}: Update a transaction */
-  updateCardTransaction(context: Context, input: { path: operations['updateCardTransaction']['parameters']['path']; body: Schemas['CardTransactionUpdate'] }): Promise<Reply<200, Schemas['CardTransaction']>>
+  updateCardTransaction(
+    context: Context,
+    input: { path: operations['updateCardTransaction']['parameters']['path']; body: Schemas['CardTransactionUpdate'] }
+  ): Promise<Reply<200, Schemas['CardTransaction']>>
   /** POST /v1/card_transactions/{card_transaction_id}/release: Release a hold */
-  releaseCardTransaction(context: Context, input: { path: operations['releaseCardTransaction']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['CardTransaction']>>
+  releaseCardTransaction(
+    context: Context,
+    input: { path: operations['releaseCardTransaction']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<200, Schemas['CardTransaction']>>
 }
 
 export interface AuthorizationEndpointHandlers {
@@ -217,9 +322,15 @@ export interface AuthorizationEndpointHandlers {
 
 export interface AuthorizationDecisionsHandlers {
   /** GET /v1/authorization_decisions: List decisions */
-  listAuthorizationDecisions(context: Context, input: { query: NonNullable<operations['listAuthorizationDecisions']['parameters']['query']> }): Promise<Reply<200, Schemas['AuthorizationDecisionList']>>
+  listAuthorizationDecisions(
+    context: Context,
+    input: { query: NonNullable<operations['listAuthorizationDecisions']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['AuthorizationDecisionList']>>
   /** GET /v1/authorization_decisions/{authorization_decision_id}: Retrieve a decision */
-  getAuthorizationDecision(context: Context, input: { path: operations['getAuthorizationDecision']['parameters']['path'] }): Promise<Reply<200, Schemas['AuthorizationDecision']>>
+  getAuthorizationDecision(
+    context: Context,
+    input: { path: operations['getAuthorizationDecision']['parameters']['path'] }
+  ): Promise<Reply<200, Schemas['AuthorizationDecision']>>
 }
 
 export interface DisputesHandlers {
@@ -230,11 +341,20 @@ export interface DisputesHandlers {
   /** GET /v1/disputes/{dispute_id}: Retrieve a dispute */
   getDispute(context: Context, input: { path: operations['getDispute']['parameters']['path'] }): Promise<Reply<200, Schemas['Dispute']>>
   /** PATCH /v1/disputes/{dispute_id}: Update a dispute */
-  updateDispute(context: Context, input: { path: operations['updateDispute']['parameters']['path']; body: Schemas['DisputeUpdate'] }): Promise<Reply<200, Schemas['Dispute']>>
+  updateDispute(
+    context: Context,
+    input: { path: operations['updateDispute']['parameters']['path']; body: Schemas['DisputeUpdate'] }
+  ): Promise<Reply<200, Schemas['Dispute']>>
   /** POST /v1/disputes/{dispute_id}/submit: Submit a dispute */
-  submitDispute(context: Context, input: { path: operations['submitDispute']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['Dispute']>>
+  submitDispute(
+    context: Context,
+    input: { path: operations['submitDispute']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<200, Schemas['Dispute']>>
   /** POST /v1/disputes/{dispute_id}/withdraw: Withdraw a dispute */
-  withdrawDispute(context: Context, input: { path: operations['withdrawDispute']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['Dispute']>>
+  withdrawDispute(
+    context: Context,
+    input: { path: operations['withdrawDispute']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<200, Schemas['Dispute']>>
 }
 
 export interface MerchantCategoriesHandlers {
@@ -244,11 +364,17 @@ export interface MerchantCategoriesHandlers {
 
 export interface SettlementsHandlers {
   /** GET /v1/settlements: List settlements */
-  listSettlements(context: Context, input: { query: NonNullable<operations['listSettlements']['parameters']['query']> }): Promise<Reply<200, Schemas['SettlementList']>>
+  listSettlements(
+    context: Context,
+    input: { query: NonNullable<operations['listSettlements']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['SettlementList']>>
   /** GET /v1/settlements/{settlement_id}: Retrieve a settlement */
   getSettlement(context: Context, input: { path: operations['getSettlement']['parameters']['path'] }): Promise<Reply<200, Schemas['Settlement']>>
   /** GET /v1/settlements/{settlement_id}/lines: List a settlement’s lines */
-  listSettlementLines(context: Context, input: { path: operations['listSettlementLines']['parameters']['path']; query: NonNullable<operations['listSettlementLines']['parameters']['query']> }): Promise<Reply<200, Schemas['SettlementLineList']>>
+  listSettlementLines(
+    context: Context,
+    input: { path: operations['listSettlementLines']['parameters']['path']; query: NonNullable<operations['listSettlementLines']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['SettlementLineList']>>
 }
 
 export interface PayoutsHandlers {
@@ -259,27 +385,45 @@ export interface PayoutsHandlers {
   /** GET /v1/payouts/{payout_id}: Retrieve a payout */
   getPayout(context: Context, input: { path: operations['getPayout']['parameters']['path'] }): Promise<Reply<200, Schemas['Payout']>>
   /** POST /v1/payouts/{payout_id}/cancel: Cancel a payout */
-  cancelPayout(context: Context, input: { path: operations['cancelPayout']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['Payout']>>
+  cancelPayout(
+    context: Context,
+    input: { path: operations['cancelPayout']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<200, Schemas['Payout']>>
 }
 
 export interface PayoutDestinationsHandlers {
   /** POST /v1/payout_destinations: Add a destination */
   createPayoutDestination(context: Context, input: { body: Schemas['PayoutDestinationCreate'] }): Promise<Reply<201, Schemas['PayoutDestination']>>
   /** GET /v1/payout_destinations: List destinations */
-  listPayoutDestinations(context: Context, input: { query: NonNullable<operations['listPayoutDestinations']['parameters']['query']> }): Promise<Reply<200, Schemas['PayoutDestinationList']>>
+  listPayoutDestinations(
+    context: Context,
+    input: { query: NonNullable<operations['listPayoutDestinations']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['PayoutDestinationList']>>
   /** GET /v1/payout_destinations/{payout_destination_id}: Retrieve a destination */
-  getPayoutDestination(context: Context, input: { path: operations['getPayoutDestination']['parameters']['path'] }): Promise<Reply<200, Schemas['PayoutDestination']>>
+  getPayoutDestination(
+    context: Context,
+    input: { path: operations['getPayoutDestination']['parameters']['path'] }
+  ): Promise<Reply<200, Schemas['PayoutDestination']>>
   /** PATCH /v1/payout_destinations/{payout_destination_id}: Update a destination */
-  updatePayoutDestination(context: Context, input: { path: operations['updatePayoutDestination']['parameters']['path']; body: Schemas['PayoutDestinationUpdate'] }): Promise<Reply<200, Schemas['PayoutDestination']>>
+  updatePayoutDestination(
+    context: Context,
+    input: { path: operations['updatePayoutDestination']['parameters']['path']; body: Schemas['PayoutDestinationUpdate'] }
+  ): Promise<Reply<200, Schemas['PayoutDestination']>>
   /** POST /v1/payout_destinations/{payout_destination_id}/disable: Disable a destination */
-  disablePayoutDestination(context: Context, input: { path: operations['disablePayoutDestination']['parameters']['path']; body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['PayoutDestination']>>
+  disablePayoutDestination(
+    context: Context,
+    input: { path: operations['disablePayoutDestination']['parameters']['path']; body?: Schemas['Empty'] }
+  ): Promise<Reply<200, Schemas['PayoutDestination']>>
 }
 
 export interface TreasuryReportsHandlers {
   /** POST /v1/treasury_reports: Ask for a report */
   createTreasuryReport(context: Context, input: { body: Schemas['TreasuryReportCreate'] }): Promise<Reply<201, Schemas['TreasuryReport']>>
   /** GET /v1/treasury_reports: List reports */
-  listTreasuryReports(context: Context, input: { query: NonNullable<operations['listTreasuryReports']['parameters']['query']> }): Promise<Reply<200, Schemas['TreasuryReportList']>>
+  listTreasuryReports(
+    context: Context,
+    input: { query: NonNullable<operations['listTreasuryReports']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['TreasuryReportList']>>
   /** GET /v1/treasury_reports/{treasury_report_id}: Retrieve a report */
   getTreasuryReport(context: Context, input: { path: operations['getTreasuryReport']['parameters']['path'] }): Promise<Reply<200, Schemas['TreasuryReport']>>
 }
@@ -332,4 +476,32 @@ export interface TestSettlementsHandlers {
 }
 
 /** Every operation that any version has. */
-export type Handlers = AccountHandlers & AuditLogHandlers & PromotionsHandlers & PassTemplatesHandlers & PassesHandlers & ScansHandlers & WebhookEndpointsHandlers & DeliveryAttemptsHandlers & EventsHandlers & TokensHandlers & CardholdersHandlers & SanctionsAlertsHandlers & CardProgramsHandlers & BalanceHandlers & CardsHandlers & ProvisioningPayloadsHandlers & WalletTokensHandlers & CardTransactionsHandlers & AuthorizationEndpointHandlers & AuthorizationDecisionsHandlers & DisputesHandlers & MerchantCategoriesHandlers & SettlementsHandlers & PayoutsHandlers & PayoutDestinationsHandlers & TreasuryReportsHandlers & TestPassesHandlers & TestCardsHandlers & TestSettlementsHandlers
+export type Handlers = AccountHandlers
+  & AuditLogHandlers
+  & PromotionsHandlers
+  & PassTemplatesHandlers
+  & PassesHandlers
+  & ScansHandlers
+  & WebhookEndpointsHandlers
+  & DeliveryAttemptsHandlers
+  & EventsHandlers
+  & TokensHandlers
+  & CardholdersHandlers
+  & SanctionsAlertsHandlers
+  & CardProgramsHandlers
+  & BalanceHandlers
+  & CardsHandlers
+  & ProvisioningPayloadsHandlers
+  & WalletTokensHandlers
+  & CardTransactionsHandlers
+  & AuthorizationEndpointHandlers
+  & AuthorizationDecisionsHandlers
+  & DisputesHandlers
+  & MerchantCategoriesHandlers
+  & SettlementsHandlers
+  & PayoutsHandlers
+  & PayoutDestinationsHandlers
+  & TreasuryReportsHandlers
+  & TestPassesHandlers
+  & TestCardsHandlers
+  & TestSettlementsHandlers

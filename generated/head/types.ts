@@ -13,7 +13,25 @@ type Lists<Query, Filters extends string> = {
 }
 
 /** Operations as handlers see them. */
-export interface operations extends Omit<Newest, 'listAuditEntries' | 'listPassTemplates' | 'listPasses' | 'countPasses' | 'listScans' | 'listWebhookEndpoints' | 'listDeliveryAttempts' | 'listEvents' | 'listCardholders' | 'listSanctionsAlerts' | 'listCards' | 'listWalletTokens' | 'listCardTransactions' | 'listAuthorizationDecisions' | 'listDisputes' | 'listSettlements' | 'listSettlementLines' | 'listPayouts' | 'listPayoutDestinations'> {
+export interface operations extends Omit<Newest, 'listAuditEntries'
+  | 'listPassTemplates'
+  | 'listPasses'
+  | 'countPasses'
+  | 'listScans'
+  | 'listWebhookEndpoints'
+  | 'listDeliveryAttempts'
+  | 'listEvents'
+  | 'listCardholders'
+  | 'listSanctionsAlerts'
+  | 'listCards'
+  | 'listWalletTokens'
+  | 'listCardTransactions'
+  | 'listAuthorizationDecisions'
+  | 'listDisputes'
+  | 'listSettlements'
+  | 'listSettlementLines'
+  | 'listPayouts'
+  | 'listPayoutDestinations'> {
   listAuditEntries: Filtered<Newest['listAuditEntries'], 'actor_id' | 'action' | 'target_id'>
   listPassTemplates: Filtered<Newest['listPassTemplates'], 'kind' | 'status'>
   listPasses: Filtered<Newest['listPasses'], 'status' | 'template_id'>

@@ -2,7 +2,14 @@
 import { default as returnMerchantCategoryCode } from '../../versions/2026-02-01/return-merchant-category-code.ts'
 import type { components as Old } from '../2025-11-01/types.ts'
 import type { components as New } from '../2026-02-01/types.ts'
-import { CardTransactionUpdatedEvent_down as CardTransactionUpdatedEvent_down_2026_02_01, EventList_down as EventList_down_2026_02_01, WebhookEndpointDisabledEvent_down as WebhookEndpointDisabledEvent_down_2026_02_01, WebhookEndpointList_down as WebhookEndpointList_down_2026_02_01, WebhookEndpointTestEvent_down as WebhookEndpointTestEvent_down_2026_02_01, WebhookEndpoint_down as WebhookEndpoint_down_2026_02_01 } from './2026-02-01.ts'
+import {
+  CardTransactionUpdatedEvent_down as CardTransactionUpdatedEvent_down_2026_02_01,
+  EventList_down as EventList_down_2026_02_01,
+  WebhookEndpointDisabledEvent_down as WebhookEndpointDisabledEvent_down_2026_02_01,
+  WebhookEndpointList_down as WebhookEndpointList_down_2026_02_01,
+  WebhookEndpointTestEvent_down as WebhookEndpointTestEvent_down_2026_02_01,
+  WebhookEndpoint_down as WebhookEndpoint_down_2026_02_01
+} from './2026-02-01.ts'
 
 /** Valid in its version; what shape it has is said by the functions’ own types. */
 type Value = any
@@ -28,7 +35,9 @@ export function WebhookEndpoint_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const WebhookEndpoint_fromHead = (value: Parameters<typeof WebhookEndpoint_down_2026_02_01>[0]) => WebhookEndpoint_down(WebhookEndpoint_down_2026_02_01(value))
+export const WebhookEndpoint_fromHead = (
+  value: Parameters<typeof WebhookEndpoint_down_2026_02_01>[0]
+) => WebhookEndpoint_down(WebhookEndpoint_down_2026_02_01(value))
 
 /** WebhookEndpointList: 2026-02-01 → 2025-11-01. */
 export function WebhookEndpointList_down(value: New['schemas']['WebhookEndpointList']): Old['schemas']['WebhookEndpointList']
@@ -37,7 +46,9 @@ export function WebhookEndpointList_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const WebhookEndpointList_fromHead = (value: Parameters<typeof WebhookEndpointList_down_2026_02_01>[0]) => WebhookEndpointList_down(WebhookEndpointList_down_2026_02_01(value))
+export const WebhookEndpointList_fromHead = (
+  value: Parameters<typeof WebhookEndpointList_down_2026_02_01>[0]
+) => WebhookEndpointList_down(WebhookEndpointList_down_2026_02_01(value))
 
 /** EventList: 2026-02-01 → 2025-11-01. */
 export function EventList_down(value: New['schemas']['EventList']): Old['schemas']['EventList']
@@ -54,7 +65,11 @@ export function Merchant_down(value: Value): Value {
   return { ...value, category_code: returnMerchantCategoryCode.lenses[0].down(value.category_code) }
 }
 
-const DeclineReasonCode_down_names = new Map<unknown, string>([['decision_declined', 'transaction_not_allowed'], ['decision_timed_out', 'transaction_not_allowed'], ['decision_errored', 'transaction_not_allowed']])
+const DeclineReasonCode_down_names = new Map<unknown, string>([
+  ['decision_declined', 'transaction_not_allowed'],
+  ['decision_timed_out', 'transaction_not_allowed'],
+  ['decision_errored', 'transaction_not_allowed']
+])
 
 /** DeclineReasonCode: 2026-02-01 → 2025-11-01. */
 export function DeclineReasonCode_down(value: New['schemas']['DeclineReasonCode']): Old['schemas']['DeclineReasonCode']
@@ -71,7 +86,12 @@ export function DeclineReason_down(value: Value): Value {
 /** CardTransaction: 2026-02-01 → 2025-11-01. */
 export function CardTransaction_down(value: New['schemas']['CardTransaction']): Old['schemas']['CardTransaction']
 export function CardTransaction_down(value: Value): Value {
-  return { ...value, merchant: Merchant_down(value.merchant), decline_reason: value.decline_reason && DeclineReason_down(value.decline_reason), decision_id: undefined }
+  return {
+    ...value,
+    merchant: Merchant_down(value.merchant),
+    decline_reason: value.decline_reason && DeclineReason_down(value.decline_reason),
+    decision_id: undefined
+  }
 }
 
 /** CardTransactionList: 2026-02-01 → 2025-11-01. */
@@ -120,7 +140,9 @@ export function WebhookEndpointDisabledEvent_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const WebhookEndpointDisabledEvent_fromHead = (value: Parameters<typeof WebhookEndpointDisabledEvent_down_2026_02_01>[0]) => WebhookEndpointDisabledEvent_down(WebhookEndpointDisabledEvent_down_2026_02_01(value))
+export const WebhookEndpointDisabledEvent_fromHead = (
+  value: Parameters<typeof WebhookEndpointDisabledEvent_down_2026_02_01>[0]
+) => WebhookEndpointDisabledEvent_down(WebhookEndpointDisabledEvent_down_2026_02_01(value))
 
 /** WebhookEndpointTestEvent: 2026-02-01 → 2025-11-01. */
 export function WebhookEndpointTestEvent_down(value: New['schemas']['WebhookEndpointTestEvent']): Old['schemas']['WebhookEndpointTestEvent']
@@ -129,7 +151,9 @@ export function WebhookEndpointTestEvent_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const WebhookEndpointTestEvent_fromHead = (value: Parameters<typeof WebhookEndpointTestEvent_down_2026_02_01>[0]) => WebhookEndpointTestEvent_down(WebhookEndpointTestEvent_down_2026_02_01(value))
+export const WebhookEndpointTestEvent_fromHead = (
+  value: Parameters<typeof WebhookEndpointTestEvent_down_2026_02_01>[0]
+) => WebhookEndpointTestEvent_down(WebhookEndpointTestEvent_down_2026_02_01(value))
 
 /** CardTransactionAuthorizedEvent: 2026-02-01 → 2025-11-01. */
 export function CardTransactionAuthorizedEvent_down(value: New['schemas']['CardTransactionAuthorizedEvent']): Old['schemas']['CardTransactionAuthorizedEvent']
@@ -150,7 +174,9 @@ export function CardTransactionUpdatedEvent_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const CardTransactionUpdatedEvent_fromHead = (value: Parameters<typeof CardTransactionUpdatedEvent_down_2026_02_01>[0]) => CardTransactionUpdatedEvent_down(CardTransactionUpdatedEvent_down_2026_02_01(value))
+export const CardTransactionUpdatedEvent_fromHead = (
+  value: Parameters<typeof CardTransactionUpdatedEvent_down_2026_02_01>[0]
+) => CardTransactionUpdatedEvent_down(CardTransactionUpdatedEvent_down_2026_02_01(value))
 
 /** CardTransactionReversedEvent: 2026-02-01 → 2025-11-01. */
 export function CardTransactionReversedEvent_down(value: New['schemas']['CardTransactionReversedEvent']): Old['schemas']['CardTransactionReversedEvent']

@@ -51,7 +51,10 @@ export function Event_down(value: Value): Value {
 /** EventList: 2026-05-19 → 2026-02-01. */
 export function EventList_down(value: New['schemas']['EventList']): Old['schemas']['EventList']
 export function EventList_down(value: Value): Value {
-  return { ...value, data: value.data.filter((item: Value) => !WebhookEndpoint_down_enabled_events_added.has(item.type)).map((item: Value) => Event_down(item)) }
+  return {
+    ...value,
+    data: value.data.filter((item: Value) => !WebhookEndpoint_down_enabled_events_added.has(item.type)).map((item: Value) => Event_down(item))
+  }
 }
 
 /** SpendingControls: 2026-05-19 → 2026-02-01. */
@@ -193,7 +196,13 @@ export function DisputeUpdate_up(value: Value): Value {
   return value
 }
 
-const SettlementLineType_down_names = new Map<unknown, string>([['card_transaction', 'cardTransaction'], ['card_refund', 'cardRefund'], ['network_fee', 'networkFee'], ['dispute_reversal', 'disputeReversal'], ['program_funding', 'programFunding']])
+const SettlementLineType_down_names = new Map<unknown, string>([
+  ['card_transaction', 'cardTransaction'],
+  ['card_refund', 'cardRefund'],
+  ['network_fee', 'networkFee'],
+  ['dispute_reversal', 'disputeReversal'],
+  ['program_funding', 'programFunding']
+])
 
 /** SettlementLineType: 2026-05-19 → 2026-02-01. */
 export function SettlementLineType_down(value: New['schemas']['SettlementLineType']): Old['schemas']['SettlementLineType']
@@ -225,7 +234,13 @@ export function SettlementLineList_down(value: Value): Value {
   return { ...value, data: value.data.map((item: Value) => SettlementLine_down(item)) }
 }
 
-const listSettlementLines_type_values = new Map<unknown, string[]>([['cardTransaction', ['card_transaction']], ['cardRefund', ['card_refund']], ['networkFee', ['network_fee']], ['disputeReversal', ['dispute_reversal']], ['programFunding', ['program_funding']]])
+const listSettlementLines_type_values = new Map<unknown, string[]>([
+  ['cardTransaction', ['card_transaction']],
+  ['cardRefund', ['card_refund']],
+  ['networkFee', ['network_fee']],
+  ['disputeReversal', ['dispute_reversal']],
+  ['programFunding', ['program_funding']]
+])
 
 /** Query of listSettlementLines: 2026-02-01 → 2026-05-19. */
 export function listSettlementLines_query_up(query: Value): Value {

@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto'
 import {
   closeSync,
   existsSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -21,6 +20,7 @@ import {
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { makeFolder } from './make-folder.ts'
 
 /** Texts by key; a lost or damaged entry is as if it had never been there. */
 export interface Cache {
@@ -59,7 +59,7 @@ export function createCache(folder: string): Cache {
       const file = join(folder, key)
       const temporary = `${file}.${process.pid}.tmp`
       try {
-        mkdirSync(folder, { recursive: true })
+        makeFolder(folder)
         writeFileSync(temporary, gzipSync(text, { level: 1 }))
         renameSync(temporary, file)
         prune(folder)

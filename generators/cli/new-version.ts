@@ -1,7 +1,8 @@
 /** `new-version DATE`: the next document, made from the newest, and the folder for what will change in it. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { isPair, isScalar, type Pair, parseDocument, type Scalar, visit } from 'yaml'
+import { makeFolder } from '../cache/make-folder.ts'
 import { parseText } from '../document/load.ts'
 import { compareVersions } from '../generate/config.ts'
 import { type Outcome, type Run, UsageError } from './run.ts'
@@ -22,7 +23,7 @@ export async function newVersion(run: Run, version: string): Promise<Outcome> {
   if (previous !== text) writeFileSync(newest, previous)
   const folder = config.versions === undefined ? undefined : join(config.versions, version)
   if (folder !== undefined) {
-    mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
     // Git keeps no empty folder.
     writeFileSync(join(folder, '.gitkeep'), '')
   }

@@ -1,16 +1,8 @@
 /** Files to disk: only what differs, nothing stale left behind, and nothing touched that dateline did not write. */
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { hashFile, isNoFile } from '../cache/cache.ts'
+import { makeFolder } from '../cache/make-folder.ts'
 import { type Diagnostic, DiagnosticsError } from '../diagnostics/diagnostic.ts'
 import type { OutputFile } from '../ir/model.ts'
 import {
@@ -129,7 +121,7 @@ export function writeFiles(out: string, files: readonly OutputFile[], rest: Rest
 }
 
 function carryOut(out: string, { files, manifest }: Wanted, drift: readonly Drift[]): void {
-  mkdirSync(out, { recursive: true })
+  makeFolder(out)
   removeTemporaries(out)
   replace(out, MANIFEST, printManifest(mergeManifests(readManifest(out) ?? new Map(), manifest)))
   const stale = drift.filter((each) => each.kind === 'stale')
@@ -174,7 +166,7 @@ const TEMPORARY = /^\.dateline\.(\d+)\.tmp$/
 /** Replaces a file whole: whoever reads it finds the old text or the new one. */
 function replace(out: string, path: string, text: string): void {
   const target = join(out, path)
-  mkdirSync(dirname(target), { recursive: true })
+  makeFolder(dirname(target))
   const temporary = join(out, `.dateline.${process.pid}.tmp`)
   writeFileSync(temporary, text)
   renameSync(temporary, target)

@@ -1,13 +1,12 @@
-/** What the validators of one file share: constants named by what they are, and functions. */
-import { createHash } from 'node:crypto'
+/** What the validators of one file share: constants named after the schema that has them first, and functions. */
 import type { Place } from '../../diagnostics/place.ts'
 import type { Api } from '../../ir/model.ts'
 import { COMPILED_FILE, createCompiler } from './compiled.ts'
 import { printFunctions, type SharedFunction } from './functions.ts'
 
 export interface Constants {
-  /** @returns the name of a constant with this value, the same for the same text. */
-  define(kind: string, value: string): string
+  /** @param wanted the name of a constant, if no other has it. @returns its name: the first one that was wanted for the same value. */
+  define(wanted: string, value: string): string
   /** @returns the function's name, which will be there. */
   call(name: SharedFunction): string
   /** @returns the name of a function that ajv makes of the rules at a place. */
@@ -24,14 +23,11 @@ export function createConstants(): Constants {
   const used = new Set<SharedFunction>()
   const compiler = createCompiler()
   return {
-    define(kind, value) {
+    define(wanted, value) {
       const known = names.get(value)
       if (known) return known
-      const digest = createHash('sha256').update(value).digest('hex')
-      // Named by what they are, so that one more of them changes no other line.
-      let size = 8
-      while (taken.has(`${kind}$${digest.slice(0, size)}`)) size++
-      const name = `${kind}$${digest.slice(0, size)}`
+      let name = wanted
+      for (let n = 2; taken.has(name); n++) name = `${wanted}_${n}`
       taken.add(name)
       names.set(value, name)
       return name

@@ -3,8 +3,10 @@
  * cheapest question first. `explain` says why, after a refusal. References have no names until all are known.
  */
 
+import type { Place } from '../../diagnostics/place.ts'
 import { isJudgedEach } from '../../ir/bodies.ts'
 import type { Api, Schema } from '../../ir/model.ts'
+import { identifier } from '../../ir/naming.ts'
 import { tagsOf } from '../../ir/tags.ts'
 import { type Code, code, joinCode, printCode } from '../../print/code.ts'
 import { literal, member, stringLiteral } from '../../print/literal.ts'
@@ -23,17 +25,33 @@ export interface JudgeCode {
 interface Writer {
   readonly api: Api
   readonly constants: Constants
+  /** First part of the name of a constant that is made for a place of the schema: `Dispute$evidence_`. */
+  readonly ownerOf: (place: Place) => string
   readonly refs: Set<string>
   /** Functions for members of unions that are no expression. */
   readonly parts: Code[]
   variables: number
 }
 
-/** @returns the code of a schema's judge. */
-export function writeJudge(schema: Schema, api: Api, constants: Constants): JudgeCode {
-  const writer: Writer = { api, constants, refs: new Set(), parts: [], variables: 0 }
+/** @param name what the judge is exported as; its constants are called after it. @returns the code of a schema's judge. */
+export function writeJudge(name: string, schema: Schema, api: Api, constants: Constants): JudgeCode {
+  const ownerOf = (place: Place) => `${name}$${pathWithin(schema.place, place)}`
+  const writer: Writer = { api, constants, ownerOf, refs: new Set(), parts: [], variables: 0 }
   const body = bodyOf(schema, writer)
   return { code: joinCode([...writer.parts, printFunction(0, body)], '\n'), refs: writer.refs }
+}
+
+/** Words of a schema object between names that the document gives. */
+const KEYWORDS = /^(?:properties|items|schema|oneOf|anyOf|allOf|additionalProperties|patternProperties|\d+)$/
+
+/** Names of properties on the way from a schema to one inside it, each followed by `_`; empty for itself. */
+function pathWithin(schema: Place, inside: Place): string {
+  if (!inside.pointer.startsWith(`${schema.pointer}/`)) return ''
+  const names = inside.pointer.slice(schema.pointer.length + 1).split('/')
+  return names
+    .filter((name) => !KEYWORDS.test(name))
+    .map((name) => `${identifier(name.replaceAll('$', '_'))}_`)
+    .join('')
 }
 
 const GIVEN: Code = { given: true }
@@ -128,6 +146,7 @@ function fitsNumber(schema: Of<'number'>, v: string, { constants }: Writer): str
 function fitsString(schema: Of<'string'>, v: string, writer: Writer): string {
   const { minLength: least = 0, maxLength: most, pattern, format } = schema
   const { constants } = writer
+  const owner = writer.ownerOf(schema.place)
   const longer =
     most !== undefined &&
     `(${v}.length <= ${most} || (${v}.length <= ${2 * most} && ${constants.call('length')}(${v}) <= ${most}))`
@@ -140,10 +159,10 @@ function fitsString(schema: Of<'string'>, v: string, writer: Writer): string {
     // Length first: a pattern then never runs over more than it allows.
     longer,
     shorter,
-    pattern !== undefined && `${constants.define('pattern', printPattern(pattern))}.test(${v})`,
+    pattern !== undefined && `${constants.define(`${owner}pattern`, printPattern(pattern))}.test(${v})`,
     format !== undefined &&
       STRING_FORMATS.includes(format) &&
-      `${constants.define('format', `${constants.call('format')}(${stringLiteral(format)})`)}(${v})`,
+      `${constants.define(`${owner}format`, `${constants.call('format')}(${stringLiteral(format)})`)}(${v})`,
   ])
   return schema.untyped ? `(typeof ${v} !== 'string' || ${fitting})` : fitting
 }
@@ -151,7 +170,10 @@ function fitsString(schema: Of<'string'>, v: string, writer: Writer): string {
 function fitsEnum(schema: Of<'enum'>, v: string, writer: Writer): string {
   const { values } = schema
   if (values.length === 0) return 'false'
-  if (values.length > 4) return `${writer.constants.define('set', `new Set(${literal(values)})`)}.has(${v})`
+  if (values.length > 4) {
+    const name = `${writer.ownerOf(schema.place)}values`
+    return `${writer.constants.define(name, `new Set(${literal(values)})`)}.has(${v})`
+  }
   const each = values.map((value) => `${v} === ${literal(value)}`)
   return each.length === 1 ? each[0]! : `(${each.join(' || ')})`
 }
@@ -336,14 +358,14 @@ function checkObject(schema: Of<'object'>, v: string, writer: Writer): Code[] {
   const names = properties.map((each) => each.name)
   if (counted)
     lines.push(
-      `if (!${writer.constants.call('closed')}(${v}, ${counted}, ${nameSet(names, writer)})) return false`,
+      `if (!${writer.constants.call('closed')}(${v}, ${counted}, ${nameSet(schema, names, writer)})) return false`,
     )
   lines.push(...checkNames(schema, v, names, writer))
   return lines
 }
 
-const nameSet = (names: readonly string[], writer: Writer): string =>
-  writer.constants.define('names', `new Set(${literal(names)})`)
+const nameSet = (schema: Schema, names: readonly string[], writer: Writer): string =>
+  writer.constants.define(`${writer.ownerOf(schema.place)}properties`, `new Set(${literal(names)})`)
 
 /** Kinds whose checks refuse undefined by themselves. */
 const REFUSES_UNDEFINED: readonly string[] = [
@@ -388,7 +410,7 @@ function checkNames(schema: Of<'object'>, v: string, names: readonly string[], w
   const name = variable(writer, 'k')
   const value = variable(writer)
   const inner = propertyNames ? check(propertyNames, name, writer, false) : []
-  const listed = names.length > 0 ? `${nameSet(names, writer)}.has(${name})` : undefined
+  const listed = names.length > 0 ? `${nameSet(schema, names, writer)}.has(${name})` : undefined
   const restLines = rest
     ? check(rest, value, writer, false)
     : additional === 'closed' && patterns.length > 0
@@ -398,7 +420,10 @@ function checkNames(schema: Of<'object'>, v: string, names: readonly string[], w
     const hit = variable(writer, 'p')
     inner.push(`const ${value} = ${v}[${name}]`, `let ${hit} = false`)
     for (const each of patterns) {
-      const pattern = writer.constants.define('pattern', printPattern(each.pattern))
+      const pattern = writer.constants.define(
+        `${writer.ownerOf(schema.place)}pattern`,
+        printPattern(each.pattern),
+      )
       inner.push(
         `if (${pattern}.test(${name})) {`,
         `  ${hit} = true`,

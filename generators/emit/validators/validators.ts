@@ -6,6 +6,7 @@ import type { Api, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { codeKey } from '../../print/code.ts'
 import { compare } from '../../print/file.ts'
+import { wrapLines } from '../../print/wrap.ts'
 import { closures } from './closure.ts'
 import { COMPILED_FILE } from './compiled.ts'
 import { type Constants, createConstants } from './constants.ts'
@@ -51,7 +52,7 @@ function emitVersion(
 ): OutputFile[] {
   const judged = judgedOf(api)
   const codes = new Map<string, JudgeCode>()
-  for (const [name, schema] of judged.schemas) codes.set(name, writeJudge(schema, api, constants))
+  for (const [name, schema] of judged.schemas) codes.set(name, writeJudge(name, schema, api, constants))
   const nodes = [...codes].map(([name, code]) => {
     const text = nameJudge(code, name, judged.component)
     return [name, { text, refs: [...code.refs].map(judged.component) }] as const
@@ -106,7 +107,7 @@ function printAll(judges: readonly (readonly [string, Distinct])[], constants: C
     return `export const ${name} = ${cyclic ? `${constants.call('guarded')}(${name}$)` : `${name}$`}\n`
   })
   const functions = [...groupAlike(judges).values()].map(printGroup)
-  return `${HEADER}${constants.print()}${functions.join('')}${exports.join('')}`
+  return wrapLines(`${HEADER}${constants.print()}${functions.join('')}${exports.join('')}`)
 }
 
 type Group = readonly (readonly [string, Distinct])[]

@@ -66,7 +66,8 @@ export interface Client {
   /**
    * Promote to live
    *
-   * Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree, and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
+   * Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree, and shows the
+   * difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
    *
    * `POST /v1/promotions`
    */
@@ -186,7 +187,8 @@ export interface Client {
   /**
    * Scan a pass
    *
-   * Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error. Of two scanners that redeem at once exactly one is accepted.
+   * Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error. Of two scanners that
+   * redeem at once exactly one is accepted.
    *
    * `POST /v1/scans`
    */
@@ -210,7 +212,8 @@ export interface Client {
   /**
    * Create an endpoint
    *
-   * Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
+   * Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https. An
+   * environment has at most 100 endpoints; the next one is 409 `invalid_state`.
    *
    * `POST /v1/webhook-endpoints`
    */
@@ -234,7 +237,8 @@ export interface Client {
   /**
    * Update an endpoint
    *
-   * Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that this version does not know stay subscribed.
+   * Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that this version does
+   * not know stay subscribed.
    *
    * `PATCH /v1/webhook-endpoints/{whe_id}`
    */
@@ -282,7 +286,9 @@ export interface Client {
   /**
    * Retry a delivery
    *
-   * Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success ends the schedule: the attempt that was still to be made is canceled.
+   * Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches neither the
+   * schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success ends the schedule:
+   * the attempt that was still to be made is canceled.
    *
    * `POST /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry`
    */
@@ -298,7 +304,8 @@ export interface Client {
   /**
    * Watch events
    *
-   * Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line every 15 seconds keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
+   * Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line every 15 seconds
+   * keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
    *
    * `GET /v1/events/stream`
    */

@@ -55,7 +55,8 @@ export interface paths {
         put?: never;
         /**
          * Rotate all secret keys
-         * @description Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a second factor.
+         * @description Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a
+         * second factor.
          */
         post: operations["rotateCredentials"];
         delete?: never;
@@ -119,7 +120,8 @@ export interface paths {
         put?: never;
         /**
          * Promote to live
-         * @description Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree, and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
+         * @description Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree,
+         * and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
          */
         post: operations["createPromotion"];
         delete?: never;
@@ -339,7 +341,8 @@ export interface paths {
         put?: never;
         /**
          * Scan a pass
-         * @description Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error. Of two scanners that redeem at once exactly one is accepted.
+         * @description Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error.
+         * Of two scanners that redeem at once exactly one is accepted.
          */
         post: operations["createScan"];
         delete?: never;
@@ -383,7 +386,8 @@ export interface paths {
         put?: never;
         /**
          * Create an endpoint
-         * @description Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
+         * @description Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live
+         * asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -415,7 +419,8 @@ export interface paths {
         head?: never;
         /**
          * Update an endpoint
-         * @description Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that this version does not know stay subscribed.
+         * @description Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that
+         * this version does not know stay subscribed.
          */
         patch: operations["updateWebhookEndpoint"];
         trace?: never;
@@ -431,7 +436,8 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret
-         * @description Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that sign no longer.
+         * @description Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that
+         * sign no longer.
          */
         post: operations["rotateWebhookEndpointSecret"];
         delete?: never;
@@ -511,7 +517,9 @@ export interface paths {
         put?: never;
         /**
          * Retry a delivery
-         * @description Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success ends the schedule: the attempt that was still to be made is canceled.
+         * @description Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches
+         * neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success
+         * ends the schedule: the attempt that was still to be made is canceled.
          */
         post: operations["retryDeliveryAttempt"];
         delete?: never;
@@ -549,7 +557,8 @@ export interface paths {
         };
         /**
          * Watch events
-         * @description Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line every 15 seconds keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
+         * @description Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line
+         * every 15 seconds keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -1019,13 +1028,61 @@ export interface components {
          * @example invalid_parameter
          * @enum {string}
          */
-        ErrorType: Open<"invalid_parameter" | "authentication_error" | "payment_required" | "permission_error" | "not_found" | "method_not_allowed" | "conflict" | "idempotency_error" | "version_sunset" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "rate_limited" | "api_error" | "unavailable">;
+        ErrorType: Open<"invalid_parameter"
+          | "authentication_error"
+          | "payment_required"
+          | "permission_error"
+          | "not_found"
+          | "method_not_allowed"
+          | "conflict"
+          | "idempotency_error"
+          | "version_sunset"
+          | "body_too_large"
+          | "unsupported_media_type"
+          | "invalid_request"
+          | "rate_limited"
+          | "api_error"
+          | "unavailable">;
         /**
          * @description What went wrong, exactly. Codes are stable; new ones may join.
          * @example missing_field
          * @enum {string}
          */
-        ErrorCode: Open<"missing_field" | "invalid_format" | "out_of_range" | "unknown_parameter" | "repeated_parameter" | "conflicting_parameters" | "invalid_cursor" | "unknown_version" | "malformed_json" | "missing_api_key" | "invalid_api_key" | "revoked_api_key" | "environment_mismatch" | "invalid_token" | "expired_token" | "trial_limit_reached" | "trial_expired" | "insufficient_scope" | "ip_not_allowed" | "developer_role_required" | "publishable_key_not_allowed" | "factor_required" | "not_found" | "method_not_allowed" | "invalid_state" | "idempotency_in_progress" | "idempotency_key_reused" | "version_gone" | "body_too_large" | "unsupported_media_type" | "validation_failed" | "tenant_limit" | "internal_error" | "not_implemented" | "unavailable">;
+        ErrorCode: Open<"missing_field"
+          | "invalid_format"
+          | "out_of_range"
+          | "unknown_parameter"
+          | "repeated_parameter"
+          | "conflicting_parameters"
+          | "invalid_cursor"
+          | "unknown_version"
+          | "malformed_json"
+          | "missing_api_key"
+          | "invalid_api_key"
+          | "revoked_api_key"
+          | "environment_mismatch"
+          | "invalid_token"
+          | "expired_token"
+          | "trial_limit_reached"
+          | "trial_expired"
+          | "insufficient_scope"
+          | "ip_not_allowed"
+          | "developer_role_required"
+          | "publishable_key_not_allowed"
+          | "factor_required"
+          | "not_found"
+          | "method_not_allowed"
+          | "invalid_state"
+          | "idempotency_in_progress"
+          | "idempotency_key_reused"
+          | "version_gone"
+          | "body_too_large"
+          | "unsupported_media_type"
+          | "validation_failed"
+          | "tenant_limit"
+          | "internal_error"
+          | "not_implemented"
+          | "unavailable">;
         /**
          * @description Identifier of a request: `req_` and 26 characters.
          * @example req_01jx3k7q2m4n6p8r0s2t4v6w8x
@@ -1094,7 +1151,14 @@ export interface components {
          * @example read
          * @enum {string}
          */
-        RateLimitBucket: Open<"read" | "passes_write" | "templates_write" | "passes_count" | "webhooks_write" | "account_write" | "concurrent_connections" | "unauthenticated">;
+        RateLimitBucket: Open<"read"
+          | "passes_write"
+          | "templates_write"
+          | "passes_count"
+          | "webhooks_write"
+          | "account_write"
+          | "concurrent_connections"
+          | "unauthenticated">;
         /**
          * @description A wallet platform.
          * @example apple
@@ -1354,7 +1418,8 @@ export interface components {
              */
             logo_text?: string | null;
             /**
-             * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null removes it.
+             * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null
+             * removes it.
              * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
              */
             icon?: string | null;
@@ -1544,7 +1609,8 @@ export interface components {
             /** @description Changes to the holder; null removes name and address. */
             holder?: components["schemas"]["HolderPatch"] | null;
             /**
-             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the template’s.
+             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the
+             * template’s.
              * @example {
              *       "points": "130"
              *     }
@@ -2797,13 +2863,42 @@ export interface components {
          * @example pass.installed
          * @enum {string}
          */
-        EventType: Open<"pass_template.created" | "pass_template.updated" | "pass_template.archived" | "pass.created" | "pass.updated" | "pass.installed" | "pass.uninstalled" | "pass.scanned" | "pass.redeemed" | "pass.revoked" | "pass.expired" | "pass.archived" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | "promotion.created">;
+        EventType: Open<"pass_template.created"
+          | "pass_template.updated"
+          | "pass_template.archived"
+          | "pass.created"
+          | "pass.updated"
+          | "pass.installed"
+          | "pass.uninstalled"
+          | "pass.scanned"
+          | "pass.redeemed"
+          | "pass.revoked"
+          | "pass.expired"
+          | "pass.archived"
+          | "webhook_endpoint.disabled"
+          | "webhook_endpoint.test"
+          | "promotion.created">;
         /**
          * @description An event type to be told about, or `*` for all of them.
          * @example pass.installed
          * @enum {string}
          */
-        EnabledEvent: Open<"*" | "pass_template.created" | "pass_template.updated" | "pass_template.archived" | "pass.created" | "pass.updated" | "pass.installed" | "pass.uninstalled" | "pass.scanned" | "pass.redeemed" | "pass.revoked" | "pass.expired" | "pass.archived" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | "promotion.created">;
+        EnabledEvent: Open<"*"
+          | "pass_template.created"
+          | "pass_template.updated"
+          | "pass_template.archived"
+          | "pass.created"
+          | "pass.updated"
+          | "pass.installed"
+          | "pass.uninstalled"
+          | "pass.scanned"
+          | "pass.redeemed"
+          | "pass.revoked"
+          | "pass.expired"
+          | "pass.archived"
+          | "webhook_endpoint.disabled"
+          | "webhook_endpoint.test"
+          | "promotion.created">;
     };
     responses: {
         /** @description A parameter or header is at fault, or the body is not JSON. `param` names the parameter. */
@@ -2887,7 +2982,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is JSON but not what this operation takes, or the idempotency key was used for another request. `details` lists up to 50 faults. */
+        /**
+         * @description The body is JSON but not what this operation takes, or the idempotency key was used for another request. `details` lists up to 50
+         * faults.
+         */
         Unprocessable: {
             headers: {
                 [name: string]: unknown;
@@ -2952,12 +3050,14 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+         * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters
+         * and the order it was made under.
          * @example AZeQp3Y0c2sKc1oXkq9tVwAB
          */
         StartingAfter: components["schemas"]["Cursor"];
         /**
-         * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+         * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+         * `starting_after`.
          * @example AZeQp3Y0c2sKc1oXkq9tVwAB
          */
         EndingBefore: components["schemas"]["Cursor"];
@@ -2997,12 +3097,14 @@ export interface components {
          */
         ServiceVersion: components["schemas"]["VersionDate"];
         /**
-         * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+         * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with
+         * another request it is refused.
          * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
          */
         IdempotencyKey: string;
         /**
-         * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+         * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the
+         * request is refused with 403 `factor_required` and a `challenge_url`.
          * @example 492816
          */
         ServiceFactor: string;
@@ -3062,7 +3164,8 @@ export interface components {
          */
         EventId: components["schemas"]["EventId"];
         /**
-         * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+         * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the
+         * endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
          * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
          */
         Signature: string;
@@ -3126,7 +3229,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
+                 * the request is refused with 403 `factor_required` and a `challenge_url`.
                  * @example 492816
                  */
                 "Service-Factor"?: components["parameters"]["ServiceFactor"];
@@ -3171,12 +3275,14 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
+                 * the request is refused with 403 `factor_required` and a `challenge_url`.
                  * @example 492816
                  */
                 "Service-Factor"?: components["parameters"]["ServiceFactor"];
@@ -3222,12 +3328,14 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
+                 * the request is refused with 403 `factor_required` and a `challenge_url`.
                  * @example 492816
                  */
                 "Service-Factor"?: components["parameters"]["ServiceFactor"];
@@ -3273,12 +3381,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -3367,12 +3477,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -3453,7 +3565,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3539,12 +3652,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -3629,7 +3744,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3763,7 +3879,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3815,12 +3932,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -3910,7 +4029,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4119,7 +4239,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4172,7 +4293,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4224,12 +4346,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -4314,7 +4438,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4399,12 +4524,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -4484,7 +4611,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4657,7 +4785,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4710,7 +4839,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4762,12 +4892,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -4904,7 +5036,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4961,12 +5094,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -5125,7 +5260,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5172,7 +5308,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5219,7 +5356,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5261,7 +5399,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5295,7 +5435,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5329,7 +5471,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5363,7 +5507,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5397,7 +5543,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5431,7 +5579,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5465,7 +5615,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5499,7 +5651,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5533,7 +5687,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5567,7 +5723,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5601,7 +5759,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5635,7 +5795,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5669,7 +5831,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5703,7 +5867,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -5737,7 +5903,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];

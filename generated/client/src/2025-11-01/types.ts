@@ -55,7 +55,8 @@ export interface paths {
         put?: never;
         /**
          * Rotate all secret keys
-         * @description Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a second factor.
+         * @description Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a
+         * second factor.
          */
         post: operations["rotateCredentials"];
         delete?: never;
@@ -119,7 +120,8 @@ export interface paths {
         put?: never;
         /**
          * Promote to live
-         * @description Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree, and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
+         * @description Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree,
+         * and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
          */
         post: operations["createPromotion"];
         delete?: never;
@@ -339,7 +341,8 @@ export interface paths {
         put?: never;
         /**
          * Scan a pass
-         * @description Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error. Of two scanners that redeem at once exactly one is accepted.
+         * @description Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error.
+         * Of two scanners that redeem at once exactly one is accepted.
          */
         post: operations["createScan"];
         delete?: never;
@@ -383,7 +386,8 @@ export interface paths {
         put?: never;
         /**
          * Create an endpoint
-         * @description Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
+         * @description Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live
+         * asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -415,7 +419,8 @@ export interface paths {
         head?: never;
         /**
          * Update an endpoint
-         * @description Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that this version does not know stay subscribed.
+         * @description Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that
+         * this version does not know stay subscribed.
          */
         patch: operations["updateWebhookEndpoint"];
         trace?: never;
@@ -431,7 +436,8 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret
-         * @description Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that sign no longer.
+         * @description Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that
+         * sign no longer.
          */
         post: operations["rotateWebhookEndpointSecret"];
         delete?: never;
@@ -511,7 +517,9 @@ export interface paths {
         put?: never;
         /**
          * Retry a delivery
-         * @description Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success ends the schedule: the attempt that was still to be made is canceled.
+         * @description Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches
+         * neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success
+         * ends the schedule: the attempt that was still to be made is canceled.
          */
         post: operations["retryDeliveryAttempt"];
         delete?: never;
@@ -549,7 +557,8 @@ export interface paths {
         };
         /**
          * Watch events
-         * @description Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line every 15 seconds keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
+         * @description Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line
+         * every 15 seconds keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -935,7 +944,8 @@ export interface paths {
         put?: never;
         /**
          * Replace a card
-         * @description Issues a new card in place of this one. A lost or stolen card is canceled at once, a damaged or expired one when its successor is activated.
+         * @description Issues a new card in place of this one. A lost or stolen card is canceled at once, a damaged or expired one when its successor is
+         * activated.
          */
         post: operations["replaceCard"];
         delete?: never;
@@ -1131,7 +1141,8 @@ export interface paths {
         put?: never;
         /**
          * Open a dispute
-         * @description Prepares a dispute of a cleared transaction; nothing is sent before it is submitted. Open and won disputes together cannot exceed what was cleared and not refunded.
+         * @description Prepares a dispute of a cleared transaction; nothing is sent before it is submitted. Open and won disputes together cannot exceed what
+         * was cleared and not refunded.
          */
         post: operations["createDispute"];
         delete?: never;
@@ -1747,7 +1758,8 @@ export interface paths {
         put?: never;
         /**
          * Advance the settlement clock
-         * @description Moves the tenant’s own settlement clock: settlements, cut-offs, the hold of destinations and the holds of cards. Without fields it moves to the next transition. Every state on the way is passed, events included.
+         * @description Moves the tenant’s own settlement clock: settlements, cut-offs, the hold of destinations and the holds of cards. Without fields it moves
+         * to the next transition. Every state on the way is passed, events included.
          */
         post: operations["advanceSettlementClock"];
         delete?: never;
@@ -2975,13 +2987,65 @@ export interface components {
          * @example invalid_parameter
          * @enum {string}
          */
-        ErrorType: Open<"invalid_parameter" | "authentication_error" | "payment_required" | "permission_error" | "not_found" | "method_not_allowed" | "conflict" | "idempotency_error" | "version_sunset" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "rate_limited" | "api_error" | "unavailable">;
+        ErrorType: Open<"invalid_parameter"
+          | "authentication_error"
+          | "payment_required"
+          | "permission_error"
+          | "not_found"
+          | "method_not_allowed"
+          | "conflict"
+          | "idempotency_error"
+          | "version_sunset"
+          | "body_too_large"
+          | "unsupported_media_type"
+          | "invalid_request"
+          | "rate_limited"
+          | "api_error"
+          | "unavailable">;
         /**
          * @description What went wrong, exactly. Codes are stable; new ones may join.
          * @example missing_field
          * @enum {string}
          */
-        ErrorCode: Open<"missing_field" | "invalid_format" | "out_of_range" | "unknown_parameter" | "repeated_parameter" | "conflicting_parameters" | "invalid_cursor" | "unknown_version" | "malformed_json" | "missing_api_key" | "invalid_api_key" | "revoked_api_key" | "environment_mismatch" | "invalid_token" | "expired_token" | "trial_limit_reached" | "trial_expired" | "insufficient_scope" | "ip_not_allowed" | "developer_role_required" | "publishable_key_not_allowed" | "business_verification_required" | "state_not_supported" | "live_only" | "factor_required" | "not_found" | "method_not_allowed" | "invalid_state" | "insufficient_balance" | "idempotency_in_progress" | "idempotency_key_reused" | "version_gone" | "body_too_large" | "unsupported_media_type" | "validation_failed" | "tenant_limit" | "internal_error" | "not_implemented" | "unavailable">;
+        ErrorCode: Open<"missing_field"
+          | "invalid_format"
+          | "out_of_range"
+          | "unknown_parameter"
+          | "repeated_parameter"
+          | "conflicting_parameters"
+          | "invalid_cursor"
+          | "unknown_version"
+          | "malformed_json"
+          | "missing_api_key"
+          | "invalid_api_key"
+          | "revoked_api_key"
+          | "environment_mismatch"
+          | "invalid_token"
+          | "expired_token"
+          | "trial_limit_reached"
+          | "trial_expired"
+          | "insufficient_scope"
+          | "ip_not_allowed"
+          | "developer_role_required"
+          | "publishable_key_not_allowed"
+          | "business_verification_required"
+          | "state_not_supported"
+          | "live_only"
+          | "factor_required"
+          | "not_found"
+          | "method_not_allowed"
+          | "invalid_state"
+          | "insufficient_balance"
+          | "idempotency_in_progress"
+          | "idempotency_key_reused"
+          | "version_gone"
+          | "body_too_large"
+          | "unsupported_media_type"
+          | "validation_failed"
+          | "tenant_limit"
+          | "internal_error"
+          | "not_implemented"
+          | "unavailable">;
         /**
          * @description Identifier of a request: `req_` and 26 characters.
          * @example req_01jx3k7q2m4n6p8r0s2t4v6w8x
@@ -3050,7 +3114,16 @@ export interface components {
          * @example read
          * @enum {string}
          */
-        RateLimitBucket: Open<"read" | "passes_write" | "templates_write" | "passes_count" | "webhooks_write" | "account_write" | "cards_write" | "settlements_write" | "concurrent_connections" | "unauthenticated">;
+        RateLimitBucket: Open<"read"
+          | "passes_write"
+          | "templates_write"
+          | "passes_count"
+          | "webhooks_write"
+          | "account_write"
+          | "cards_write"
+          | "settlements_write"
+          | "concurrent_connections"
+          | "unauthenticated">;
         /**
          * @description A wallet platform.
          * @example apple
@@ -3310,7 +3383,8 @@ export interface components {
              */
             logo_text?: string | null;
             /**
-             * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null removes it.
+             * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null
+             * removes it.
              * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
              */
             icon?: string | null;
@@ -3500,7 +3574,8 @@ export interface components {
             /** @description Changes to the holder; null removes name and address. */
             holder?: components["schemas"]["HolderPatch"] | null;
             /**
-             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the template’s.
+             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the
+             * template’s.
              * @example {
              *       "points": "130"
              *     }
@@ -4386,11 +4461,308 @@ export interface components {
          */
         MerchantCategoryCode: string;
         /**
-         * @description A merchant category by name. 3000 to 3350 are `airlines`, 3351 to 3500 `car_rental`, 3501 to 3999 `lodging`; a code without a name is `miscellaneous`.
+         * @description A merchant category by name. 3000 to 3350 are `airlines`, 3351 to 3500 `car_rental`, 3501 to 3999 `lodging`; a code without a name is
+         * `miscellaneous`.
          * @example restaurants
          * @enum {string}
          */
-        MerchantCategoryLabel: Open<"accessory_and_apparel_stores" | "accounting_and_bookkeeping" | "advertising_services" | "agricultural_cooperatives" | "air_conditioning_repair" | "airlines" | "airports" | "ambulance_services" | "amusement_parks" | "antique_shops" | "aquariums" | "architects_and_engineers" | "art_dealers_and_galleries" | "artist_supplies" | "auto_and_home_supply_stores" | "auto_body_repair" | "auto_paint_shops" | "auto_parts_stores" | "auto_service_shops" | "automated_fuel_dispensers" | "automobile_associations" | "automotive_dealers" | "babysitting_services" | "bail_and_bond_payments" | "bakeries" | "bands_and_orchestras" | "barber_and_beauty_shops" | "bars_and_nightclubs" | "betting_and_casinos" | "bicycle_shops" | "billiard_establishments" | "blueprinting_and_photocopying" | "boat_dealers" | "boat_rental_and_leasing" | "books_and_newspapers_wholesale" | "bookstores" | "bowling_alleys" | "bus_lines" | "business_schools" | "business_services" | "buying_clubs" | "cable_and_pay_television" | "camera_stores" | "camper_and_trailer_dealers" | "campgrounds_and_trailer_parks" | "candy_and_confectionery" | "car_rental" | "car_washes" | "carpentry_contractors" | "carpet_and_upholstery_cleaning" | "cash_disbursement" | "catalog_and_retail_merchants" | "catalog_merchants" | "caterers" | "champagne_producers" | "charities" | "chemicals" | "child_care" | "childrens_clothing" | "chiropractors" | "civic_and_social_associations" | "clothing_rental" | "colleges_and_universities" | "commercial_equipment" | "commercial_footwear" | "commercial_furniture" | "commercial_photography" | "commuter_transport" | "computer_maintenance" | "computer_network_services" | "computer_programming" | "computer_software_stores" | "computers_and_peripherals" | "concrete_contractors" | "construction_materials" | "correspondence_schools" | "cosmetic_stores" | "counseling_services" | "country_clubs" | "courier_services" | "court_costs" | "credit_reporting" | "cruise_lines" | "dairy_stores" | "dance_halls_and_studios" | "dating_services" | "debt_collection" | "dentists" | "department_stores" | "detective_and_security_agencies" | "digital_applications" | "digital_games" | "digital_goods" | "digital_media" | "direct_marketing_insurance" | "direct_marketing_other" | "direct_marketing_travel" | "discount_stores" | "doctors" | "door_to_door_sales" | "drapery_and_upholstery" | "drugs_and_sundries" | "dry_cleaners" | "durable_goods" | "duty_free_stores" | "educational_services" | "electric_vehicle_charging" | "electrical_contractors" | "electrical_parts" | "electronics_repair" | "electronics_stores" | "elementary_and_secondary_schools" | "emergency_services" | "employment_agencies" | "equipment_rental" | "exterminating_services" | "family_clothing" | "fast_food" | "financial_institutions" | "fines" | "fireplace_stores" | "floor_covering_stores" | "florist_supplies" | "florists" | "fuel_dealers" | "funeral_services" | "furniture_repair" | "furniture_stores" | "furriers" | "general_contractors" | "general_merchandise" | "gift_and_souvenir_shops" | "glass_paint_and_wallpaper" | "glassware_and_crystal" | "golf_courses" | "government_lotteries" | "government_services" | "grocery_stores" | "hardware_equipment_wholesale" | "hardware_stores" | "health_and_beauty_spas" | "hearing_aids" | "heating_plumbing_and_air_conditioning" | "home_furnishings" | "home_supply_warehouses" | "horse_and_dog_racing" | "hospitals" | "household_appliances" | "inbound_teleservices" | "industrial_supplies" | "information_retrieval" | "insurance" | "insurance_other" | "insurance_premiums" | "intragovernment_purchases" | "janitorial_services" | "jewelry_and_watches" | "landscaping_services" | "laundries" | "laundry_and_garment_services" | "legal_services" | "liquor_stores" | "lodging" | "luggage_and_leather" | "lumber_and_building_materials" | "mail_order_houses" | "management_consulting" | "marinas" | "masonry_and_plastering" | "massage_parlors" | "meat_provisioners" | "medical_and_dental_supplies" | "medical_laboratories" | "medical_services" | "membership_organizations" | "mens_and_womens_clothing" | "mens_clothing" | "metal_service_centers" | "miscellaneous" | "mobile_home_dealers" | "money_transfer" | "motion_picture_distribution" | "motor_home_dealers" | "motor_home_rental" | "motor_vehicle_supplies" | "motorcycle_dealers" | "movie_theaters" | "music_stores" | "new_and_used_car_dealers" | "newsstands" | "nondurable_goods" | "nurseries_and_garden_supplies" | "nursing_care" | "office_equipment" | "office_supplies_wholesale" | "online_casinos" | "online_marketplaces" | "opticians" | "optometrists" | "orthopedic_goods" | "osteopaths" | "outbound_telemarketing" | "package_tour_operators" | "paints_and_varnishes" | "parking_lots" | "passenger_railways" | "pawn_shops" | "personal_services" | "pet_shops" | "petroleum_products" | "pharmacies" | "photofinishing" | "photographic_studios" | "piece_goods_and_notions" | "plumbing_and_heating_supplies" | "podiatrists" | "political_organizations" | "postal_services" | "precious_stones_and_metals" | "professional_services" | "public_warehousing" | "publishing_and_printing" | "quasi_cash" | "quick_copy_and_reproduction" | "rail_freight" | "real_estate_rentals" | "record_stores" | "recreation_services" | "religious_goods" | "religious_organizations" | "repair_shops" | "restaurants" | "roofing_and_sheet_metal" | "rubber_stamp_stores" | "savings_bonds" | "second_hand_stores" | "secretarial_services" | "securities_brokers" | "service_stations" | "sewing_and_fabric_stores" | "shoe_repair" | "shoe_stores" | "small_appliance_repair" | "snowmobile_dealers" | "special_trade_contractors" | "specialty_cleaning_preparations" | "specialty_food_stores" | "specialty_retail" | "sporting_and_recreation_camps" | "sporting_goods" | "sports_apparel" | "sports_clubs_and_fields" | "stamp_and_coin_stores" | "stationery_stores" | "stored_value_purchase" | "subscription_merchants" | "swimming_pools" | "tailors_and_alterations" | "tax_payments" | "tax_preparation" | "taxis_and_limousines" | "telecommunication_equipment" | "telecommunication_services" | "tent_and_awning_stores" | "testing_laboratories" | "theatrical_ticket_agencies" | "timeshares" | "tire_retreading" | "tire_stores" | "tobacco_stores" | "tolls_and_bridge_fees" | "tourist_attractions" | "towing_services" | "toy_and_hobby_shops" | "transportation_services" | "travel_agencies" | "truck_and_trailer_rental" | "truck_stops" | "trucking_and_moving" | "typesetting_and_plate_making" | "uniforms_and_commercial_clothing" | "used_car_dealers" | "utilities" | "variety_stores" | "veterinary_services" | "video_game_arcades" | "video_game_supplies" | "video_rental" | "vocational_schools" | "watch_and_jewelry_repair" | "welding_services" | "wholesale_clubs" | "wig_stores" | "wine_producers" | "womens_accessories" | "womens_clothing" | "wrecking_yards">;
+        MerchantCategoryLabel: Open<"accessory_and_apparel_stores"
+          | "accounting_and_bookkeeping"
+          | "advertising_services"
+          | "agricultural_cooperatives"
+          | "air_conditioning_repair"
+          | "airlines"
+          | "airports"
+          | "ambulance_services"
+          | "amusement_parks"
+          | "antique_shops"
+          | "aquariums"
+          | "architects_and_engineers"
+          | "art_dealers_and_galleries"
+          | "artist_supplies"
+          | "auto_and_home_supply_stores"
+          | "auto_body_repair"
+          | "auto_paint_shops"
+          | "auto_parts_stores"
+          | "auto_service_shops"
+          | "automated_fuel_dispensers"
+          | "automobile_associations"
+          | "automotive_dealers"
+          | "babysitting_services"
+          | "bail_and_bond_payments"
+          | "bakeries"
+          | "bands_and_orchestras"
+          | "barber_and_beauty_shops"
+          | "bars_and_nightclubs"
+          | "betting_and_casinos"
+          | "bicycle_shops"
+          | "billiard_establishments"
+          | "blueprinting_and_photocopying"
+          | "boat_dealers"
+          | "boat_rental_and_leasing"
+          | "books_and_newspapers_wholesale"
+          | "bookstores"
+          | "bowling_alleys"
+          | "bus_lines"
+          | "business_schools"
+          | "business_services"
+          | "buying_clubs"
+          | "cable_and_pay_television"
+          | "camera_stores"
+          | "camper_and_trailer_dealers"
+          | "campgrounds_and_trailer_parks"
+          | "candy_and_confectionery"
+          | "car_rental"
+          | "car_washes"
+          | "carpentry_contractors"
+          | "carpet_and_upholstery_cleaning"
+          | "cash_disbursement"
+          | "catalog_and_retail_merchants"
+          | "catalog_merchants"
+          | "caterers"
+          | "champagne_producers"
+          | "charities"
+          | "chemicals"
+          | "child_care"
+          | "childrens_clothing"
+          | "chiropractors"
+          | "civic_and_social_associations"
+          | "clothing_rental"
+          | "colleges_and_universities"
+          | "commercial_equipment"
+          | "commercial_footwear"
+          | "commercial_furniture"
+          | "commercial_photography"
+          | "commuter_transport"
+          | "computer_maintenance"
+          | "computer_network_services"
+          | "computer_programming"
+          | "computer_software_stores"
+          | "computers_and_peripherals"
+          | "concrete_contractors"
+          | "construction_materials"
+          | "correspondence_schools"
+          | "cosmetic_stores"
+          | "counseling_services"
+          | "country_clubs"
+          | "courier_services"
+          | "court_costs"
+          | "credit_reporting"
+          | "cruise_lines"
+          | "dairy_stores"
+          | "dance_halls_and_studios"
+          | "dating_services"
+          | "debt_collection"
+          | "dentists"
+          | "department_stores"
+          | "detective_and_security_agencies"
+          | "digital_applications"
+          | "digital_games"
+          | "digital_goods"
+          | "digital_media"
+          | "direct_marketing_insurance"
+          | "direct_marketing_other"
+          | "direct_marketing_travel"
+          | "discount_stores"
+          | "doctors"
+          | "door_to_door_sales"
+          | "drapery_and_upholstery"
+          | "drugs_and_sundries"
+          | "dry_cleaners"
+          | "durable_goods"
+          | "duty_free_stores"
+          | "educational_services"
+          | "electric_vehicle_charging"
+          | "electrical_contractors"
+          | "electrical_parts"
+          | "electronics_repair"
+          | "electronics_stores"
+          | "elementary_and_secondary_schools"
+          | "emergency_services"
+          | "employment_agencies"
+          | "equipment_rental"
+          | "exterminating_services"
+          | "family_clothing"
+          | "fast_food"
+          | "financial_institutions"
+          | "fines"
+          | "fireplace_stores"
+          | "floor_covering_stores"
+          | "florist_supplies"
+          | "florists"
+          | "fuel_dealers"
+          | "funeral_services"
+          | "furniture_repair"
+          | "furniture_stores"
+          | "furriers"
+          | "general_contractors"
+          | "general_merchandise"
+          | "gift_and_souvenir_shops"
+          | "glass_paint_and_wallpaper"
+          | "glassware_and_crystal"
+          | "golf_courses"
+          | "government_lotteries"
+          | "government_services"
+          | "grocery_stores"
+          | "hardware_equipment_wholesale"
+          | "hardware_stores"
+          | "health_and_beauty_spas"
+          | "hearing_aids"
+          | "heating_plumbing_and_air_conditioning"
+          | "home_furnishings"
+          | "home_supply_warehouses"
+          | "horse_and_dog_racing"
+          | "hospitals"
+          | "household_appliances"
+          | "inbound_teleservices"
+          | "industrial_supplies"
+          | "information_retrieval"
+          | "insurance"
+          | "insurance_other"
+          | "insurance_premiums"
+          | "intragovernment_purchases"
+          | "janitorial_services"
+          | "jewelry_and_watches"
+          | "landscaping_services"
+          | "laundries"
+          | "laundry_and_garment_services"
+          | "legal_services"
+          | "liquor_stores"
+          | "lodging"
+          | "luggage_and_leather"
+          | "lumber_and_building_materials"
+          | "mail_order_houses"
+          | "management_consulting"
+          | "marinas"
+          | "masonry_and_plastering"
+          | "massage_parlors"
+          | "meat_provisioners"
+          | "medical_and_dental_supplies"
+          | "medical_laboratories"
+          | "medical_services"
+          | "membership_organizations"
+          | "mens_and_womens_clothing"
+          | "mens_clothing"
+          | "metal_service_centers"
+          | "miscellaneous"
+          | "mobile_home_dealers"
+          | "money_transfer"
+          | "motion_picture_distribution"
+          | "motor_home_dealers"
+          | "motor_home_rental"
+          | "motor_vehicle_supplies"
+          | "motorcycle_dealers"
+          | "movie_theaters"
+          | "music_stores"
+          | "new_and_used_car_dealers"
+          | "newsstands"
+          | "nondurable_goods"
+          | "nurseries_and_garden_supplies"
+          | "nursing_care"
+          | "office_equipment"
+          | "office_supplies_wholesale"
+          | "online_casinos"
+          | "online_marketplaces"
+          | "opticians"
+          | "optometrists"
+          | "orthopedic_goods"
+          | "osteopaths"
+          | "outbound_telemarketing"
+          | "package_tour_operators"
+          | "paints_and_varnishes"
+          | "parking_lots"
+          | "passenger_railways"
+          | "pawn_shops"
+          | "personal_services"
+          | "pet_shops"
+          | "petroleum_products"
+          | "pharmacies"
+          | "photofinishing"
+          | "photographic_studios"
+          | "piece_goods_and_notions"
+          | "plumbing_and_heating_supplies"
+          | "podiatrists"
+          | "political_organizations"
+          | "postal_services"
+          | "precious_stones_and_metals"
+          | "professional_services"
+          | "public_warehousing"
+          | "publishing_and_printing"
+          | "quasi_cash"
+          | "quick_copy_and_reproduction"
+          | "rail_freight"
+          | "real_estate_rentals"
+          | "record_stores"
+          | "recreation_services"
+          | "religious_goods"
+          | "religious_organizations"
+          | "repair_shops"
+          | "restaurants"
+          | "roofing_and_sheet_metal"
+          | "rubber_stamp_stores"
+          | "savings_bonds"
+          | "second_hand_stores"
+          | "secretarial_services"
+          | "securities_brokers"
+          | "service_stations"
+          | "sewing_and_fabric_stores"
+          | "shoe_repair"
+          | "shoe_stores"
+          | "small_appliance_repair"
+          | "snowmobile_dealers"
+          | "special_trade_contractors"
+          | "specialty_cleaning_preparations"
+          | "specialty_food_stores"
+          | "specialty_retail"
+          | "sporting_and_recreation_camps"
+          | "sporting_goods"
+          | "sports_apparel"
+          | "sports_clubs_and_fields"
+          | "stamp_and_coin_stores"
+          | "stationery_stores"
+          | "stored_value_purchase"
+          | "subscription_merchants"
+          | "swimming_pools"
+          | "tailors_and_alterations"
+          | "tax_payments"
+          | "tax_preparation"
+          | "taxis_and_limousines"
+          | "telecommunication_equipment"
+          | "telecommunication_services"
+          | "tent_and_awning_stores"
+          | "testing_laboratories"
+          | "theatrical_ticket_agencies"
+          | "timeshares"
+          | "tire_retreading"
+          | "tire_stores"
+          | "tobacco_stores"
+          | "tolls_and_bridge_fees"
+          | "tourist_attractions"
+          | "towing_services"
+          | "toy_and_hobby_shops"
+          | "transportation_services"
+          | "travel_agencies"
+          | "truck_and_trailer_rental"
+          | "truck_stops"
+          | "trucking_and_moving"
+          | "typesetting_and_plate_making"
+          | "uniforms_and_commercial_clothing"
+          | "used_car_dealers"
+          | "utilities"
+          | "variety_stores"
+          | "veterinary_services"
+          | "video_game_arcades"
+          | "video_game_supplies"
+          | "video_rental"
+          | "vocational_schools"
+          | "watch_and_jewelry_repair"
+          | "welding_services"
+          | "wholesale_clubs"
+          | "wig_stores"
+          | "wine_producers"
+          | "womens_accessories"
+          | "womens_clothing"
+          | "wrecking_yards">;
         /**
          * @description A postal address.
          * @example {
@@ -4889,7 +5261,8 @@ export interface components {
          */
         SpendingControlsInput: {
             /**
-             * @description The merchant categories that are allowed; all others are declined. null or absent means no restriction, an empty list allows nothing. Members of the catalogue only.
+             * @description The merchant categories that are allowed; all others are declined. null or absent means no restriction, an empty list allows
+             * nothing. Members of the catalogue only.
              * @example [
              *       "5812",
              *       "5814"
@@ -5791,7 +6164,30 @@ export interface components {
          * @example insufficient_funds
          * @enum {string}
          */
-        DeclineReasonCode: Open<"insufficient_funds" | "card_inactive" | "card_frozen" | "card_canceled" | "card_expired" | "card_lost" | "card_stolen" | "cardholder_inactive" | "cardholder_blocked" | "cardholder_verification_required" | "account_disabled" | "merchant_category_blocked" | "merchant_country_blocked" | "spending_limit_exceeded" | "authorization_count_exceeded" | "transaction_not_allowed" | "incorrect_cvc" | "incorrect_pin" | "incorrect_expiry" | "address_mismatch" | "authentication_failed" | "suspected_fraud" | "unsupported_currency" | "processing_error">;
+        DeclineReasonCode: Open<"insufficient_funds"
+          | "card_inactive"
+          | "card_frozen"
+          | "card_canceled"
+          | "card_expired"
+          | "card_lost"
+          | "card_stolen"
+          | "cardholder_inactive"
+          | "cardholder_blocked"
+          | "cardholder_verification_required"
+          | "account_disabled"
+          | "merchant_category_blocked"
+          | "merchant_country_blocked"
+          | "spending_limit_exceeded"
+          | "authorization_count_exceeded"
+          | "transaction_not_allowed"
+          | "incorrect_cvc"
+          | "incorrect_pin"
+          | "incorrect_expiry"
+          | "address_mismatch"
+          | "authentication_failed"
+          | "suspected_fraud"
+          | "unsupported_currency"
+          | "processing_error">;
         /** @description One rule that an authorization was judged by. */
         JudgedRule: {
             /**
@@ -5987,7 +6383,17 @@ export interface components {
          * @example fraudulent
          * @enum {string}
          */
-        DisputeReason: Open<"fraudulent" | "duplicate" | "canceled" | "not_received" | "merchandise_not_as_described" | "service_not_as_described" | "no_valid_authorization" | "customer_dispute" | "incorrect_amount" | "refund_not_processed" | "other">;
+        DisputeReason: Open<"fraudulent"
+          | "duplicate"
+          | "canceled"
+          | "not_received"
+          | "merchandise_not_as_described"
+          | "service_not_as_described"
+          | "no_valid_authorization"
+          | "customer_dispute"
+          | "incorrect_amount"
+          | "refund_not_processed"
+          | "other">;
         /**
          * @description Where a dispute stands.
          * @example unsubmitted
@@ -6390,7 +6796,14 @@ export interface components {
          * @example cardTransaction
          * @enum {string}
          */
-        SettlementLineType: Open<"cardTransaction" | "cardRefund" | "interchange" | "networkFee" | "dispute" | "disputeReversal" | "programFunding" | "adjustment">;
+        SettlementLineType: Open<"cardTransaction"
+          | "cardRefund"
+          | "interchange"
+          | "networkFee"
+          | "dispute"
+          | "disputeReversal"
+          | "programFunding"
+          | "adjustment">;
         /**
          * @description Identifier of a payout: `po_` and 26 characters that sort by the time of creation.
          * @example po_01jxr19s8t7v6w5x4y3z2a1b0c
@@ -8191,13 +8604,120 @@ export interface components {
          * @example pass.installed
          * @enum {string}
          */
-        EventType: Open<"pass_template.created" | "pass_template.updated" | "pass_template.archived" | "pass.created" | "pass.updated" | "pass.installed" | "pass.uninstalled" | "pass.scanned" | "pass.redeemed" | "pass.revoked" | "pass.expired" | "pass.archived" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | "promotion.created" | "cardholder.created" | "cardholder.updated" | "card.created" | "card.updated" | "card.shipped" | "card.delivered" | "card.canceled" | "card.wallet_token.created" | "card.wallet_token.updated" | "card.transaction.authorized" | "card.transaction.declined" | "card.transaction.updated" | "card.transaction.reversed" | "card.transaction.expired" | "card.transaction.cleared" | "card.transaction.refunded" | "dispute.created" | "dispute.updated" | "dispute.submitted" | "dispute.funds_reinstated" | "dispute.funds_rescinded" | "dispute.closed" | "settlement.created" | "settlement.pending" | "settlement.processing" | "settlement.settled" | "settlement.failed" | "payout.created" | "payout.updated" | "payout.paid" | "payout.failed" | "payout.canceled" | "payout.returned" | "payout_destination.created" | "payout_destination.activated" | "payout_destination.denied" | "payout_destination.disabled" | "treasury_report.succeeded" | "treasury_report.failed">;
+        EventType: Open<"pass_template.created"
+          | "pass_template.updated"
+          | "pass_template.archived"
+          | "pass.created"
+          | "pass.updated"
+          | "pass.installed"
+          | "pass.uninstalled"
+          | "pass.scanned"
+          | "pass.redeemed"
+          | "pass.revoked"
+          | "pass.expired"
+          | "pass.archived"
+          | "webhook_endpoint.disabled"
+          | "webhook_endpoint.test"
+          | "promotion.created"
+          | "cardholder.created"
+          | "cardholder.updated"
+          | "card.created"
+          | "card.updated"
+          | "card.shipped"
+          | "card.delivered"
+          | "card.canceled"
+          | "card.wallet_token.created"
+          | "card.wallet_token.updated"
+          | "card.transaction.authorized"
+          | "card.transaction.declined"
+          | "card.transaction.updated"
+          | "card.transaction.reversed"
+          | "card.transaction.expired"
+          | "card.transaction.cleared"
+          | "card.transaction.refunded"
+          | "dispute.created"
+          | "dispute.updated"
+          | "dispute.submitted"
+          | "dispute.funds_reinstated"
+          | "dispute.funds_rescinded"
+          | "dispute.closed"
+          | "settlement.created"
+          | "settlement.pending"
+          | "settlement.processing"
+          | "settlement.settled"
+          | "settlement.failed"
+          | "payout.created"
+          | "payout.updated"
+          | "payout.paid"
+          | "payout.failed"
+          | "payout.canceled"
+          | "payout.returned"
+          | "payout_destination.created"
+          | "payout_destination.activated"
+          | "payout_destination.denied"
+          | "payout_destination.disabled"
+          | "treasury_report.succeeded"
+          | "treasury_report.failed">;
         /**
          * @description An event type to be told about, or `*` for all of them.
          * @example pass.installed
          * @enum {string}
          */
-        EnabledEvent: Open<"*" | "pass_template.created" | "pass_template.updated" | "pass_template.archived" | "pass.created" | "pass.updated" | "pass.installed" | "pass.uninstalled" | "pass.scanned" | "pass.redeemed" | "pass.revoked" | "pass.expired" | "pass.archived" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | "promotion.created" | "cardholder.created" | "cardholder.updated" | "card.created" | "card.updated" | "card.shipped" | "card.delivered" | "card.canceled" | "card.wallet_token.created" | "card.wallet_token.updated" | "card.transaction.authorized" | "card.transaction.declined" | "card.transaction.updated" | "card.transaction.reversed" | "card.transaction.expired" | "card.transaction.cleared" | "card.transaction.refunded" | "dispute.created" | "dispute.updated" | "dispute.submitted" | "dispute.funds_reinstated" | "dispute.funds_rescinded" | "dispute.closed" | "settlement.created" | "settlement.pending" | "settlement.processing" | "settlement.settled" | "settlement.failed" | "payout.created" | "payout.updated" | "payout.paid" | "payout.failed" | "payout.canceled" | "payout.returned" | "payout_destination.created" | "payout_destination.activated" | "payout_destination.denied" | "payout_destination.disabled" | "treasury_report.succeeded" | "treasury_report.failed">;
+        EnabledEvent: Open<"*"
+          | "pass_template.created"
+          | "pass_template.updated"
+          | "pass_template.archived"
+          | "pass.created"
+          | "pass.updated"
+          | "pass.installed"
+          | "pass.uninstalled"
+          | "pass.scanned"
+          | "pass.redeemed"
+          | "pass.revoked"
+          | "pass.expired"
+          | "pass.archived"
+          | "webhook_endpoint.disabled"
+          | "webhook_endpoint.test"
+          | "promotion.created"
+          | "cardholder.created"
+          | "cardholder.updated"
+          | "card.created"
+          | "card.updated"
+          | "card.shipped"
+          | "card.delivered"
+          | "card.canceled"
+          | "card.wallet_token.created"
+          | "card.wallet_token.updated"
+          | "card.transaction.authorized"
+          | "card.transaction.declined"
+          | "card.transaction.updated"
+          | "card.transaction.reversed"
+          | "card.transaction.expired"
+          | "card.transaction.cleared"
+          | "card.transaction.refunded"
+          | "dispute.created"
+          | "dispute.updated"
+          | "dispute.submitted"
+          | "dispute.funds_reinstated"
+          | "dispute.funds_rescinded"
+          | "dispute.closed"
+          | "settlement.created"
+          | "settlement.pending"
+          | "settlement.processing"
+          | "settlement.settled"
+          | "settlement.failed"
+          | "payout.created"
+          | "payout.updated"
+          | "payout.paid"
+          | "payout.failed"
+          | "payout.canceled"
+          | "payout.returned"
+          | "payout_destination.created"
+          | "payout_destination.activated"
+          | "payout_destination.denied"
+          | "payout_destination.disabled"
+          | "treasury_report.succeeded"
+          | "treasury_report.failed">;
     };
     responses: {
         /** @description A parameter or header is at fault, or the body is not JSON. `param` names the parameter. */
@@ -8281,7 +8801,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is JSON but not what this operation takes, or the idempotency key was used for another request. `details` lists up to 50 faults. */
+        /**
+         * @description The body is JSON but not what this operation takes, or the idempotency key was used for another request. `details` lists up to 50
+         * faults.
+         */
         Unprocessable: {
             headers: {
                 [name: string]: unknown;
@@ -8346,12 +8869,14 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+         * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters
+         * and the order it was made under.
          * @example AZeQp3Y0c2sKc1oXkq9tVwAB
          */
         StartingAfter: components["schemas"]["Cursor"];
         /**
-         * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+         * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+         * `starting_after`.
          * @example AZeQp3Y0c2sKc1oXkq9tVwAB
          */
         EndingBefore: components["schemas"]["Cursor"];
@@ -8391,12 +8916,14 @@ export interface components {
          */
         ServiceVersion: components["schemas"]["VersionDate"];
         /**
-         * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+         * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with
+         * another request it is refused.
          * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
          */
         IdempotencyKey: string;
         /**
-         * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+         * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the
+         * request is refused with 403 `factor_required` and a `challenge_url`.
          * @example 492816
          */
         ServiceFactor: string;
@@ -8516,7 +9043,8 @@ export interface components {
          */
         TreasuryReportId: components["schemas"]["TreasuryReportId"];
         /**
-         * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+         * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the
+         * endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
          * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
          */
         Signature: string;
@@ -8580,7 +9108,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
+                 * the request is refused with 403 `factor_required` and a `challenge_url`.
                  * @example 492816
                  */
                 "Service-Factor"?: components["parameters"]["ServiceFactor"];
@@ -8625,12 +9154,14 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
+                 * the request is refused with 403 `factor_required` and a `challenge_url`.
                  * @example 492816
                  */
                 "Service-Factor"?: components["parameters"]["ServiceFactor"];
@@ -8676,12 +9207,14 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
+                 * the request is refused with 403 `factor_required` and a `challenge_url`.
                  * @example 492816
                  */
                 "Service-Factor"?: components["parameters"]["ServiceFactor"];
@@ -8727,12 +9260,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -8821,12 +9356,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -8907,7 +9444,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8993,12 +9531,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -9083,7 +9623,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9217,7 +9758,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9269,12 +9811,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -9364,7 +9908,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9573,7 +10118,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9626,7 +10172,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9678,12 +10225,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -9768,7 +10317,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9853,12 +10403,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -9938,7 +10490,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10111,7 +10664,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10164,7 +10718,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10216,12 +10771,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -10358,7 +10915,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10415,12 +10973,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -10579,7 +11139,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10624,12 +11185,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -10714,7 +11277,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10848,7 +11412,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10900,12 +11465,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -11030,7 +11597,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11082,12 +11650,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -11162,7 +11732,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11328,12 +11899,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -11423,7 +11996,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11557,7 +12131,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11610,7 +12185,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11663,7 +12239,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11716,7 +12293,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11769,7 +12347,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -11862,12 +12441,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -11949,7 +12530,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12046,12 +12628,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -12218,12 +12802,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -12410,7 +12996,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12462,12 +13049,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -12557,7 +13146,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12691,7 +13281,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12744,7 +13335,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12829,12 +13421,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -12953,12 +13547,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -13049,12 +13645,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -13183,12 +13781,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -13273,7 +13873,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13407,7 +14008,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13459,12 +14061,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -13539,7 +14143,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13625,7 +14230,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13672,7 +14278,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13719,7 +14326,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13766,7 +14374,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13813,7 +14422,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13860,7 +14470,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13907,7 +14518,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13954,7 +14566,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14001,7 +14614,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14048,7 +14662,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14095,7 +14710,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14142,7 +14758,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14189,7 +14806,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14236,7 +14854,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14283,7 +14902,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14330,7 +14950,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14377,7 +14998,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14424,7 +15046,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14471,7 +15094,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14513,7 +15137,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14547,7 +15173,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14581,7 +15209,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14615,7 +15245,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14649,7 +15281,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14683,7 +15317,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14717,7 +15353,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14751,7 +15389,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14785,7 +15425,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14819,7 +15461,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14853,7 +15497,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14887,7 +15533,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14921,7 +15569,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14955,7 +15605,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -14989,7 +15641,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15023,7 +15677,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15057,7 +15713,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15091,7 +15749,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15125,7 +15785,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15159,7 +15821,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15193,7 +15857,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15227,7 +15893,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15261,7 +15929,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15295,7 +15965,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15329,7 +16001,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15363,7 +16037,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15397,7 +16073,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15431,7 +16109,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15465,7 +16145,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15499,7 +16181,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15533,7 +16217,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15567,7 +16253,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15601,7 +16289,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15635,7 +16325,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15669,7 +16361,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15703,7 +16397,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15737,7 +16433,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15771,7 +16469,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15805,7 +16505,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15839,7 +16541,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15873,7 +16577,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15907,7 +16613,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15941,7 +16649,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -15975,7 +16685,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -16009,7 +16721,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -16043,7 +16757,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -16077,7 +16793,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -16111,7 +16829,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -16145,7 +16865,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -16179,7 +16901,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -16213,7 +16937,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -16247,7 +16973,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -16281,7 +17009,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];
@@ -16315,7 +17045,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "X-Service-Signature": components["parameters"]["Signature"];

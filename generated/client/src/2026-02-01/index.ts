@@ -66,7 +66,8 @@ export interface Client {
   /**
    * Promote to live
    *
-   * Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree, and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
+   * Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree, and shows the
+   * difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
    *
    * `POST /v1/promotions`
    */
@@ -154,7 +155,8 @@ export interface Client {
   /**
    * Issue many passes
    *
-   * Issues up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the call. An item that the trial does not cover fails alone; on an expired trial the whole call does.
+   * Issues up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the call. An item that the
+   * trial does not cover fails alone; on an expired trial the whole call does.
    *
    * `POST /v1/passes/batch`
    */
@@ -210,7 +212,8 @@ export interface Client {
   /**
    * Scan a pass
    *
-   * Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error. Of two scanners that redeem at once exactly one is accepted.
+   * Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error. Of two scanners that
+   * redeem at once exactly one is accepted.
    *
    * `POST /v1/scans`
    */
@@ -234,7 +237,8 @@ export interface Client {
   /**
    * Create an endpoint
    *
-   * Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
+   * Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https. An
+   * environment has at most 100 endpoints; the next one is 409 `invalid_state`.
    *
    * `POST /v1/webhook-endpoints`
    */
@@ -258,7 +262,8 @@ export interface Client {
   /**
    * Update an endpoint
    *
-   * Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that this version does not know stay subscribed.
+   * Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that this version does
+   * not know stay subscribed.
    *
    * `PATCH /v1/webhook-endpoints/{whe_id}`
    */
@@ -306,7 +311,9 @@ export interface Client {
   /**
    * Retry a delivery
    *
-   * Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success ends the schedule: the attempt that was still to be made is canceled.
+   * Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches neither the
+   * schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success ends the schedule:
+   * the attempt that was still to be made is canceled.
    *
    * `POST /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry`
    */
@@ -322,7 +329,8 @@ export interface Client {
   /**
    * Watch events
    *
-   * Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line every 15 seconds keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
+   * Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line every 15 seconds
+   * keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
    *
    * `GET /v1/events/stream`
    */
@@ -638,7 +646,10 @@ export interface Client {
    *
    * `POST /v1/authorization_endpoint/rotate_secret`
    */
-  rotateAuthorizationEndpointSecret(input?: Input<operations['rotateAuthorizationEndpointSecret'], Managed> & KeyOption): Result<operations['rotateAuthorizationEndpointSecret']>
+  rotateAuthorizationEndpointSecret(
+    input?: Input<operations['rotateAuthorizationEndpointSecret'],
+    Managed> & KeyOption
+  ): Result<operations['rotateAuthorizationEndpointSecret']>
   /**
    * List decisions
    *
@@ -658,7 +669,8 @@ export interface Client {
   /**
    * Open a dispute
    *
-   * Prepares a dispute of a cleared transaction; nothing is sent before it is submitted. Open and won disputes together cannot exceed what was cleared and not refunded.
+   * Prepares a dispute of a cleared transaction; nothing is sent before it is submitted. Open and won disputes together cannot exceed what was cleared and not
+   * refunded.
    *
    * `POST /v1/disputes`
    */
@@ -938,7 +950,8 @@ export interface Client {
   /**
    * Advance the settlement clock
    *
-   * Moves the tenant’s own settlement clock: settlements, cut-offs, the hold of destinations and the holds of cards. Without fields it moves to the next transition. Every state on the way is passed, events included.
+   * Moves the tenant’s own settlement clock: settlements, cut-offs, the hold of destinations and the holds of cards. Without fields it moves to the next
+   * transition. Every state on the way is passed, events included.
    *
    * `POST /v1/test/settlements/advance_clock`
    */

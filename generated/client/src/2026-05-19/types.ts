@@ -55,7 +55,8 @@ export interface paths {
         put?: never;
         /**
          * Rotate all secret keys
-         * @description Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a second factor.
+         * @description Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a
+         * second factor.
          */
         post: operations["rotateCredentials"];
         delete?: never;
@@ -119,7 +120,8 @@ export interface paths {
         put?: never;
         /**
          * Promote to live
-         * @description Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree, and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
+         * @description Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree,
+         * and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
          */
         post: operations["createPromotion"];
         delete?: never;
@@ -271,7 +273,8 @@ export interface paths {
         put?: never;
         /**
          * Issue many passes
-         * @description Issues up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the call. An item that the trial does not cover fails alone; on an expired trial the whole call does.
+         * @description Issues up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the
+         * call. An item that the trial does not cover fails alone; on an expired trial the whole call does.
          */
         post: operations["createPassBatch"];
         delete?: never;
@@ -291,7 +294,8 @@ export interface paths {
         put?: never;
         /**
          * Update many passes
-         * @description Changes up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the call.
+         * @description Changes up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the
+         * call.
          */
         post: operations["updatePassBatch"];
         delete?: never;
@@ -311,7 +315,8 @@ export interface paths {
         put?: never;
         /**
          * Revoke many passes
-         * @description Revokes up to 1,000 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the call.
+         * @description Revokes up to 1,000 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the
+         * call.
          */
         post: operations["revokePassBatch"];
         delete?: never;
@@ -399,7 +404,8 @@ export interface paths {
         put?: never;
         /**
          * Scan a pass
-         * @description Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error. Of two scanners that redeem at once exactly one is accepted.
+         * @description Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error.
+         * Of two scanners that redeem at once exactly one is accepted.
          */
         post: operations["createScan"];
         delete?: never;
@@ -443,7 +449,8 @@ export interface paths {
         put?: never;
         /**
          * Create an endpoint
-         * @description Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
+         * @description Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live
+         * asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -475,7 +482,8 @@ export interface paths {
         head?: never;
         /**
          * Update an endpoint
-         * @description Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that this version does not know stay subscribed.
+         * @description Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that
+         * this version does not know stay subscribed.
          */
         patch: operations["updateWebhookEndpoint"];
         trace?: never;
@@ -491,7 +499,8 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret
-         * @description Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that sign no longer.
+         * @description Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that
+         * sign no longer.
          */
         post: operations["rotateWebhookEndpointSecret"];
         delete?: never;
@@ -571,7 +580,9 @@ export interface paths {
         put?: never;
         /**
          * Retry a delivery
-         * @description Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success ends the schedule: the attempt that was still to be made is canceled.
+         * @description Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches
+         * neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success
+         * ends the schedule: the attempt that was still to be made is canceled.
          */
         post: operations["retryDeliveryAttempt"];
         delete?: never;
@@ -609,7 +620,8 @@ export interface paths {
         };
         /**
          * Watch events
-         * @description Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line every 15 seconds keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
+         * @description Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line
+         * every 15 seconds keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -995,7 +1007,8 @@ export interface paths {
         put?: never;
         /**
          * Replace a card
-         * @description Issues a new card in place of this one. A lost or stolen card is canceled at once, a damaged or expired one when its successor is activated.
+         * @description Issues a new card in place of this one. A lost or stolen card is canceled at once, a damaged or expired one when its successor is
+         * activated.
          */
         post: operations["replaceCard"];
         delete?: never;
@@ -1279,7 +1292,8 @@ export interface paths {
         put?: never;
         /**
          * Open a dispute
-         * @description Prepares a dispute of a cleared transaction; nothing is sent before it is submitted. Open and won disputes together cannot exceed what was cleared and not refunded.
+         * @description Prepares a dispute of a cleared transaction; nothing is sent before it is submitted. Open and won disputes together cannot exceed what
+         * was cleared and not refunded.
          */
         post: operations["createDispute"];
         delete?: never;
@@ -1447,7 +1461,8 @@ export interface paths {
         put?: never;
         /**
          * Pay out
-         * @description Sends what is payable to an active destination. The destination is judged now and again when the payment is signed. More than is payable is refused. Payouts in `usd` exist in live only.
+         * @description Sends what is payable to an active destination. The destination is judged now and again when the payment is signed. More than is payable
+         * is refused. Payouts in `usd` exist in live only.
          */
         post: operations["createPayout"];
         delete?: never;
@@ -1919,7 +1934,8 @@ export interface paths {
         put?: never;
         /**
          * Advance the settlement clock
-         * @description Moves the tenant’s own settlement clock: settlements, cut-offs, the hold of destinations and the holds of cards. Without fields it moves to the next transition. Every state on the way is passed, events included.
+         * @description Moves the tenant’s own settlement clock: settlements, cut-offs, the hold of destinations and the holds of cards. Without fields it moves
+         * to the next transition. Every state on the way is passed, events included.
          */
         post: operations["advanceSettlementClock"];
         delete?: never;
@@ -3232,13 +3248,66 @@ export interface components {
          * @example invalid_parameter
          * @enum {string}
          */
-        ErrorType: Open<"invalid_parameter" | "authentication_error" | "payment_required" | "permission_error" | "not_found" | "method_not_allowed" | "conflict" | "idempotency_error" | "version_sunset" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "rate_limited" | "api_error" | "unavailable">;
+        ErrorType: Open<"invalid_parameter"
+          | "authentication_error"
+          | "payment_required"
+          | "permission_error"
+          | "not_found"
+          | "method_not_allowed"
+          | "conflict"
+          | "idempotency_error"
+          | "version_sunset"
+          | "body_too_large"
+          | "unsupported_media_type"
+          | "invalid_request"
+          | "rate_limited"
+          | "api_error"
+          | "unavailable">;
         /**
          * @description What went wrong, exactly. Codes are stable; new ones may join.
          * @example missing_field
          * @enum {string}
          */
-        ErrorCode: Open<"missing_field" | "invalid_format" | "out_of_range" | "unknown_parameter" | "repeated_parameter" | "conflicting_parameters" | "invalid_cursor" | "unknown_version" | "malformed_json" | "missing_api_key" | "invalid_api_key" | "revoked_api_key" | "environment_mismatch" | "invalid_token" | "expired_token" | "trial_limit_reached" | "trial_expired" | "insufficient_scope" | "ip_not_allowed" | "developer_role_required" | "publishable_key_not_allowed" | "plan_required" | "business_verification_required" | "state_not_supported" | "live_only" | "factor_required" | "not_found" | "method_not_allowed" | "invalid_state" | "insufficient_balance" | "idempotency_in_progress" | "idempotency_key_reused" | "version_gone" | "body_too_large" | "unsupported_media_type" | "validation_failed" | "tenant_limit" | "internal_error" | "not_implemented" | "unavailable">;
+        ErrorCode: Open<"missing_field"
+          | "invalid_format"
+          | "out_of_range"
+          | "unknown_parameter"
+          | "repeated_parameter"
+          | "conflicting_parameters"
+          | "invalid_cursor"
+          | "unknown_version"
+          | "malformed_json"
+          | "missing_api_key"
+          | "invalid_api_key"
+          | "revoked_api_key"
+          | "environment_mismatch"
+          | "invalid_token"
+          | "expired_token"
+          | "trial_limit_reached"
+          | "trial_expired"
+          | "insufficient_scope"
+          | "ip_not_allowed"
+          | "developer_role_required"
+          | "publishable_key_not_allowed"
+          | "plan_required"
+          | "business_verification_required"
+          | "state_not_supported"
+          | "live_only"
+          | "factor_required"
+          | "not_found"
+          | "method_not_allowed"
+          | "invalid_state"
+          | "insufficient_balance"
+          | "idempotency_in_progress"
+          | "idempotency_key_reused"
+          | "version_gone"
+          | "body_too_large"
+          | "unsupported_media_type"
+          | "validation_failed"
+          | "tenant_limit"
+          | "internal_error"
+          | "not_implemented"
+          | "unavailable">;
         /**
          * @description Identifier of a request: `req_` and 26 characters.
          * @example req_01jx3k7q2m4n6p8r0s2t4v6w8x
@@ -3307,7 +3376,16 @@ export interface components {
          * @example read
          * @enum {string}
          */
-        RateLimitBucket: Open<"read" | "passes_write" | "templates_write" | "passes_count" | "webhooks_write" | "account_write" | "cards_write" | "settlements_write" | "concurrent_connections" | "unauthenticated">;
+        RateLimitBucket: Open<"read"
+          | "passes_write"
+          | "templates_write"
+          | "passes_count"
+          | "webhooks_write"
+          | "account_write"
+          | "cards_write"
+          | "settlements_write"
+          | "concurrent_connections"
+          | "unauthenticated">;
         /**
          * @description A wallet platform.
          * @example apple
@@ -3580,7 +3658,8 @@ export interface components {
              */
             logo_text?: string | null;
             /**
-             * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null removes it.
+             * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null
+             * removes it.
              * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
              */
             icon?: string | null;
@@ -3823,7 +3902,8 @@ export interface components {
             /** @description Changes to the holder; null removes name and address. */
             holder?: components["schemas"]["HolderPatch"] | null;
             /**
-             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the template’s.
+             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the
+             * template’s.
              * @example {
              *       "points": "130"
              *     }
@@ -4047,7 +4127,8 @@ export interface components {
             /** @description Changes to the holder; null removes name and address. */
             holder?: components["schemas"]["HolderPatch"] | null;
             /**
-             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the template’s.
+             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the
+             * template’s.
              * @example {
              *       "points": "130"
              *     }
@@ -4840,11 +4921,308 @@ export interface components {
          */
         MerchantCategoryCode: string;
         /**
-         * @description A merchant category by name. 3000 to 3350 are `airlines`, 3351 to 3500 `car_rental`, 3501 to 3999 `lodging`; a code without a name is `miscellaneous`.
+         * @description A merchant category by name. 3000 to 3350 are `airlines`, 3351 to 3500 `car_rental`, 3501 to 3999 `lodging`; a code without a name is
+         * `miscellaneous`.
          * @example restaurants
          * @enum {string}
          */
-        MerchantCategoryLabel: Open<"accessory_and_apparel_stores" | "accounting_and_bookkeeping" | "advertising_services" | "agricultural_cooperatives" | "air_conditioning_repair" | "airlines" | "airports" | "ambulance_services" | "amusement_parks" | "antique_shops" | "aquariums" | "architects_and_engineers" | "art_dealers_and_galleries" | "artist_supplies" | "auto_and_home_supply_stores" | "auto_body_repair" | "auto_paint_shops" | "auto_parts_stores" | "auto_service_shops" | "automated_fuel_dispensers" | "automobile_associations" | "automotive_dealers" | "babysitting_services" | "bail_and_bond_payments" | "bakeries" | "bands_and_orchestras" | "barber_and_beauty_shops" | "bars_and_nightclubs" | "betting_and_casinos" | "bicycle_shops" | "billiard_establishments" | "blueprinting_and_photocopying" | "boat_dealers" | "boat_rental_and_leasing" | "books_and_newspapers_wholesale" | "bookstores" | "bowling_alleys" | "bus_lines" | "business_schools" | "business_services" | "buying_clubs" | "cable_and_pay_television" | "camera_stores" | "camper_and_trailer_dealers" | "campgrounds_and_trailer_parks" | "candy_and_confectionery" | "car_rental" | "car_washes" | "carpentry_contractors" | "carpet_and_upholstery_cleaning" | "cash_disbursement" | "catalog_and_retail_merchants" | "catalog_merchants" | "caterers" | "champagne_producers" | "charities" | "chemicals" | "child_care" | "childrens_clothing" | "chiropractors" | "civic_and_social_associations" | "clothing_rental" | "colleges_and_universities" | "commercial_equipment" | "commercial_footwear" | "commercial_furniture" | "commercial_photography" | "commuter_transport" | "computer_maintenance" | "computer_network_services" | "computer_programming" | "computer_software_stores" | "computers_and_peripherals" | "concrete_contractors" | "construction_materials" | "correspondence_schools" | "cosmetic_stores" | "counseling_services" | "country_clubs" | "courier_services" | "court_costs" | "credit_reporting" | "cruise_lines" | "dairy_stores" | "dance_halls_and_studios" | "dating_services" | "debt_collection" | "dentists" | "department_stores" | "detective_and_security_agencies" | "digital_applications" | "digital_games" | "digital_goods" | "digital_media" | "direct_marketing_insurance" | "direct_marketing_other" | "direct_marketing_travel" | "discount_stores" | "doctors" | "door_to_door_sales" | "drapery_and_upholstery" | "drugs_and_sundries" | "dry_cleaners" | "durable_goods" | "duty_free_stores" | "educational_services" | "electric_vehicle_charging" | "electrical_contractors" | "electrical_parts" | "electronics_repair" | "electronics_stores" | "elementary_and_secondary_schools" | "emergency_services" | "employment_agencies" | "equipment_rental" | "exterminating_services" | "family_clothing" | "fast_food" | "financial_institutions" | "fines" | "fireplace_stores" | "floor_covering_stores" | "florist_supplies" | "florists" | "fuel_dealers" | "funeral_services" | "furniture_repair" | "furniture_stores" | "furriers" | "general_contractors" | "general_merchandise" | "gift_and_souvenir_shops" | "glass_paint_and_wallpaper" | "glassware_and_crystal" | "golf_courses" | "government_lotteries" | "government_services" | "grocery_stores" | "hardware_equipment_wholesale" | "hardware_stores" | "health_and_beauty_spas" | "hearing_aids" | "heating_plumbing_and_air_conditioning" | "home_furnishings" | "home_supply_warehouses" | "horse_and_dog_racing" | "hospitals" | "household_appliances" | "inbound_teleservices" | "industrial_supplies" | "information_retrieval" | "insurance" | "insurance_other" | "insurance_premiums" | "intragovernment_purchases" | "janitorial_services" | "jewelry_and_watches" | "landscaping_services" | "laundries" | "laundry_and_garment_services" | "legal_services" | "liquor_stores" | "lodging" | "luggage_and_leather" | "lumber_and_building_materials" | "mail_order_houses" | "management_consulting" | "marinas" | "masonry_and_plastering" | "massage_parlors" | "meat_provisioners" | "medical_and_dental_supplies" | "medical_laboratories" | "medical_services" | "membership_organizations" | "mens_and_womens_clothing" | "mens_clothing" | "metal_service_centers" | "miscellaneous" | "mobile_home_dealers" | "money_transfer" | "motion_picture_distribution" | "motor_home_dealers" | "motor_home_rental" | "motor_vehicle_supplies" | "motorcycle_dealers" | "movie_theaters" | "music_stores" | "new_and_used_car_dealers" | "newsstands" | "nondurable_goods" | "nurseries_and_garden_supplies" | "nursing_care" | "office_equipment" | "office_supplies_wholesale" | "online_casinos" | "online_marketplaces" | "opticians" | "optometrists" | "orthopedic_goods" | "osteopaths" | "outbound_telemarketing" | "package_tour_operators" | "paints_and_varnishes" | "parking_lots" | "passenger_railways" | "pawn_shops" | "personal_services" | "pet_shops" | "petroleum_products" | "pharmacies" | "photofinishing" | "photographic_studios" | "piece_goods_and_notions" | "plumbing_and_heating_supplies" | "podiatrists" | "political_organizations" | "postal_services" | "precious_stones_and_metals" | "professional_services" | "public_warehousing" | "publishing_and_printing" | "quasi_cash" | "quick_copy_and_reproduction" | "rail_freight" | "real_estate_rentals" | "record_stores" | "recreation_services" | "religious_goods" | "religious_organizations" | "repair_shops" | "restaurants" | "roofing_and_sheet_metal" | "rubber_stamp_stores" | "savings_bonds" | "second_hand_stores" | "secretarial_services" | "securities_brokers" | "service_stations" | "sewing_and_fabric_stores" | "shoe_repair" | "shoe_stores" | "small_appliance_repair" | "snowmobile_dealers" | "special_trade_contractors" | "specialty_cleaning_preparations" | "specialty_food_stores" | "specialty_retail" | "sporting_and_recreation_camps" | "sporting_goods" | "sports_apparel" | "sports_clubs_and_fields" | "stamp_and_coin_stores" | "stationery_stores" | "stored_value_purchase" | "subscription_merchants" | "swimming_pools" | "tailors_and_alterations" | "tax_payments" | "tax_preparation" | "taxis_and_limousines" | "telecommunication_equipment" | "telecommunication_services" | "tent_and_awning_stores" | "testing_laboratories" | "theatrical_ticket_agencies" | "timeshares" | "tire_retreading" | "tire_stores" | "tobacco_stores" | "tolls_and_bridge_fees" | "tourist_attractions" | "towing_services" | "toy_and_hobby_shops" | "transportation_services" | "travel_agencies" | "truck_and_trailer_rental" | "truck_stops" | "trucking_and_moving" | "typesetting_and_plate_making" | "uniforms_and_commercial_clothing" | "used_car_dealers" | "utilities" | "variety_stores" | "veterinary_services" | "video_game_arcades" | "video_game_supplies" | "video_rental" | "vocational_schools" | "watch_and_jewelry_repair" | "welding_services" | "wholesale_clubs" | "wig_stores" | "wine_producers" | "womens_accessories" | "womens_clothing" | "wrecking_yards">;
+        MerchantCategoryLabel: Open<"accessory_and_apparel_stores"
+          | "accounting_and_bookkeeping"
+          | "advertising_services"
+          | "agricultural_cooperatives"
+          | "air_conditioning_repair"
+          | "airlines"
+          | "airports"
+          | "ambulance_services"
+          | "amusement_parks"
+          | "antique_shops"
+          | "aquariums"
+          | "architects_and_engineers"
+          | "art_dealers_and_galleries"
+          | "artist_supplies"
+          | "auto_and_home_supply_stores"
+          | "auto_body_repair"
+          | "auto_paint_shops"
+          | "auto_parts_stores"
+          | "auto_service_shops"
+          | "automated_fuel_dispensers"
+          | "automobile_associations"
+          | "automotive_dealers"
+          | "babysitting_services"
+          | "bail_and_bond_payments"
+          | "bakeries"
+          | "bands_and_orchestras"
+          | "barber_and_beauty_shops"
+          | "bars_and_nightclubs"
+          | "betting_and_casinos"
+          | "bicycle_shops"
+          | "billiard_establishments"
+          | "blueprinting_and_photocopying"
+          | "boat_dealers"
+          | "boat_rental_and_leasing"
+          | "books_and_newspapers_wholesale"
+          | "bookstores"
+          | "bowling_alleys"
+          | "bus_lines"
+          | "business_schools"
+          | "business_services"
+          | "buying_clubs"
+          | "cable_and_pay_television"
+          | "camera_stores"
+          | "camper_and_trailer_dealers"
+          | "campgrounds_and_trailer_parks"
+          | "candy_and_confectionery"
+          | "car_rental"
+          | "car_washes"
+          | "carpentry_contractors"
+          | "carpet_and_upholstery_cleaning"
+          | "cash_disbursement"
+          | "catalog_and_retail_merchants"
+          | "catalog_merchants"
+          | "caterers"
+          | "champagne_producers"
+          | "charities"
+          | "chemicals"
+          | "child_care"
+          | "childrens_clothing"
+          | "chiropractors"
+          | "civic_and_social_associations"
+          | "clothing_rental"
+          | "colleges_and_universities"
+          | "commercial_equipment"
+          | "commercial_footwear"
+          | "commercial_furniture"
+          | "commercial_photography"
+          | "commuter_transport"
+          | "computer_maintenance"
+          | "computer_network_services"
+          | "computer_programming"
+          | "computer_software_stores"
+          | "computers_and_peripherals"
+          | "concrete_contractors"
+          | "construction_materials"
+          | "correspondence_schools"
+          | "cosmetic_stores"
+          | "counseling_services"
+          | "country_clubs"
+          | "courier_services"
+          | "court_costs"
+          | "credit_reporting"
+          | "cruise_lines"
+          | "dairy_stores"
+          | "dance_halls_and_studios"
+          | "dating_services"
+          | "debt_collection"
+          | "dentists"
+          | "department_stores"
+          | "detective_and_security_agencies"
+          | "digital_applications"
+          | "digital_games"
+          | "digital_goods"
+          | "digital_media"
+          | "direct_marketing_insurance"
+          | "direct_marketing_other"
+          | "direct_marketing_travel"
+          | "discount_stores"
+          | "doctors"
+          | "door_to_door_sales"
+          | "drapery_and_upholstery"
+          | "drugs_and_sundries"
+          | "dry_cleaners"
+          | "durable_goods"
+          | "duty_free_stores"
+          | "educational_services"
+          | "electric_vehicle_charging"
+          | "electrical_contractors"
+          | "electrical_parts"
+          | "electronics_repair"
+          | "electronics_stores"
+          | "elementary_and_secondary_schools"
+          | "emergency_services"
+          | "employment_agencies"
+          | "equipment_rental"
+          | "exterminating_services"
+          | "family_clothing"
+          | "fast_food"
+          | "financial_institutions"
+          | "fines"
+          | "fireplace_stores"
+          | "floor_covering_stores"
+          | "florist_supplies"
+          | "florists"
+          | "fuel_dealers"
+          | "funeral_services"
+          | "furniture_repair"
+          | "furniture_stores"
+          | "furriers"
+          | "general_contractors"
+          | "general_merchandise"
+          | "gift_and_souvenir_shops"
+          | "glass_paint_and_wallpaper"
+          | "glassware_and_crystal"
+          | "golf_courses"
+          | "government_lotteries"
+          | "government_services"
+          | "grocery_stores"
+          | "hardware_equipment_wholesale"
+          | "hardware_stores"
+          | "health_and_beauty_spas"
+          | "hearing_aids"
+          | "heating_plumbing_and_air_conditioning"
+          | "home_furnishings"
+          | "home_supply_warehouses"
+          | "horse_and_dog_racing"
+          | "hospitals"
+          | "household_appliances"
+          | "inbound_teleservices"
+          | "industrial_supplies"
+          | "information_retrieval"
+          | "insurance"
+          | "insurance_other"
+          | "insurance_premiums"
+          | "intragovernment_purchases"
+          | "janitorial_services"
+          | "jewelry_and_watches"
+          | "landscaping_services"
+          | "laundries"
+          | "laundry_and_garment_services"
+          | "legal_services"
+          | "liquor_stores"
+          | "lodging"
+          | "luggage_and_leather"
+          | "lumber_and_building_materials"
+          | "mail_order_houses"
+          | "management_consulting"
+          | "marinas"
+          | "masonry_and_plastering"
+          | "massage_parlors"
+          | "meat_provisioners"
+          | "medical_and_dental_supplies"
+          | "medical_laboratories"
+          | "medical_services"
+          | "membership_organizations"
+          | "mens_and_womens_clothing"
+          | "mens_clothing"
+          | "metal_service_centers"
+          | "miscellaneous"
+          | "mobile_home_dealers"
+          | "money_transfer"
+          | "motion_picture_distribution"
+          | "motor_home_dealers"
+          | "motor_home_rental"
+          | "motor_vehicle_supplies"
+          | "motorcycle_dealers"
+          | "movie_theaters"
+          | "music_stores"
+          | "new_and_used_car_dealers"
+          | "newsstands"
+          | "nondurable_goods"
+          | "nurseries_and_garden_supplies"
+          | "nursing_care"
+          | "office_equipment"
+          | "office_supplies_wholesale"
+          | "online_casinos"
+          | "online_marketplaces"
+          | "opticians"
+          | "optometrists"
+          | "orthopedic_goods"
+          | "osteopaths"
+          | "outbound_telemarketing"
+          | "package_tour_operators"
+          | "paints_and_varnishes"
+          | "parking_lots"
+          | "passenger_railways"
+          | "pawn_shops"
+          | "personal_services"
+          | "pet_shops"
+          | "petroleum_products"
+          | "pharmacies"
+          | "photofinishing"
+          | "photographic_studios"
+          | "piece_goods_and_notions"
+          | "plumbing_and_heating_supplies"
+          | "podiatrists"
+          | "political_organizations"
+          | "postal_services"
+          | "precious_stones_and_metals"
+          | "professional_services"
+          | "public_warehousing"
+          | "publishing_and_printing"
+          | "quasi_cash"
+          | "quick_copy_and_reproduction"
+          | "rail_freight"
+          | "real_estate_rentals"
+          | "record_stores"
+          | "recreation_services"
+          | "religious_goods"
+          | "religious_organizations"
+          | "repair_shops"
+          | "restaurants"
+          | "roofing_and_sheet_metal"
+          | "rubber_stamp_stores"
+          | "savings_bonds"
+          | "second_hand_stores"
+          | "secretarial_services"
+          | "securities_brokers"
+          | "service_stations"
+          | "sewing_and_fabric_stores"
+          | "shoe_repair"
+          | "shoe_stores"
+          | "small_appliance_repair"
+          | "snowmobile_dealers"
+          | "special_trade_contractors"
+          | "specialty_cleaning_preparations"
+          | "specialty_food_stores"
+          | "specialty_retail"
+          | "sporting_and_recreation_camps"
+          | "sporting_goods"
+          | "sports_apparel"
+          | "sports_clubs_and_fields"
+          | "stamp_and_coin_stores"
+          | "stationery_stores"
+          | "stored_value_purchase"
+          | "subscription_merchants"
+          | "swimming_pools"
+          | "tailors_and_alterations"
+          | "tax_payments"
+          | "tax_preparation"
+          | "taxis_and_limousines"
+          | "telecommunication_equipment"
+          | "telecommunication_services"
+          | "tent_and_awning_stores"
+          | "testing_laboratories"
+          | "theatrical_ticket_agencies"
+          | "timeshares"
+          | "tire_retreading"
+          | "tire_stores"
+          | "tobacco_stores"
+          | "tolls_and_bridge_fees"
+          | "tourist_attractions"
+          | "towing_services"
+          | "toy_and_hobby_shops"
+          | "transportation_services"
+          | "travel_agencies"
+          | "truck_and_trailer_rental"
+          | "truck_stops"
+          | "trucking_and_moving"
+          | "typesetting_and_plate_making"
+          | "uniforms_and_commercial_clothing"
+          | "used_car_dealers"
+          | "utilities"
+          | "variety_stores"
+          | "veterinary_services"
+          | "video_game_arcades"
+          | "video_game_supplies"
+          | "video_rental"
+          | "vocational_schools"
+          | "watch_and_jewelry_repair"
+          | "welding_services"
+          | "wholesale_clubs"
+          | "wig_stores"
+          | "wine_producers"
+          | "womens_accessories"
+          | "womens_clothing"
+          | "wrecking_yards">;
         /**
          * @description A postal address.
          * @example {
@@ -6247,7 +6625,33 @@ export interface components {
          * @example insufficient_funds
          * @enum {string}
          */
-        DeclineReasonCode: Open<"insufficient_funds" | "card_inactive" | "card_frozen" | "card_canceled" | "card_expired" | "card_lost" | "card_stolen" | "cardholder_inactive" | "cardholder_blocked" | "cardholder_verification_required" | "account_disabled" | "merchant_category_blocked" | "merchant_country_blocked" | "spending_limit_exceeded" | "authorization_count_exceeded" | "transaction_not_allowed" | "incorrect_cvc" | "incorrect_pin" | "incorrect_expiry" | "address_mismatch" | "authentication_failed" | "suspected_fraud" | "decision_declined" | "decision_timed_out" | "decision_errored" | "unsupported_currency" | "processing_error">;
+        DeclineReasonCode: Open<"insufficient_funds"
+          | "card_inactive"
+          | "card_frozen"
+          | "card_canceled"
+          | "card_expired"
+          | "card_lost"
+          | "card_stolen"
+          | "cardholder_inactive"
+          | "cardholder_blocked"
+          | "cardholder_verification_required"
+          | "account_disabled"
+          | "merchant_category_blocked"
+          | "merchant_country_blocked"
+          | "spending_limit_exceeded"
+          | "authorization_count_exceeded"
+          | "transaction_not_allowed"
+          | "incorrect_cvc"
+          | "incorrect_pin"
+          | "incorrect_expiry"
+          | "address_mismatch"
+          | "authentication_failed"
+          | "suspected_fraud"
+          | "decision_declined"
+          | "decision_timed_out"
+          | "decision_errored"
+          | "unsupported_currency"
+          | "processing_error">;
         /** @description One rule that an authorization was judged by. */
         JudgedRule: {
             /**
@@ -6443,7 +6847,17 @@ export interface components {
          * @example fraudulent
          * @enum {string}
          */
-        DisputeReason: Open<"fraudulent" | "duplicate" | "canceled" | "not_received" | "merchandise_not_as_described" | "service_not_as_described" | "no_valid_authorization" | "customer_complaint" | "incorrect_amount" | "refund_not_processed" | "other">;
+        DisputeReason: Open<"fraudulent"
+          | "duplicate"
+          | "canceled"
+          | "not_received"
+          | "merchandise_not_as_described"
+          | "service_not_as_described"
+          | "no_valid_authorization"
+          | "customer_complaint"
+          | "incorrect_amount"
+          | "refund_not_processed"
+          | "other">;
         /**
          * @description Where a dispute stands.
          * @example unsubmitted
@@ -7023,7 +7437,14 @@ export interface components {
          * @example card_transaction
          * @enum {string}
          */
-        SettlementLineType: Open<"card_transaction" | "card_refund" | "interchange" | "network_fee" | "dispute" | "dispute_reversal" | "program_funding" | "adjustment">;
+        SettlementLineType: Open<"card_transaction"
+          | "card_refund"
+          | "interchange"
+          | "network_fee"
+          | "dispute"
+          | "dispute_reversal"
+          | "program_funding"
+          | "adjustment">;
         /**
          * @description Identifier of a payout: `po_` and 26 characters that sort by the time of creation.
          * @example po_01jxr19s8t7v6w5x4y3z2a1b0c
@@ -9001,13 +9422,128 @@ export interface components {
          * @example pass.installed
          * @enum {string}
          */
-        EventType: Open<"pass_template.created" | "pass_template.updated" | "pass_template.archived" | "pass.created" | "pass.updated" | "pass.installed" | "pass.uninstalled" | "pass.scanned" | "pass.redeemed" | "pass.revoked" | "pass.expired" | "pass.archived" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | "promotion.created" | "cardholder.created" | "cardholder.updated" | "cardholder.sanctions.alert" | "cardholder.sanctions.resolved" | "card.created" | "card.updated" | "card.shipped" | "card.delivered" | "card.canceled" | "card.wallet_token.created" | "card.wallet_token.updated" | "card.transaction.authorized" | "card.transaction.declined" | "card.transaction.updated" | "card.transaction.reversed" | "card.transaction.expired" | "card.transaction.cleared" | "card.transaction.refunded" | "authorization_decision.timed_out" | "authorization_decision.errored" | "dispute.created" | "dispute.updated" | "dispute.submitted" | "dispute.funds_reinstated" | "dispute.funds_rescinded" | "dispute.closed" | "settlement.created" | "settlement.pending" | "settlement.processing" | "settlement.settled" | "settlement.failed" | "payout.created" | "payout.updated" | "payout.paid" | "payout.failed" | "payout.canceled" | "payout.returned" | "payout_destination.created" | "payout_destination.activated" | "payout_destination.denied" | "payout_destination.disabled" | "treasury_report.succeeded" | "treasury_report.failed">;
+        EventType: Open<"pass_template.created"
+          | "pass_template.updated"
+          | "pass_template.archived"
+          | "pass.created"
+          | "pass.updated"
+          | "pass.installed"
+          | "pass.uninstalled"
+          | "pass.scanned"
+          | "pass.redeemed"
+          | "pass.revoked"
+          | "pass.expired"
+          | "pass.archived"
+          | "webhook_endpoint.disabled"
+          | "webhook_endpoint.test"
+          | "promotion.created"
+          | "cardholder.created"
+          | "cardholder.updated"
+          | "cardholder.sanctions.alert"
+          | "cardholder.sanctions.resolved"
+          | "card.created"
+          | "card.updated"
+          | "card.shipped"
+          | "card.delivered"
+          | "card.canceled"
+          | "card.wallet_token.created"
+          | "card.wallet_token.updated"
+          | "card.transaction.authorized"
+          | "card.transaction.declined"
+          | "card.transaction.updated"
+          | "card.transaction.reversed"
+          | "card.transaction.expired"
+          | "card.transaction.cleared"
+          | "card.transaction.refunded"
+          | "authorization_decision.timed_out"
+          | "authorization_decision.errored"
+          | "dispute.created"
+          | "dispute.updated"
+          | "dispute.submitted"
+          | "dispute.funds_reinstated"
+          | "dispute.funds_rescinded"
+          | "dispute.closed"
+          | "settlement.created"
+          | "settlement.pending"
+          | "settlement.processing"
+          | "settlement.settled"
+          | "settlement.failed"
+          | "payout.created"
+          | "payout.updated"
+          | "payout.paid"
+          | "payout.failed"
+          | "payout.canceled"
+          | "payout.returned"
+          | "payout_destination.created"
+          | "payout_destination.activated"
+          | "payout_destination.denied"
+          | "payout_destination.disabled"
+          | "treasury_report.succeeded"
+          | "treasury_report.failed">;
         /**
          * @description An event type to be told about, or `*` for all of them.
          * @example pass.installed
          * @enum {string}
          */
-        EnabledEvent: Open<"*" | "pass_template.created" | "pass_template.updated" | "pass_template.archived" | "pass.created" | "pass.updated" | "pass.installed" | "pass.uninstalled" | "pass.scanned" | "pass.redeemed" | "pass.revoked" | "pass.expired" | "pass.archived" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | "promotion.created" | "cardholder.created" | "cardholder.updated" | "cardholder.sanctions.alert" | "cardholder.sanctions.resolved" | "card.created" | "card.updated" | "card.shipped" | "card.delivered" | "card.canceled" | "card.wallet_token.created" | "card.wallet_token.updated" | "card.transaction.authorized" | "card.transaction.declined" | "card.transaction.updated" | "card.transaction.reversed" | "card.transaction.expired" | "card.transaction.cleared" | "card.transaction.refunded" | "authorization_decision.timed_out" | "authorization_decision.errored" | "dispute.created" | "dispute.updated" | "dispute.submitted" | "dispute.funds_reinstated" | "dispute.funds_rescinded" | "dispute.closed" | "settlement.created" | "settlement.pending" | "settlement.processing" | "settlement.settled" | "settlement.failed" | "payout.created" | "payout.updated" | "payout.paid" | "payout.failed" | "payout.canceled" | "payout.returned" | "payout_destination.created" | "payout_destination.activated" | "payout_destination.denied" | "payout_destination.disabled" | "treasury_report.succeeded" | "treasury_report.failed">;
+        EnabledEvent: Open<"*"
+          | "pass_template.created"
+          | "pass_template.updated"
+          | "pass_template.archived"
+          | "pass.created"
+          | "pass.updated"
+          | "pass.installed"
+          | "pass.uninstalled"
+          | "pass.scanned"
+          | "pass.redeemed"
+          | "pass.revoked"
+          | "pass.expired"
+          | "pass.archived"
+          | "webhook_endpoint.disabled"
+          | "webhook_endpoint.test"
+          | "promotion.created"
+          | "cardholder.created"
+          | "cardholder.updated"
+          | "cardholder.sanctions.alert"
+          | "cardholder.sanctions.resolved"
+          | "card.created"
+          | "card.updated"
+          | "card.shipped"
+          | "card.delivered"
+          | "card.canceled"
+          | "card.wallet_token.created"
+          | "card.wallet_token.updated"
+          | "card.transaction.authorized"
+          | "card.transaction.declined"
+          | "card.transaction.updated"
+          | "card.transaction.reversed"
+          | "card.transaction.expired"
+          | "card.transaction.cleared"
+          | "card.transaction.refunded"
+          | "authorization_decision.timed_out"
+          | "authorization_decision.errored"
+          | "dispute.created"
+          | "dispute.updated"
+          | "dispute.submitted"
+          | "dispute.funds_reinstated"
+          | "dispute.funds_rescinded"
+          | "dispute.closed"
+          | "settlement.created"
+          | "settlement.pending"
+          | "settlement.processing"
+          | "settlement.settled"
+          | "settlement.failed"
+          | "payout.created"
+          | "payout.updated"
+          | "payout.paid"
+          | "payout.failed"
+          | "payout.canceled"
+          | "payout.returned"
+          | "payout_destination.created"
+          | "payout_destination.activated"
+          | "payout_destination.denied"
+          | "payout_destination.disabled"
+          | "treasury_report.succeeded"
+          | "treasury_report.failed">;
     };
     responses: {
         /** @description A parameter or header is at fault, or the body is not JSON. `param` names the parameter. */
@@ -9091,7 +9627,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is JSON but not what this operation takes, or the idempotency key was used for another request. `details` lists up to 50 faults. */
+        /**
+         * @description The body is JSON but not what this operation takes, or the idempotency key was used for another request. `details` lists up to 50
+         * faults.
+         */
         Unprocessable: {
             headers: {
                 [name: string]: unknown;
@@ -9156,12 +9695,14 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+         * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters
+         * and the order it was made under.
          * @example AZeQp3Y0c2sKc1oXkq9tVwAB
          */
         StartingAfter: components["schemas"]["Cursor"];
         /**
-         * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+         * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+         * `starting_after`.
          * @example AZeQp3Y0c2sKc1oXkq9tVwAB
          */
         EndingBefore: components["schemas"]["Cursor"];
@@ -9201,12 +9742,14 @@ export interface components {
          */
         ServiceVersion: components["schemas"]["VersionDate"];
         /**
-         * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+         * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with
+         * another request it is refused.
          * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
          */
         IdempotencyKey: string;
         /**
-         * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+         * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the
+         * request is refused with 403 `factor_required` and a `challenge_url`.
          * @example 492816
          */
         ServiceFactor: string;
@@ -9331,7 +9874,8 @@ export interface components {
          */
         TreasuryReportId: components["schemas"]["TreasuryReportId"];
         /**
-         * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+         * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the
+         * endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
          * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
          */
         Signature: string;
@@ -9395,7 +9939,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
+                 * the request is refused with 403 `factor_required` and a `challenge_url`.
                  * @example 492816
                  */
                 "Service-Factor"?: components["parameters"]["ServiceFactor"];
@@ -9440,12 +9985,14 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
+                 * the request is refused with 403 `factor_required` and a `challenge_url`.
                  * @example 492816
                  */
                 "Service-Factor"?: components["parameters"]["ServiceFactor"];
@@ -9491,12 +10038,14 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403 `factor_required` and a `challenge_url`.
+                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
+                 * the request is refused with 403 `factor_required` and a `challenge_url`.
                  * @example 492816
                  */
                 "Service-Factor"?: components["parameters"]["ServiceFactor"];
@@ -9542,12 +10091,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -9636,12 +10187,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -9722,7 +10275,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -9808,12 +10362,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -9898,7 +10454,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -10032,7 +10589,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -10084,12 +10642,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -10179,7 +10739,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -10300,7 +10861,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -10347,7 +10909,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -10393,7 +10956,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -10527,7 +11091,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -10580,7 +11145,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -10632,12 +11198,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -10722,7 +11290,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -10807,12 +11376,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -10892,7 +11463,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -11065,7 +11637,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -11118,7 +11691,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -11170,12 +11744,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -11312,7 +11888,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -11369,12 +11946,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -11533,7 +12112,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -11578,12 +12158,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -11668,7 +12250,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -11802,7 +12385,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -11854,12 +12438,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -11984,7 +12570,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -12036,12 +12623,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -12116,7 +12705,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -12282,12 +12872,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -12377,7 +12969,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -12511,7 +13104,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -12564,7 +13158,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -12617,7 +13212,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -12670,7 +13266,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -12723,7 +13320,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -12816,12 +13414,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -12903,7 +13503,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -13000,12 +13601,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -13172,12 +13775,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -13364,7 +13969,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -13525,7 +14131,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -13571,12 +14178,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -13700,12 +14309,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -13795,7 +14406,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -13929,7 +14541,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -13982,7 +14595,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -14067,12 +14681,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -14191,12 +14807,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -14287,12 +14905,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -14382,7 +15002,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -14468,7 +15089,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -14520,12 +15142,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -14610,7 +15234,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -14744,7 +15369,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -14796,12 +15422,14 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was made under.
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 starting_after?: components["parameters"]["StartingAfter"];
                 /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
                  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
                  */
                 ending_before?: components["parameters"]["EndingBefore"];
@@ -14876,7 +15504,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -14962,7 +15591,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15009,7 +15639,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15056,7 +15687,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15103,7 +15735,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15150,7 +15783,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15197,7 +15831,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15244,7 +15879,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15291,7 +15927,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15338,7 +15975,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15385,7 +16023,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15432,7 +16071,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15479,7 +16119,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15526,7 +16167,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15573,7 +16215,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15620,7 +16263,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15667,7 +16311,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15714,7 +16359,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15761,7 +16407,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15808,7 +16455,8 @@ export interface operations {
                  */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
                 /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is refused.
+                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
+                 * response; with another request it is refused.
                  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -15850,7 +16498,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -15884,7 +16534,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -15918,7 +16570,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -15952,7 +16606,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -15986,7 +16642,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16020,7 +16678,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16054,7 +16714,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16088,7 +16750,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16122,7 +16786,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16156,7 +16822,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16190,7 +16858,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16224,7 +16894,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16258,7 +16930,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16292,7 +16966,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16326,7 +17002,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16360,7 +17038,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16394,7 +17074,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16428,7 +17110,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16462,7 +17146,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16496,7 +17182,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16530,7 +17218,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16564,7 +17254,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16598,7 +17290,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16632,7 +17326,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16666,7 +17362,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16700,7 +17398,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16734,7 +17434,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16768,7 +17470,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16802,7 +17506,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16836,7 +17542,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16870,7 +17578,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16904,7 +17614,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16938,7 +17650,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -16972,7 +17686,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17006,7 +17722,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17040,7 +17758,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17074,7 +17794,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17108,7 +17830,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17142,7 +17866,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17176,7 +17902,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17210,7 +17938,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17244,7 +17974,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17278,7 +18010,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17312,7 +18046,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17346,7 +18082,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17380,7 +18118,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17414,7 +18154,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17448,7 +18190,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17482,7 +18226,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17516,7 +18262,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17550,7 +18298,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17584,7 +18334,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17618,7 +18370,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17652,7 +18406,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17686,7 +18442,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17720,7 +18478,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17754,7 +18514,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
@@ -17788,7 +18550,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
+                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
+                 * away.
                  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
                  */
                 "Service-Signature": components["parameters"]["Signature"];
