@@ -41,6 +41,20 @@ test('every execution reads the same, the first ones together and those after th
   }
 })
 
+test('JSON that stands in row after row is parsed once a result, and never taken for other JSON', async () => {
+  const rows = {
+    name: 'json_rows',
+    text: `SELECT json FROM unnest($1::json[]) WITH ORDINALITY AS r (json, nr) ORDER BY nr`,
+  }
+  const texts = ['{"a":1}', '{"a":1}', '{"a":2}', null, '{"a":2}', '{"a":1}']
+  const read = async () =>
+    (await pool.query<{ json: object | null }>(rows, [texts])).rows.map(({ json }) => json)
+  const [first, second] = [await read(), await read()]
+  for (const values of [first, second]) expect(values).toEqual(texts.map((text) => text && JSON.parse(text)))
+  expect(first[1]).toBe(first[0])
+  expect(second[0]).not.toBe(first[0])
+})
+
 test('a statement that returns nothing tells how many rows it changed, each time', async () => {
   const insert = {
     name: 'notes_insert',

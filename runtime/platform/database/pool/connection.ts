@@ -86,10 +86,9 @@ export function send(
   values: readonly unknown[] | undefined,
   settle: Settle,
 ): void {
-  const config: pg.QueryConfig = { text: statement.text }
-  if (prepared && statement.name !== undefined) config.name = statement.name
+  let encoded: unknown[] | undefined
   try {
-    if (values !== undefined) config.values = encode(values)
+    encoded = values && encode(values)
   } catch (error) {
     settle(error instanceof Error ? error : new Error(String(error)))
     return
@@ -98,6 +97,9 @@ export function send(
   // Several commands in one text have an answer each: none of ours has rows then.
   const settled = (error: Error | null, result: pg.QueryResult<never>) =>
     settle(error ?? { rows: result.rows ?? [], count: result.rowCount ?? 0 })
-  if (config.name === undefined) client.query(config, settled)
-  else client.query(new PreparedQuery(config, undefined, settled) as unknown as pg.Submittable)
+  if (prepared && statement.name !== undefined) {
+    const query = new PreparedQuery(statement.name, statement.text, encoded, settled)
+    client.query(query as unknown as pg.Submittable)
+  } else if (encoded) client.query(statement.text, encoded, settled)
+  else client.query(statement.text, settled)
 }
