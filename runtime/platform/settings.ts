@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { parseInstant } from './instants.ts'
@@ -52,7 +53,7 @@ export interface Settings {
   readonly dnsServers: readonly string[]
   /** Issuer and path of the service account's JSON file; absent: a key of our own, for development. */
   readonly googleWallet?: { readonly issuerId: string; readonly serviceAccount: string }
-  /** Every response is also judged by a second validator. */
+  /** Requests and responses are also validated by express-openapi-validator; differences are logged. */
   readonly contractGuard: boolean
   readonly logLevel: LogLevel
   /** In milliseconds: for the headers of a request, for all of it, for its answer, and for what is under way at a stop. */
@@ -138,6 +139,29 @@ function onOff(fallback: boolean): Reader<boolean> {
     if (/^(on|true|yes|1)$/i.test(text)) return true
     if (/^(off|false|no|0)$/i.test(text)) return false
     throw new Error(`"${text}" is neither on nor off`)
+  }
+}
+
+const CONTRACT_GUARD = 'express-openapi-validator'
+
+/** Whether a package can be imported from this program. */
+export function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** On only where its validator is, which an installation for production leaves out. */
+function guard(has: (name: string) => boolean): Reader<boolean> {
+  return (text) => {
+    const wanted = onOff(false)(text)
+    if (!wanted || has(CONTRACT_GUARD)) return wanted
+    throw new Error(
+      `needs the package ${CONTRACT_GUARD}, which \`npm ci --omit=dev\` leaves out: run \`npm ci\`, or unset it`,
+    )
   }
 }
 
@@ -307,8 +331,14 @@ function readLoad(read: Read): LoadLimits {
 /**
  * Reads the settings from environment variables and the command line's flags.
  * Throws `SettingsError` with every variable that is wrong.
+ *
+ * @param has whether a package is installed; not every installation has the packages for development.
  */
-export function readSettings(env: Environment, flags: Flags = {}): Settings {
+export function readSettings(
+  env: Environment,
+  flags: Flags = {},
+  has: (name: string) => boolean = isInstalled,
+): Settings {
   const { problems, attempt, read, pairOf } = reader(env)
   const production = env.NODE_ENV === 'production'
   const databaseUrl = read('DATABASE_URL', url(['postgres:', 'postgresql:']))
@@ -339,7 +369,7 @@ export function readSettings(env: Environment, flags: Flags = {}): Settings {
     webhookAllow: read('SVC_WEBHOOK_ALLOW', networks(production)) ?? [],
     dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
     eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,
-    contractGuard: read('SVC_CONTRACT_GUARD', onOff(false)) ?? false,
+    contractGuard: read('SVC_CONTRACT_GUARD', guard(has)) ?? false,
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',
     timeouts: readTimeouts(read),

@@ -15,7 +15,7 @@ import {
   openTestDatabase,
   type TestDatabase,
 } from '../support/database.ts'
-import { endPrograms, isAlive, startProgram, startService, until } from '../support/programs.ts'
+import { endPrograms, isAlive, START, startProgram, startService, until } from '../support/programs.ts'
 
 afterEach(endPrograms)
 
@@ -282,6 +282,16 @@ describe('a start that cannot be', () => {
     squatter.close()
     expect(ending).toMatchObject({ code: 1, stdout: '' })
     expect(ending.stderr).toMatch(new RegExp(`LIVE_PORT: another program listens on 127\\.0\\.0\\.1:${port}`))
+  })
+
+  test('names the Node that is needed, on an older one', async () => {
+    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.2' } })`
+    const words = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, ...START]
+    const { code, stderr } = await startProgram(process.execPath, words, {}).ended
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^error: this is Node 20\.1\.2, .* needs Node 24/),
+    ])
   })
 
   test.each([['--rolle'], ['extra'], ['--role=cook']])('exits with 2 for the word %s', async (word) => {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readSettings, SettingsError } from '../../runtime/platform/settings.ts'
+import { isInstalled, readSettings, SettingsError } from '../../runtime/platform/settings.ts'
 
 function problemsOf(env: Record<string, string>, flags = {}): readonly string[] {
   try {
@@ -133,6 +133,15 @@ describe('settings', () => {
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
   ])('refuse %s', (_, env, want) => {
     expect(problemsOf(env)).toEqual(want)
+  })
+
+  test('take the contract guard only where its validator is installed', () => {
+    const env = { SVC_CONTRACT_GUARD: '1' }
+    expect(readSettings(env).contractGuard).toBe(true)
+    const without = (name: string) => name !== 'express-openapi-validator'
+    expect(() => readSettings(env, {}, without)).toThrow(/^SVC_CONTRACT_GUARD: needs .*run `npm ci`/)
+    expect(readSettings({ SVC_CONTRACT_GUARD: '0' }, {}, without).contractGuard).toBe(false)
+    expect([isInstalled('express'), isInstalled('express-that-nobody-has')]).toEqual([true, false])
   })
 
   test('never repeat the password of a database', () => {
