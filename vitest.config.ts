@@ -29,6 +29,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...leftOut.map(({ files }) => files)],
     globalSetup: ['test/support/server.ts'],
+    // A test that fails once is a finding, in CI too.
+    retry: 0,
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -6,7 +6,7 @@ import { ROOT, until } from '../support/programs.ts'
 import { applyEdit, namedCommands, printedCommands, shownEdits } from './page.ts'
 import { type Desk, openDesk, type Terminal } from './terminal.ts'
 
-const PAGES = ['README.md', 'generated/client/README.md', 'generators/README.md']
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'generated/client/README.md', 'generators/README.md']
 
 /** What is said here is said of machines of any speed: generating alone takes a busy one a minute. */
 const PATIENCE_MS = 300_000
@@ -69,8 +69,15 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm run fuzz',
   /^npm run prove(:\w+)?$/,
   /^npm run bench(:\w+)?$/,
-  'npx vitest run test/golden',
+  'npm run format',
+  /^npx vitest run test\/\w+$/,
+  'npx vitest',
+  'npx biome',
+  'npx tsc',
   'npx dateline --config FILE generate',
+  'npx dateline new-version DATE',
+  'npx dateline diff OLD NEW',
+  'npx dateline prove',
 ]
 
 const isOnlyThere = (command: string) =>
