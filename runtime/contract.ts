@@ -63,6 +63,12 @@ export interface OperationExtensions {
   readonly publishable?: boolean
   readonly factor?: boolean
   readonly pagination?: 'cursor'
+  /** What the audit log calls it: every write has one. Declared by the newest document, as what follows. */
+  readonly auditAction?: string
+  /** It changes what belongs to the account: as far as the caller's environment is concerned, or the whole. */
+  readonly account?: 'environment' | 'whole'
+  /** Its success may answer with a secret. */
+  readonly sensitive?: boolean
 }
 
 /** One row of a version's table: everything the pipeline needs to know before and after the handler. */

@@ -3,38 +3,78 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { Place } from '../diagnostics/place.ts'
-import type { Api, Extensions } from '../ir/model.ts'
+import { type ExtensionRules, KINDS, type Kind } from '../ir/extension-rules.ts'
+import type { Api, Extensions, Operation } from '../ir/model.ts'
 import { walk } from '../ir/walk.ts'
 
-type Kind = 'document' | 'info' | 'tag' | 'operation' | 'event' | 'parameter' | 'schema'
 type Rules = Partial<Record<Kind, Rule>>
-/** @returns what is wrong with the `x-` members of a node; the same for the same members. */
-type Rule = (extensions: Extensions) => readonly ErrorObject[]
+/** @returns what is wrong with the members of a node; the same for the same members. */
+type Rule = (members: Extensions) => readonly ErrorObject[]
 
-/** @param file one JSON Schema per kind of node (`document`, `info`, `tag`, `operation`, `event`, `parameter`, `schema`), each of the object of its `x-` members. */
-export function checkExtensions(apis: readonly Api[], file: string, report: Report): void {
+/**
+ * Reads the rules of a family.
+ *
+ * @param file one JSON Schema per kind of node (`document`, `info`, `tag`, `operation`, `event`, `parameter`, `schema`),
+ * each of the object of its `x-` members. `canonicalOperation` is for those members of an operation that the newest
+ * document declares on behalf of all versions; it sees the operation's `method` too. A member of `schema` that says
+ * `"inheritedBy": "operation"` is handed on to the operations that answer with it.
+ */
+export function readExtensionRules(file: string | undefined): ExtensionRules {
+  if (file === undefined) return { schemas: {}, canonical: new Set(), inherited: new Set() }
+  const schemas = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+  return {
+    schemas,
+    canonical: new Set([...propertiesOf(schemas.canonicalOperation).keys()].filter(isExtension)),
+    inherited: new Set(
+      [...propertiesOf(schemas.schema)].flatMap(([name, rule]) =>
+        typeof rule === 'object' && rule !== null && 'inheritedBy' in rule ? [name] : [],
+      ),
+    ),
+  }
+}
+
+const isExtension = (name: string): boolean => name.startsWith('x-')
+
+function propertiesOf(schema: unknown): ReadonlyMap<string, unknown> {
+  if (typeof schema !== 'object' || schema === null || !('properties' in schema)) return new Map()
+  return new Map(Object.entries(schema.properties as object))
+}
+
+/** @param apis oldest first. */
+export function checkExtensions(apis: readonly Api[], family: ExtensionRules, report: Report): void {
   const ajv = new Ajv2020({ allErrors: true, strict: false })
   const rules: Rules = {}
-  const schemas = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
-  for (const kind of ['document', 'info', 'tag', 'operation', 'event', 'parameter', 'schema'] as const) {
-    const schema = schemas[kind]
+  for (const kind of KINDS) {
+    const schema = family.schemas[kind]
     if (typeof schema === 'object' && schema !== null) rules[kind] = remembering(ajv.compile(schema))
   }
-  for (const api of apis) checkApi(api, rules, report)
+  for (const api of apis) checkApi(api, rules, family, report)
+  for (const operation of apis.at(-1)?.operations ?? []) {
+    const members = { method: operation.method, ...pick(operation, (name) => family.canonical.has(name)) }
+    for (const error of rules.canonicalOperation?.(members) ?? [])
+      report.add(explainError(error, 'operation', operation.id, operation.place))
+  }
 }
 
 /** Thousands of nodes have the same few members, most of them none. */
 function remembering(validate: ValidateFunction): Rule {
   const known = new Map<string, readonly ErrorObject[]>()
-  return (extensions) => {
-    const key = JSON.stringify(extensions)
-    const errors = known.get(key) ?? (validate(extensions) ? [] : (validate.errors ?? []))
+  return (members) => {
+    const key = JSON.stringify(members)
+    // Of a condition, the parts that fail say what is wrong.
+    const errors =
+      known.get(key) ??
+      (validate(members) ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if'))
     known.set(key, errors)
     return errors
   }
 }
 
-function checkApi(api: Api, rules: Rules, report: Report): void {
+function pick({ extensions }: Operation, wanted: (name: string) => boolean): Extensions {
+  return Object.fromEntries(Object.entries(extensions).filter(([name]) => wanted(name)))
+}
+
+function checkApi(api: Api, rules: Rules, { canonical }: ExtensionRules, report: Report): void {
   const check = (kind: Kind, owner: string, place: Place, extensions: Extensions) => {
     for (const error of rules[kind]?.(extensions) ?? []) report.add(explainError(error, kind, owner, place))
   }
@@ -42,7 +82,8 @@ function checkApi(api: Api, rules: Rules, report: Report): void {
   check('info', 'info', api.place, api.info)
   for (const tag of api.tags) check('tag', `the tag ${tag.name}`, api.place, tag.extensions)
   for (const operation of api.operations) {
-    check('operation', operation.id, operation.place, operation.extensions)
+    const own = canonical.size === 0 ? operation.extensions : pick(operation, (name) => !canonical.has(name))
+    check('operation', operation.id, operation.place, own)
     for (const each of operation.parameters)
       check('parameter', `the parameter ${each.name}`, each.place, each.extensions)
   }
@@ -72,6 +113,8 @@ function explainError(error: ErrorObject, kind: Kind, owner: string, place: Plac
     )
   }
   const name = instancePath.slice(1) || owner
+  if (keyword === 'false schema')
+    return located('extension-misplaced', place, `${owner} may not declare ${name}`, 'remove it')
   const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(', ')}` : ''
   return located(
     'extension-invalid',

@@ -19,7 +19,7 @@ import type { Api, OutputFile } from '../ir/model.ts'
 import { nameVersions } from '../ir/versions.ts'
 import { compare } from '../print/file.ts'
 import type { Config, Emitter } from './config.ts'
-import { checkExtensions } from './extensions.ts'
+import { checkExtensions, readExtensionRules } from './extensions.ts'
 import { createChores } from './tasks.ts'
 
 /** What finds the faults of a value: one file to import, and those that it is made of. */
@@ -43,7 +43,7 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
     hashes.set(api, document.hash)
     if (types) prepareTypes(api, chores.types(document))
   }
-  if (config.extensions !== undefined) checkExtensions(apis, config.extensions, report)
+  checkExtensions(apis, readExtensionRules(config.extensions), report)
   if (!report.diagnostics.some((each) => /^(document|ref)-/.test(each.code))) {
     for (const [index, document] of documents.entries())
       reportProblems(await problems[index]!, document, report, config.strict)
@@ -73,7 +73,7 @@ export async function emitAll(apis: readonly Api[], config: Config, report: Repo
   const emitters: Record<Emitter, () => readonly OutputFile[]> = {
     types: () => emitTypes(apis, types, client !== undefined, changes),
     validators: () => emitValidators(apis),
-    routes: () => emitRoutes(apis, translations.bindings, report),
+    routes: () => emitRoutes(apis, translations.bindings, report, readExtensionRules(config.extensions)),
     translations: () => [...translations.files, ...emitEvents(apis, changes, translations.bindings)],
     handlers: () => emitHandlers(apis, changes),
     client: () => (client ? emitClient(apis, types, client, wire) : []),

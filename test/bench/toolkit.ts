@@ -21,7 +21,7 @@ import { printTypes } from '../../generators/emit/types/types.ts'
 import { emitValidators } from '../../generators/emit/validators/validators.ts'
 import { claimSteps, judge } from '../../generators/gate/gate.ts'
 import { readConfig } from '../../generators/generate/config.ts'
-import { checkExtensions } from '../../generators/generate/extensions.ts'
+import { checkExtensions, readExtensionRules } from '../../generators/generate/extensions.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import { makeDocument, versionName } from '../toolkit/synthetic.ts'
 import { type Scratch, withScratch } from './scratch.ts'
@@ -46,7 +46,7 @@ async function printShares(): Promise<void> {
   const config = readConfig('dateline.config.json', report)!
   const documents = await share('load', () => config.documents.map((file) => loadDocument(file, report)!))
   const apis = await share('build', () => documents.map((document) => buildApi(document, report)))
-  await share('extensions', () => checkExtensions(apis, config.extensions!, report))
+  await share('extensions', () => checkExtensions(apis, readExtensionRules(config.extensions), report))
   await share('lint (Redocly, in a worker)', async () => {
     for (const { file, text, json } of documents) await findProblems(file, text, json)
   })
@@ -59,7 +59,9 @@ async function printShares(): Promise<void> {
   await share('types (openapi-typescript’s transformation, in a worker)', () => printTypes(apis))
   const translations = await share('translations', () => emitTranslations(apis, changes, report, config.out))
   await share('validators', () => emitValidators(apis))
-  await share('routes', () => emitRoutes(apis, translations.bindings, report))
+  await share('routes', () =>
+    emitRoutes(apis, translations.bindings, report, readExtensionRules(config.extensions)),
+  )
   await share('handlers', () => emitHandlers(apis))
   await share('reference', () => emitReference(apis, config.wire))
   await share('beside: openapi-typescript alone', async () => {

@@ -14,7 +14,7 @@ import {
   webhooksOf,
 } from './documents.ts'
 
-const ajv = new Ajv2020({ allErrors: true })
+const ajv = new Ajv2020({ allErrors: true }).addKeyword('inheritedBy')
 
 function extensionsOf(node: Node): Node {
   return Object.fromEntries(Object.entries(node).filter(([name]) => name.startsWith('x-')))
@@ -29,6 +29,14 @@ function faults(kind: string, nodes: Located[]): string[] {
   )
 }
 
+/** Members of operations that the newest document declares on behalf of all. */
+const canonical = members(extensionSchemas, '/canonicalOperation/properties').map(({ name }) => name)
+
+const without = (located: Located, names: readonly string[]): Located => ({
+  ...located,
+  node: Object.fromEntries(Object.entries(located.node).filter(([name]) => !names.includes(name))),
+})
+
 describe.each(dates)('%s', (date) => {
   const document = documentOf(date)
 
@@ -38,7 +46,10 @@ describe.each(dates)('%s', (date) => {
       ...faults('document', [{ node: document, pointer: '' }]),
       ...faults('info', [{ node: document.info as Node, pointer: '/info' }]),
       ...faults('tag', tags),
-      ...faults('operation', operationsOf(document)),
+      ...faults(
+        'operation',
+        operationsOf(document).map((operation) => without(operation, canonical)),
+      ),
       ...faults('event', webhooksOf(document)),
       ...faults('parameter', [
         ...members(document, '/components/parameters'),
@@ -57,7 +68,30 @@ describe.each(dates)('%s', (date) => {
   })
 })
 
+test('the newest document declares what holds for all versions, the older ones nothing of it', () => {
+  const declared = (date: string) =>
+    operationsOf(documentOf(date)).flatMap(({ node }) => canonical.filter((name) => name in node))
+  expect(dates.slice(0, -1).flatMap(declared)).toEqual([])
+  const validate = ajv.compile(extensionSchemas.canonicalOperation as Node)
+  const wrong = operationsOf(documentOf(dates.at(-1)!)).filter(({ node, method }) => {
+    const given = canonical.filter((name) => name in node).map((name) => [name, node[name]])
+    return !validate({ method, ...Object.fromEntries(given) })
+  })
+  expect(wrong.map(({ pointer }) => pointer)).toEqual([])
+})
+
 test.each([
+  ['canonicalOperation', { method: 'POST' }],
+  ['canonicalOperation', { method: 'GET', 'x-audit-action': 'pass.read' }],
+  ['canonicalOperation', { method: 'POST', 'x-audit-action': 'revokePass' }],
+  ['canonicalOperation', { method: 'POST', 'x-audit-action': 'pass.revoked', 'x-account': true }],
+])('%s refuses %j', (kind, members) => {
+  const validate = ajv.compile(extensionSchemas[kind] as Node)
+  expect(validate(members)).toBe(false)
+})
+
+test.each([
+  ['schema', { 'x-sensitive': false }],
   ['operation', { 'x-scope': 'write' }],
   ['operation', { 'x-scope': 'write', 'x-rate-limt': 'read' }],
   ['operation', { 'x-scope': 'owner', 'x-rate-limit': 'read' }],

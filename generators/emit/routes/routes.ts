@@ -2,22 +2,26 @@
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import { escapePointer } from '../../document/escape-pointer.ts'
 import { isStream, jsonBody, judgedArray } from '../../ir/bodies.ts'
-import type { Api, Operation, OutputFile, Parameter, Schema } from '../../ir/model.ts'
+import type { ExtensionRules } from '../../ir/extension-rules.ts'
+import type { Api, Extensions, Operation, OutputFile, Parameter, Schema } from '../../ir/model.ts'
 import { camelCase, identifier } from '../../ir/naming.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { Bindings, Bound } from '../translations/translations.ts'
 import { judgedOf } from '../validators/names.ts'
+import { createOperationExtensions } from './operation-extensions.ts'
 
-/** @param apis oldest first. @param bindings the translations of each version. */
+/** @param apis oldest first. @param bindings the translations of each version. @param rules of the family's extensions. */
 export function emitRoutes(
   apis: readonly Api[],
   bindings: ReadonlyMap<string, Bindings>,
   report: Report,
+  rules?: ExtensionRules,
 ): OutputFile[] {
+  const extensionsOf = createOperationExtensions(apis, rules)
   const files = apis.map((api) => ({
     path: `${api.version}/routes.ts`,
-    text: printRoutes(api, bindings.get(api.version), report),
+    text: printRoutes(api, bindings.get(api.version), report, extensionsOf),
   }))
   return [...files, { path: 'versions.ts', text: printVersions(apis) }]
 }
@@ -43,15 +47,21 @@ interface Table {
   readonly file: TypeScriptFile
   readonly report: Report
   readonly bindings: Bindings | undefined
+  readonly extensionsOf: (operation: Operation, canonicalId: string) => Extensions
   /** Rows of parameters that several operations share, by constant name. */
   readonly shared: Map<string, string>
   /** Names of the constants for what is done with answers other than success's own, by their text. */
   readonly answers: Map<string, string>
 }
 
-function printRoutes(api: Api, bindings: Bindings | undefined, report: Report): string {
+function printRoutes(
+  api: Api,
+  bindings: Bindings | undefined,
+  report: Report,
+  extensionsOf: Table['extensionsOf'],
+): string {
   const file = createFile(['version', 'operations', 'answers'])
-  const table: Table = { api, file, report, bindings, shared: new Map(), answers: new Map() }
+  const table: Table = { api, file, report, bindings, extensionsOf, shared: new Map(), answers: new Map() }
   const rows = api.operations.map((operation) => printOperation(table, operation))
   const parameter = file.use('Parameter', '../../runtime/contract.ts', { type: true })
   for (const [name, row] of [...table.shared].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -70,14 +80,15 @@ function printRoutes(api: Api, bindings: Bindings | undefined, report: Report): 
 }
 
 function printOperation(table: Table, operation: Operation): string {
+  const id = table.bindings?.headId(operation) ?? operation.id
   const members: [string, string | undefined][] = [
-    ['id', stringLiteral(table.bindings?.headId(operation) ?? operation.id)],
+    ['id', stringLiteral(id)],
     ['method', stringLiteral(operation.method)],
     ['path', stringLiteral(operation.path)],
     ['status', String(successOf(operation, table))],
     ['stream', isStream(operation) ? 'true' : undefined],
     ['oauth', literal(operation.security.flatMap((each) => each.oauth ?? []))],
-    ['extensions', printExtensions(operation)],
+    ['extensions', printExtensions(table.extensionsOf(operation, id))],
     ['pathParameters', printParameters(table, operation, 'path')],
     ['query', printParameters(table, operation, 'query')],
     ['headers', printParameters(table, operation, 'header')],
@@ -136,11 +147,9 @@ function successOf(operation: Operation, table: Table): number {
   return 200
 }
 
-function printExtensions(operation: Operation): string {
+function printExtensions(extensions: Extensions): string {
   return literal(
-    Object.fromEntries(
-      Object.entries(operation.extensions).map(([name, value]) => [camelCase(name.slice(2)), value]),
-    ),
+    Object.fromEntries(Object.entries(extensions).map(([name, value]) => [camelCase(name.slice(2)), value])),
   )
 }
 
