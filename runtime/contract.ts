@@ -178,33 +178,53 @@ export interface Account {
 /** What a handler may use. Times are service time, in milliseconds since the epoch. */
 export interface Context {
   readonly caller: Caller
-  readonly requestId: string
-  readonly now: number
-  /** Machine time, by which leases are judged. */
-  readonly machineNow: number
+  readonly request: RequestFacts
   /** The environment's database: inside the request's transaction for writes, a pool for reads. */
   readonly db: Database
   /** Makes and reads pagination cursors bound to this request. */
   readonly cursors: Cursors
+  readonly links: Links
+  readonly events: RequestEvents
+  readonly audit: AuditNotes
+  readonly account: Account
+  readonly endpointSecrets: EndpointSecrets
+  /** What the handler's `prepare` gave; undefined where it has none. */
+  readonly prepared: unknown
+}
+
+/** What is known of the request itself. */
+export interface RequestFacts {
+  readonly id: string
+  /** When it came, by the service clock. */
+  readonly now: number
+  /** Machine time, which decides about leases. */
+  readonly machineNow: number
+  /** A header that the operation declares, as it was sent. */
+  header(name: string): string | undefined
+}
+
+/** What addresses are made of that the service answers with. */
+export interface Links {
   /** Origin of this environment's API, without a slash at the end. */
   readonly baseUrl: string
   readonly wallet: Wallet
-  readonly account: Account
-  /** What the handler's `prepare` gave; undefined where it has none. */
-  readonly prepared: unknown
-  /** Event types that the caller's version knows. */
-  readonly eventTypes: ReadonlySet<string>
-  readonly endpointSecrets: EndpointSecrets
-  readonly streams: EventStreams
-  /** The caller's space as it is now, undefined when its key stands no more: for answers that go on. */
-  readonly findSpace: () => Promise<string | undefined>
-  /** A header that the operation declares, as it was sent. */
-  header(name: string): string | undefined
-  note(note: AuditNote): void
-  /** Deliveries were put into the queue: they are looked for as soon as this is committed. */
-  deliverSoon(): void
+}
+
+/** Events of the caller's tenant, as its request sees and makes them. */
+export interface RequestEvents {
+  /** Types that the caller's version knows. */
+  readonly types: ReadonlySet<string>
   /** Records an event, to be written with what the handler writes. Typed by `emit` of events/emit.ts: call that. */
   emit(event: NewEvent): EmittedEvent | undefined
+  /** Deliveries were put into the queue: they are looked for as soon as this is committed. */
+  deliverSoon(): void
+  /** Server-sent events of the types that the caller's version knows, until the client goes or its key is revoked. */
+  stream(after: StreamStart): AsyncIterable<string>
+}
+
+/** The audit log, as a request writes it beside its own entry. */
+export interface AuditNotes {
+  note(note: AuditNote): void
 }
 
 /** Something that happened, in the form of head. */
@@ -233,11 +253,17 @@ export interface EndpointSecrets {
   make(tenantId: string, endpointId: string): { readonly secret: string; readonly sealed: Buffer }
 }
 
+/** A place in the tenant's sequence of events. */
+export interface StreamStart {
+  readonly sequence: number
+  readonly id: string
+}
+
 /** Live streams of a tenant's events. */
 export interface EventStreams {
   /** Server-sent events, one for each event after the given place in the tenant's sequence, until the client goes. */
   open(options: {
-    readonly after: { readonly sequence: number; readonly id: string }
+    readonly after: StreamStart
     readonly types: ReadonlySet<string>
     /** Whose events; undefined when the caller may watch no longer. Asked again and again. */
     readonly findSpace: () => Promise<string | undefined>

@@ -11,8 +11,16 @@ import {
   renameParameter,
   unavailable,
 } from './errors.ts'
-import type { Exchange, Service, WrittenReply } from './exchange.ts'
-import { takeToken } from './take-allowance.ts'
+import {
+  type Exchange,
+  isMetered,
+  type Metered,
+  type Performed,
+  type Routed,
+  type Service,
+  type WrittenReply,
+} from './exchange.ts'
+import { refusalOf, takeToken } from './take-allowance.ts'
 import { wordResults } from './word-results.ts'
 
 const NONE: readonly string[] = []
@@ -23,21 +31,21 @@ const WORTH_READING = 64 * 1024
 const REPLAYED = ['Idempotency-Replayed', 'true']
 
 /** The last step: the reply in the caller's version, written in one go. */
-export function answer(exchange: Exchange, service: Service): void | Promise<void> {
-  const reply = exchange.reply!
-  if (exchange.route!.operation.stream) return stream(exchange, service, reply)
+export function answer(exchange: Performed, service: Service): void | Promise<void> {
+  const { reply } = exchange
+  if (exchange.route.operation.stream) return stream(exchange, service, reply)
   const headers = reply.replayed ? REPLAYED : NONE
   const text = reply.status < 400 ? writeSuccess(exchange, reply) : writeRefusal(exchange, reply)
   send(exchange, service, statusFor(exchange, reply.status), text, headers)
 }
 
-/** What the caller's version answers with where head answers with a status. */
+/** What the caller's version answers with where the canonical version answers with a status. */
 function statusFor({ route }: Exchange, status: number): number {
   return route?.operation.downStatus?.[status] ?? status
 }
 
-function writeSuccess(exchange: Exchange, { status, body, text }: WrittenReply): string {
-  const { operation } = exchange.route!
+function writeSuccess(exchange: Routed, { status, body, text }: WrittenReply): string {
+  const { operation } = exchange.route
   const { body: described } = operation
   const down = translationFor(operation, statusFor(exchange, status))
   if (!down && !described?.each) return text ?? JSON.stringify(body)
@@ -56,16 +64,16 @@ function writeRefusal(exchange: Exchange, { status, text }: WrittenReply): strin
  * An error as the caller's version words it: what a handler refused names its fields as the newest version does. What
  * is refused before its operation is known has the newest shape, which only adds to the older ones.
  */
-function showError({ route, version, reached }: Exchange, status: number, error: ErrorBody): string {
+function showError({ route, answerVersion, reached }: Exchange, status: number, error: ErrorBody): string {
   const { downField, parameterNames } = (reached ? route?.operation : undefined) ?? {}
   const named = parameterNames ? renameParameter(error, parameterNames) : error
   const worded = downField ? renameFields(named, downField) : named
-  const whole = { error: { ...worded, doc_url: version.docUrl(error.code) } }
+  const whole = { error: { ...worded, doc_url: answerVersion.docUrl(error.code) } }
   const down = route && translationFor(route.operation, status)
   return JSON.stringify(down ? down(whole) : whole)
 }
 
-/** What takes an answer with this status, as the caller's version has it, from head to that version. */
+/** What takes an answer with this status, as the caller's version has it, from the canonical version to that one. */
 function translationFor({ status: success, down, downs }: Operation, status: number): Translate | undefined {
   if (status === success) return down
   if (downs) {
@@ -77,7 +85,7 @@ function translationFor({ status: success, down, downs }: Operation, status: num
 }
 
 /** An answer that goes on until either side ends it. */
-async function stream(exchange: Exchange, service: Service, { status, body }: WrittenReply): Promise<void> {
+async function stream(exchange: Performed, service: Service, { status, body }: WrittenReply): Promise<void> {
   const { response } = exchange
   const headers = [...commonHeaders(exchange, service), 'Content-Type', 'text/event-stream']
   const shown = statusFor(exchange, status)
@@ -105,14 +113,15 @@ export function refuse(exchange: Exchange, service: Service, thrown: unknown): v
     return
   }
   const error = toApiError(exchange, service, thrown)
-  if (exchange.allowance) return sendError(exchange, service, error)
-  // What is refused before the buckets costs a token too: an empty bucket then is what the caller hears of.
-  const limited = takeToken(exchange, service)
-  if (limited instanceof Promise) return limited.then((late) => sendError(exchange, service, late ?? error))
-  sendError(exchange, service, limited ?? error)
+  if (isMetered(exchange)) return sendError(exchange, service, error)
+  // What is refused before the buckets costs a token too: the caller is told of an empty bucket rather than of the error.
+  const metered = takeToken(exchange, service)
+  const sendEither = (taken: Metered) =>
+    sendError(taken, service, taken.allowance.allowed ? error : refusalOf(taken.allowance))
+  return metered instanceof Promise ? metered.then(sendEither) : sendEither(metered)
 }
 
-function sendError(exchange: Exchange, service: Service, error: ApiError): void {
+function sendError(exchange: Metered, service: Service, error: ApiError): void {
   if (exchange.response.destroyed || exchange.response.headersSent) return
   exchange.refusal = error.code
   const status = statusFor(exchange, error.status)
@@ -141,7 +150,7 @@ function toApiError(
 
 /** Writes head and body in one go. */
 export function send(
-  exchange: Exchange,
+  exchange: Metered,
   service: Service,
   status: number,
   text: string | undefined,
@@ -162,11 +171,10 @@ export function send(
   response.end(text, length === text.length ? 'latin1' : 'utf8')
 }
 
-function commonHeaders(exchange: Exchange, service: Service): string[] {
-  const { requestId, version } = exchange
-  const allowance = exchange.allowance!
+function commonHeaders(exchange: Metered, service: Service): string[] {
+  const { requestId, answerVersion, allowance } = exchange
   return [
-    ...version.headers,
+    ...answerVersion.headers,
     'Request-Id',
     requestId,
     'X-RateLimit-Limit',

@@ -1,6 +1,6 @@
 import type { Credential } from '../platform/keys/keyring.ts'
 import { ApiError, unauthenticated } from './errors.ts'
-import type { Exchange, Service } from './exchange.ts'
+import type { Authenticated, Exchange, Service } from './exchange.ts'
 
 /** How long a key works after it was marked pending revocation, in milliseconds. */
 const RETIREMENT = 24 * 3_600_000
@@ -9,11 +9,17 @@ const BEARER = /^bearer +([^\s]+)$/i
 
 const KEY_IN_QUERY = /svc_(sk|pk)_|svc%5f(sk|pk)/i
 
-/** Step 2: whose key it is. Known keys are judged at once; others cost a query. */
-export function authenticate(exchange: Exchange, service: Service): void | Promise<void> {
+/** Whose key it is. Known keys are checked at once; others cost a query. */
+export function authenticate(exchange: Exchange, service: Service): Authenticated | Promise<Authenticated> {
   const found = service.keyring.find(readKey(exchange))
-  if (found instanceof Promise) return found.then((credential) => accept(exchange, service, credential))
-  accept(exchange, service, found)
+  return found instanceof Promise
+    ? found.then((credential) => accept(exchange, service, credential))
+    : accept(exchange, service, found)
+}
+
+function accept(exchange: Exchange, service: Service, found: Credential | undefined): Authenticated {
+  exchange.credential = checkCredential(found, service, exchange.now)
+  return exchange as Authenticated
 }
 
 function readKey({ request, search }: Exchange): string {
@@ -47,10 +53,9 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
 
 /** The space of the caller of a request that goes on; undefined when its key would no longer be let in. */
 export async function findSpace(exchange: Exchange, service: Service): Promise<string | undefined> {
-  const later = { ...exchange, now: service.clock.service(service.environment) }
   try {
-    await authenticate(later, service)
-    return later.credential?.space
+    const found = await service.keyring.find(readKey(exchange))
+    return checkCredential(found, service, service.clock.service(service.environment)).space
   } catch (error) {
     if (error instanceof ApiError) return undefined
     throw error
@@ -63,17 +68,18 @@ export async function authenticateAgain(exchange: Exchange, service: Service): P
   await authenticate(exchange, service)
 }
 
-function accept(exchange: Exchange, service: Service, credential: Credential | undefined): void {
+/** @param here service time of the environment. */
+function checkCredential(credential: Credential | undefined, service: Service, here: number): Credential {
   if (!credential) throw unauthenticated('invalid_api_key', 'This key is malformed or unknown.')
   const { revokedAt, retiredAt, environment } = credential
-  // Each environment has its own service clock; a key is judged by the one it belongs to.
-  const now = environment === service.environment ? exchange.now : service.clock.service(environment)
+  // Each environment has its own service clock; a key is checked by the one it belongs to.
+  const now = environment === service.environment ? here : service.clock.service(environment)
   if (revokedAt !== null || (retiredAt !== null && now >= retiredAt + RETIREMENT)) {
     throw unauthenticated('revoked_api_key', 'This key was revoked.')
   }
   if (environment !== service.environment) {
-    const here = service.environment === 'live' ? 'live' : 'the sandbox'
-    throw unauthenticated('environment_mismatch', `This is a ${environment} key; this address is ${here}.`)
+    const served = service.environment === 'live' ? 'live' : 'the sandbox'
+    throw unauthenticated('environment_mismatch', `This is a ${environment} key; this address is ${served}.`)
   }
-  exchange.credential = credential
+  return credential
 }

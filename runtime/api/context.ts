@@ -1,71 +1,159 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Account, Context, Cursors } from '../contract.ts'
+import type {
+  Account,
+  AuditNote,
+  AuditNotes,
+  Context,
+  Cursors,
+  EmittedEvent,
+  NewEvent,
+  RequestEvents,
+  RequestFacts,
+  StreamStart,
+} from '../contract.ts'
 import { renderFor } from '../events/emission.ts'
+import type { RenderedEvent } from '../events/render.ts'
 import type { Database } from '../platform/database/database.ts'
 import { findSpace } from './authenticate.ts'
 import { bindCursors } from './cursors.ts'
-import { callerOf, type Exchange, type Service } from './exchange.ts'
+import { type Admitted, callerOf, type Service } from './exchange.ts'
 
-/** What the handler of this request gets beside its input. */
-export function createContext(
-  exchange: Exchange,
-  service: Service,
-  db: Database,
-  query: Readonly<Record<string, unknown>>,
-  ready?: unknown,
-): Context {
-  return {
-    caller: callerOf(exchange),
-    requestId: exchange.requestId,
-    now: exchange.now,
-    machineNow: service.clock.machine(),
-    db,
-    cursors: exchange.route!.operation.extensions.pagination
-      ? cursorsOf(exchange, service, query)
-      : NO_CURSORS,
-    baseUrl: service.baseUrl,
-    wallet: service.wallet,
-    account: exchange.route!.changesAccount
-      ? service.account.bind(db, {
-          ...exchange.credential!,
-          now: exchange.now,
-          moved: (space) => {
-            exchange.newSpace = space
-          },
-        })
-      : NO_ACCOUNT,
-    prepared: ready,
-    eventTypes: exchange.version.eventTypes,
-    endpointSecrets: service.endpointSecrets,
-    streams: service.streams,
-    findSpace: () => findSpace(exchange, service),
-    header: (name) => headerOf(exchange, name),
-    note: (note) => void exchange.notes.push(note),
-    deliverSoon: () => {
-      exchange.deliveriesDue = true
-    },
-    emit(event) {
-      const rendered = renderFor({ pin: exchange.credential!.pin, now: exchange.now }, event)
-      if (rendered) exchange.events.push(rendered)
-      return rendered
-    },
+/** What a handler has done beside its own statements: it is written, or heeded, once the handler has succeeded. */
+export class Effects implements AuditNotes {
+  readonly notes: AuditNote[] = []
+  readonly events: RenderedEvent[] = []
+  /** The tenant's new space, when the handler wiped the old one. */
+  newSpace: string | undefined = undefined
+  /** It put deliveries into the queue beside those of its events. */
+  hasDeliveries = false
+
+  note(note: AuditNote): void {
+    this.notes.push(note)
   }
 }
 
-function headerOf({ request, route }: Exchange, name: string): string | undefined {
-  const { upHeaders } = route!.operation
-  const headers: IncomingHttpHeaders = upHeaders ? upHeaders(request.headers) : request.headers
-  const value = headers[name.toLowerCase()]
-  return Array.isArray(value) ? value.join(', ') : value
+/**
+ * What the handler of this request gets beside its input.
+ *
+ * @param query in the form of the canonical version.
+ * @param effects undefined where it may have none: in a read, and before the transaction of a write.
+ * @param prepared what its `prepare` gave.
+ */
+export function createContext(
+  exchange: Admitted,
+  service: Service,
+  db: Database,
+  query: Readonly<Record<string, unknown>>,
+  effects?: Effects,
+  prepared?: unknown,
+): Context {
+  const { pagination, account } = exchange.route.operation.extensions
+  return {
+    caller: callerOf(exchange),
+    request: new Facts(exchange, service),
+    db,
+    cursors: pagination ? cursorsOf(exchange, service, query) : NO_CURSORS,
+    links: service.links,
+    events: new Events(exchange, service, effects),
+    audit: effects ?? NO_AUDIT,
+    account: account && effects ? accountOf(exchange, service, db, effects) : NO_ACCOUNT,
+    endpointSecrets: service.endpointSecrets,
+    prepared,
+  }
 }
 
-function cursorsOf(exchange: Exchange, service: Service, query: Readonly<Record<string, unknown>>): Cursors {
+class Facts implements RequestFacts {
+  readonly id: string
+  readonly now: number
+  readonly machineNow: number
+  readonly #exchange: Admitted
+
+  constructor(exchange: Admitted, { clock }: Service) {
+    this.id = exchange.requestId
+    this.now = exchange.now
+    this.machineNow = clock.machine()
+    this.#exchange = exchange
+  }
+
+  header(name: string): string | undefined {
+    const { request, route } = this.#exchange
+    const { upHeaders } = route.operation
+    const headers: IncomingHttpHeaders = upHeaders ? upHeaders(request.headers) : request.headers
+    const value = headers[name.toLowerCase()]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+}
+
+class Events implements RequestEvents {
+  readonly types: ReadonlySet<string>
+  readonly #exchange: Admitted
+  readonly #service: Service
+  readonly #effects: Effects | undefined
+
+  constructor(exchange: Admitted, service: Service, effects: Effects | undefined) {
+    this.types = exchange.version.eventTypes
+    this.#exchange = exchange
+    this.#service = service
+    this.#effects = effects
+  }
+
+  emit(event: NewEvent): EmittedEvent | undefined {
+    if (!this.#effects) throw noEffects()
+    const { credential, now } = this.#exchange
+    const rendered = renderFor({ pin: credential.pin, now }, event)
+    if (rendered) this.#effects.events.push(rendered)
+    return rendered
+  }
+
+  deliverSoon(): void {
+    if (!this.#effects) throw noEffects()
+    this.#effects.hasDeliveries = true
+  }
+
+  stream(after: StreamStart): AsyncIterable<string> {
+    return this.#service.streams.open({
+      after,
+      types: this.types,
+      findSpace: () => findSpace(this.#exchange, this.#service),
+    })
+  }
+}
+
+function noEffects(): Error {
+  return new Error('what only reads, or only prepares, has no effects')
+}
+
+const NO_AUDIT: AuditNotes = {
+  note() {
+    throw noEffects()
+  },
+}
+
+function cursorsOf(exchange: Admitted, service: Service, query: Readonly<Record<string, unknown>>): Cursors {
   return bindCursors({
     key: service.cursorKey,
     environment: service.environment,
-    tenantId: exchange.credential!.tenant.id,
-    operationId: exchange.route!.operation.id,
+    tenantId: exchange.credential.tenant.id,
+    operationId: exchange.route.operation.id,
     query,
+  })
+}
+
+function noCursors(): never {
+  throw new Error('the operation is not declared as paged')
+}
+
+const NO_CURSORS: Cursors = { read: noCursors, write: noCursors }
+
+function accountOf({ credential, now }: Admitted, service: Service, db: Database, effects: Effects): Account {
+  const { tenant, space } = credential
+  return service.account.bind(db, {
+    tenant,
+    space,
+    now,
+    moved: (newSpace) => {
+      effects.newSpace = newSpace
+    },
   })
 }
 
@@ -75,30 +163,27 @@ function noAccount(): never {
 
 const NO_ACCOUNT: Account = { rotateKeys: noAccount, changeBilling: noAccount, wipeSandbox: noAccount }
 
-function noCursors(): never {
-  throw new Error('the operation is not declared as paged')
-}
-
-const NO_CURSORS: Cursors = { read: noCursors, write: noCursors }
-
-/** The handler's input, in the form of head. Translations may change what they get: this comes after the fingerprint. */
-export function createInput(exchange: Exchange): {
+/** What a handler gets of its request, in the form of the canonical version. */
+export interface Input {
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
   readonly body?: unknown
   readonly items?: unknown
-} {
+}
+
+/** Translations may change what they get: this comes after the fingerprint. */
+export function createInput(exchange: Admitted): Input {
   const { pathParameters, query, body, items, route } = exchange
-  const { upPath, upQuery, upBody, body: described } = route!.operation
-  const path = upPath ? (upPath(pathParameters) as Readonly<Record<string, unknown>>) : pathParameters
-  const headQuery = upQuery ? (upQuery(query) as Readonly<Record<string, unknown>>) : query
+  const { upPath, upQuery, upBody, body: described } = route.operation
+  const path = upPath ? (upPath(pathParameters) as Input['path']) : pathParameters
+  const canonicalQuery = upQuery ? (upQuery(query) as Input['query']) : query
   if (items) {
     const up = described?.each?.up
-    const headItems = up
+    const canonicalItems = up
       ? items.map((item) => (item.valid ? { ...item, value: up(item.value) } : item))
       : items
-    return { path, query: headQuery, items: headItems }
+    return { path, query: canonicalQuery, items: canonicalItems }
   }
-  if (body === undefined) return { path, query: headQuery }
-  return { path, query: headQuery, body: upBody ? upBody(body) : body }
+  if (body === undefined) return { path, query: canonicalQuery }
+  return { path, query: canonicalQuery, body: upBody ? upBody(body) : body }
 }

@@ -1,15 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import type {
-  AuditNote,
-  Caller,
-  EndpointSecrets,
-  Environment,
-  EventStreams,
-  Judged,
-  Wallet,
-} from '../contract.ts'
-import type { RenderedEvent } from '../events/render.ts'
+import type { Caller, EndpointSecrets, Environment, EventStreams, Judged, Links } from '../contract.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Pool, Transactions } from '../platform/database/pool/pool.ts'
 import type { Factors } from '../platform/factors/factors.ts'
@@ -21,7 +12,7 @@ import type { AccountDesk } from '../resources/account/changes.ts'
 import type { ProxyTrust } from './address.ts'
 import type { Admission } from './admission.ts'
 import type { ErrorCode } from './errors.ts'
-import type { Outside } from './prepared.ts'
+import type { Destinations } from './prepared.ts'
 import type { Route } from './routes.ts'
 import type { Traffic } from './traffic.ts'
 import type { Versions, VersionTable } from './versions.ts'
@@ -40,13 +31,13 @@ export interface Service {
   readonly limiter: RequestLimiter
   /** Of this process: everybody's requests share its event loop. */
   readonly admission: Admission
-  readonly wallet: Wallet
-  readonly outside: Outside
+  readonly links: Links
+  readonly destinations: Destinations
   readonly endpointSecrets: EndpointSecrets
   readonly streams: EventStreams
   /** How many streams each tenant has open on this node. */
   readonly openStreams: Map<string, number>
-  /** Deliveries are due: whoever makes them had better look. */
+  /** Wakes the workers: the tenant has deliveries that are due. */
   readonly deliveriesDue: (tenantId: string) => void
   readonly versions: Versions
   /** Key of the cursors' MAC. */
@@ -54,15 +45,19 @@ export interface Service {
   readonly proxies: ProxyTrust
   /** How long a body may take to arrive, in milliseconds. */
   readonly bodyMs: number
-  /** Origins, without a slash at the end. */
-  readonly baseUrl: string
+  /** Origin, without a slash at the end. */
   readonly consoleUrl: string
   readonly log: Logger
   /** Absent: nothing is counted, shed or timed. */
   readonly traffic?: Traffic | undefined
 }
 
-/** One request on its way; each stage fills in what it is named for. */
+type Parameters = Readonly<Record<string, unknown>>
+
+/**
+ * One request, as far as it has come: what the stages have found is undefined until they have. There is one object for
+ * each request, made with all its members; the types below say what is known of it after each stage.
+ */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -71,62 +66,118 @@ export interface Exchange {
   readonly beganAt: number
   /** Service time at which it came, milliseconds since the epoch. */
   readonly now: number
+  /** Of the request target, undecoded. */
   readonly path: string
   /** Undecoded, without the question mark. */
   readonly search: string
   /** Of the client, as far as proxies are trusted. */
   readonly address: string
   credential: Credential | undefined
-  /** The current one until another is resolved. */
-  version: VersionTable
+  version: VersionTable | undefined
+  /** In which an answer is worded: the current version until another is resolved. */
+  answerVersion: VersionTable
   route: Route | undefined
+  /** Values of the path's parameters, decoded, in the order of the path. */
+  pathValues: readonly string[] | undefined
   /** What was taken from a bucket; undefined before anything was. */
   allowance: Allowance | undefined
-  pathParameters: Record<string, unknown>
-  query: Record<string, unknown>
+  pathParameters: Parameters | undefined
+  query: Parameters | undefined
   idempotencyKey: string | undefined
   /** As sent, in the caller's version. */
   body: unknown
-  /** Of a batch: judged, valid ones in the form of head. */
-  items: Judged<unknown>[] | undefined
+  /** Of a batch: validated one by one, valid ones in the form of the canonical version. */
+  items: readonly Judged<unknown>[] | undefined
   /** Ends its turn among the tenant's requests; undefined before that has come. */
   leave: (() => void) | undefined
-  /** Whether the handler was reached: what it refuses is worded in head's names. */
+  /** Whether the handler was reached: what it refuses is worded in names of the canonical version. */
   reached: boolean
   reply: WrittenReply | undefined
   /** Code of the error that it was answered with. */
   refusal: ErrorCode | undefined
-  /** What the handler did beside what its operation is called. */
-  notes: AuditNote[]
-  /** What happened by it, in the version that the tenant is pinned to. */
-  events: RenderedEvent[]
-  /** The tenant's new space, when the handler wiped the old one. */
-  newSpace: string | undefined
-  /** It put deliveries into the queue beside those of its events. */
-  deliveriesDue: boolean
 }
 
-/** An answer of success, or a stored one, in the form of head. */
+/** An answer of success, or a stored one, in the form of the canonical version. */
 export interface WrittenReply {
   readonly status: number
   readonly body: unknown
-  /** The body as JSON in the form of head, where it has been written already. */
+  /** The body as JSON, where it has been written already. */
   readonly text: string | undefined
   readonly replayed: boolean
 }
 
-/** One step of the pipeline. It throws an `ApiError` to end the request; only what has to wait gives a promise. */
-export type Stage = (exchange: Exchange, service: Service) => void | Promise<void>
+declare const PASSED: unique symbol
 
-/** The caller, known after the stages of authentication and version. */
-export function callerOf(exchange: Exchange): Caller {
-  const { credential, version } = exchange
-  if (!credential) throw new Error('the caller is asked for before authentication')
+/** A check that leaves nothing behind was passed: only the compiler knows. */
+interface Passed<Check extends string> {
+  readonly [PASSED]: { readonly [Name in Check]: true }
+}
+
+/** Its key is known and in use here. */
+export interface Authenticated extends Exchange {
+  readonly credential: Credential
+}
+/** Its key may be used from where it comes, and belongs to somebody who may develop. */
+export type Trusted = Authenticated & Passed<'holder'>
+export type Versioned = Trusted & { readonly version: VersionTable }
+export type Routed = Versioned & { readonly route: Route; readonly pathValues: readonly string[] }
+/** A bucket was asked for it: it can be answered. */
+export type Metered = Exchange & { readonly allowance: Allowance }
+/** It may be made at this moment. */
+export type Allowed = Routed & Metered
+/** Its key may call the operation. */
+export type Authorized = Allowed & Passed<'operation'>
+export type Addressed = Authorized & { readonly pathParameters: Parameters; readonly query: Parameters }
+/** All of it fits what the caller's version describes. */
+export type Parsed = Addressed & Passed<'body'>
+/** With a second factor where one is needed. */
+export type Confirmed = Parsed & Passed<'factor'>
+/** Its turn among the tenant's requests has come. */
+export type Admitted = Confirmed & Passed<'turn'>
+export type Performed = Admitted & { readonly reply: WrittenReply }
+
+/**
+ * A stage of the pipeline: takes what those before it have found and gives what is known after it, the same object. One
+ * that gives nothing only looks. It throws an `ApiError` to end the request; only what has to wait gives a promise.
+ */
+export type Stage<Found extends Exchange, Next extends Found> = (
+  found: Found,
+  service: Service,
+) => Next | Promise<Next>
+
+export type Look<Found extends Exchange> = (found: Found, service: Service) => void | Promise<void>
+
+/** Stages in the order in which a request goes through them. One that needs more than is known before it does not compile. */
+export interface Stages<Found extends Exchange> {
+  readonly list: readonly AnyStage[]
+  step<Next extends Found>(stage: Stage<Found, Next>): Stages<Next>
+  step(stage: Look<Found>): Stages<Found>
+}
+
+export type AnyStage = (exchange: never, service: Service) => unknown
+
+/** @example createStages().step(authenticate).step(checkHolder) // the other way round does not compile */
+export function createStages(): Stages<Exchange> {
+  return append([])
+}
+
+function append<Found extends Exchange>(list: readonly AnyStage[]): Stages<Found> {
+  const step = (stage: AnyStage) => append<Found>([...list, stage])
+  return { list, step: step as Stages<Found>['step'] }
+}
+
+/** Whether anything was taken from a bucket for the request. */
+export function isMetered(exchange: Exchange): exchange is Metered {
+  return exchange.allowance !== undefined
+}
+
+/** The caller, as the canonical version shows it. */
+export function callerOf({ credential, version }: Versioned): Caller {
   const { tenant, space, environment, key } = credential
   return { tenant, space, environment, key, version: version.name }
 }
 
 /** The environment's database on behalf of the caller. */
-export function databaseOf({ credential }: Exchange, { database }: Service): Transactions {
-  return database.forTenant(credential!.tenant.id)
+export function databaseOf({ credential }: Authenticated, { database }: Service): Transactions {
+  return database.forTenant(credential.tenant.id)
 }

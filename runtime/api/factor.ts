@@ -1,28 +1,29 @@
 import { plainAddress } from './address.ts'
 import { forbidden } from './errors.ts'
-import type { Exchange, Service } from './exchange.ts'
+import type { Confirmed, Parsed, Service } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
 
-/** Step 11: a fresh second factor where the operation asks for one; for a repeated request too. */
-export function requireFactor(exchange: Exchange, service: Service): void | Promise<void> {
-  if (exchange.route!.operation.extensions.factor) return demandFactor(exchange, service)
+/** A fresh second factor where the operation asks for one; for a repeated request too. */
+export function requireFactor(exchange: Parsed, service: Service): Confirmed | Promise<Confirmed> {
+  return exchange.route.operation.extensions.factor ? checkFactor(exchange, service) : (exchange as Confirmed)
 }
 
-async function demandFactor(
-  exchange: Exchange,
+async function checkFactor(
+  exchange: Parsed,
   { factors, environment, consoleUrl }: Service,
-): Promise<void> {
+): Promise<Confirmed> {
   const { credential, route, request } = exchange
   const subject = {
-    tenantId: credential!.tenant.id,
+    tenantId: credential.tenant.id,
     environment,
-    keyId: credential!.key.id,
-    operation: route!.operation.id,
+    keyId: credential.key.id,
+    operation: route.operation.id,
     requestHash: fingerprintOf(exchange),
   }
   const sent = request.headers['service-factor']
   const origin = { requestId: exchange.requestId, ip: plainAddress(exchange.address) }
-  if (sent !== undefined && (await factors.accept(String(sent), subject, origin))) return
+  if (sent !== undefined && (await factors.accept(String(sent), subject, origin)))
+    return exchange as Confirmed
   const message =
     sent === undefined
       ? 'This operation needs a fresh second factor: a code in Service-Factor, or what the page at challenge_url shows.'

@@ -3,7 +3,7 @@ import type { Database } from '../platform/database/database.ts'
 import { waitForSeen } from '../platform/database/pool/flusher.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { ApiError } from './errors.ts'
-import { databaseOf, type Exchange, type Service, type WrittenReply } from './exchange.ts'
+import { type Admitted, databaseOf, type Parsed, type Service, type WrittenReply } from './exchange.ts'
 import { claimKey, forgetAnswer, readAnswer, type StoredAnswer } from './idempotency-queries.ts'
 
 /** How long an answer is kept, in milliseconds of service time. */
@@ -20,49 +20,48 @@ export interface ClaimedKey {
 }
 
 /** The claim of a request with an Idempotency-Key; undefined without one. To be made before anything is translated. */
-export function claimOf(exchange: Exchange): ClaimedKey | undefined {
+export function claimOf(exchange: Admitted): ClaimedKey | undefined {
   if (exchange.idempotencyKey === undefined) return undefined
   return { key: exchange.idempotencyKey, fingerprint: fingerprintOf(exchange) }
 }
 
 /** What the request asks for, in the caller's spelling: SHA-256. */
-export function fingerprintOf({ route, pathParameters, query, body }: Exchange): Buffer {
-  const { method, path } = route!.operation
+export function fingerprintOf({ route, pathParameters, query, body }: Parsed): Buffer {
+  const { method, path } = route.operation
   return hash('sha256', canonicalJson([method, path, pathParameters, query, body ?? null]), 'buffer')
 }
 
 /**
- * Step 12: takes the key for this transaction. Gives the answer that stands under it already, if any; throws
+ * Takes the key for this transaction. Gives the response that is stored under it already, if any; throws
  * `idempotency_in_progress` while another request holds it, and `idempotency_key_reused` when it was for another.
  */
 export async function claim(
   db: Database,
   service: Service,
-  { credential, now }: Exchange,
+  { credential, now }: Admitted,
   claimed: ClaimedKey,
 ): Promise<WrittenReply | undefined> {
-  const { tenant, space } = credential!
+  const { tenant, space } = credential
   const { mine, stored } = await claimKey(db, service.environment, space, claimed.key)
-  const standing = stored && stored.created > now - KEPT_FOR ? stored : undefined
-  if (standing) {
+  if (stored && stored.created > now - KEPT_FOR) {
     waitForSeen(db)
-    return replay(standing, claimed, service, tenant.id)
+    return replay(stored, claimed, service, tenant.id)
   }
   if (!mine) throw inProgress()
   if (stored) forgetAnswer(db, space, claimed.key, now - KEPT_FOR)
   return undefined
 }
 
-/** The answer that another request stored while this one worked: its own work has been undone by the conflict. */
-export async function replayStanding(
+/** The response that another request stored while this one worked: its own work has been undone by the conflict. */
+export async function replayStored(
   service: Service,
-  exchange: Exchange,
+  exchange: Admitted,
   claimed: ClaimedKey,
 ): Promise<WrittenReply> {
-  const { tenant, space } = exchange.credential!
-  const standing = await readAnswer(databaseOf(exchange, service).lasting, space, claimed.key)
-  if (!standing) throw inProgress()
-  return replay(standing, claimed, service, tenant.id)
+  const { tenant, space } = exchange.credential
+  const stored = await readAnswer(databaseOf(exchange, service).lasting, space, claimed.key)
+  if (!stored) throw inProgress()
+  return replay(stored, claimed, service, tenant.id)
 }
 
 function replay(stored: StoredAnswer, claimed: ClaimedKey, service: Service, tenantId: string): WrittenReply {
@@ -74,20 +73,8 @@ function replay(stored: StoredAnswer, claimed: ClaimedKey, service: Service, ten
   return { status, body: undefined, text, replayed: true }
 }
 
-/** Members of answers whose values are secrets: they are seen once, and again by who repeats the request. */
-export const SECRET_MEMBERS = ['secret'] as const
-
-// JSON writes a member's name so, and nothing else: within a string the quotes are escaped.
-const SECRET_NAMES = SECRET_MEMBERS.map((name) => `"${name}":`)
-
-/** An answer as it is kept: sealed when a secret stands in it. */
-export function keepBody(
-  service: Service,
-  tenantId: string,
-  { key }: ClaimedKey,
-  text: string,
-): string | Buffer {
-  if (!SECRET_NAMES.some((name) => text.includes(name))) return text
+/** An answer that may hold a secret, as it is stored: the secret is seen once, and again by who repeats the request. */
+export function sealBody(service: Service, tenantId: string, { key }: ClaimedKey, text: string): Buffer {
   return service.seals.seal(text, sealContext(service, tenantId, key))
 }
 
@@ -118,9 +105,9 @@ function idempotencyError(
   return new ApiError(status, 'idempotency_error', code, message, { param: 'Idempotency-Key', ...wait })
 }
 
-const KEPT_REFUSALS = new Set([404, 409, 422])
+const STORED_REFUSALS = new Set([404, 409, 422])
 
-/** Whether a handler's refusal is the answer that a retry shall get too. */
-export function isKept(error: ApiError): boolean {
-  return KEPT_REFUSALS.has(error.status) && error.type !== 'idempotency_error'
+/** Whether a handler's refusal is the response that a retry gets too. */
+export function isStored(error: ApiError): boolean {
+  return STORED_REFUSALS.has(error.status) && error.type !== 'idempotency_error'
 }

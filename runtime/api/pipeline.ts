@@ -3,43 +3,37 @@ import { newId } from '../platform/ids.ts'
 import { clientAddress } from './address.ts'
 import { answer, refuse, send } from './answer.ts'
 import { authenticate } from './authenticate.ts'
-import { authorize } from './authorize.ts'
+import { authorize, checkHolder } from './check-access.ts'
 import { preflightHeaders } from './cors.ts'
-import { countUse } from './count-use.ts'
-import type { Exchange, Service, Stage } from './exchange.ts'
+import { createStages, type Exchange, type Service } from './exchange.ts'
 import { requireFactor } from './factor.ts'
-import { judgeAddress } from './judge-address.ts'
-import { judgeRole } from './judge-role.ts'
-import { matchRoute } from './match-route.ts'
 import { perform } from './perform.ts'
 import { readBody } from './read-body.ts'
 import { readParameters } from './read-parameters.ts'
-import { resolveVersion } from './resolve-version.ts'
+import { matchRoute, resolveVersion } from './resolve.ts'
 import { shedLoad, shedTenant } from './shed-load.ts'
-import { takeAllowance, takeToken } from './take-allowance.ts'
+import { countUse, refusalOf, takeAllowance, takeToken } from './take-allowance.ts'
 import { takeTurn } from './take-turn.ts'
 import { limitTransport } from './transport.ts'
 
 /** What every request under /v1 goes through, top to bottom. The order is part of the contract. */
-const STAGES: readonly Stage[] = [
-  shedLoad,
-  limitTransport,
-  authenticate,
-  shedTenant,
-  judgeAddress,
-  judgeRole,
-  resolveVersion,
-  matchRoute,
-  takeAllowance,
-  countUse,
-  authorize,
-  readParameters,
-  readBody,
-  requireFactor,
-  takeTurn,
-  perform, // idempotency claim, translation to head, handler, audit, stored answer, commit
-  answer, // translation to the caller's version
-]
+const STAGES = createStages()
+  .step(shedLoad)
+  .step(limitTransport)
+  .step(authenticate)
+  .step(shedTenant)
+  .step(checkHolder) // the address it comes from, the role of the key's owner
+  .step(resolveVersion)
+  .step(matchRoute)
+  .step(takeAllowance)
+  .step(countUse)
+  .step(authorize)
+  .step(readParameters)
+  .step(readBody)
+  .step(requireFactor)
+  .step(takeTurn)
+  .step(perform) // idempotency claim, translation to the canonical version, handler, audit, stored response, commit
+  .step(answer).list as readonly ((exchange: Exchange, service: Service) => unknown)[] // translation to the caller's version
 
 /** Carries one request through the pipeline. Never rejects: whatever happens is answered. */
 export async function runPipeline(
@@ -52,14 +46,14 @@ export async function runPipeline(
   try {
     const preflight = preflightHeaders(request, exchange.path, service)
     if (preflight) {
-      const limited = await takeToken(exchange, service)
-      if (limited) throw limited
-      send(exchange, service, 204, undefined, preflight)
+      const metered = await takeToken(exchange, service)
+      if (!metered.allowance.allowed) throw refusalOf(metered.allowance)
+      send(metered, service, 204, undefined, preflight)
       return
     }
     for (const stage of STAGES) {
       const pending = stage(exchange, service)
-      if (pending === undefined) continue
+      if (!(pending instanceof Promise)) continue
       await pending
       // The client went away, or this took too long and was answered meanwhile.
       if (response.destroyed || response.headersSent) return
@@ -85,11 +79,13 @@ function beginExchange(request: IncomingMessage, response: ServerResponse, servi
     search,
     address: clientAddress(request, service.proxies),
     credential: undefined,
-    version: service.versions.current,
+    version: undefined,
+    answerVersion: service.versions.current,
     route: undefined,
+    pathValues: undefined,
     allowance: undefined,
-    pathParameters: {},
-    query: {},
+    pathParameters: undefined,
+    query: undefined,
     idempotencyKey: undefined,
     body: undefined,
     items: undefined,
@@ -97,10 +93,6 @@ function beginExchange(request: IncomingMessage, response: ServerResponse, servi
     reached: false,
     reply: undefined,
     refusal: undefined,
-    notes: [],
-    events: [],
-    newSpace: undefined,
-    deliveriesDue: false,
   }
 }
 

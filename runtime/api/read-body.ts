@@ -1,6 +1,6 @@
 import type { Body, Detail, Judged } from '../contract.ts'
 import { validationFailed } from './errors.ts'
-import type { Exchange, Service } from './exchange.ts'
+import type { Addressed, Parsed, Service } from './exchange.ts'
 import { explainAll } from './explanation.ts'
 import { findForbidden, type Tally } from './inspect-json.ts'
 import { malformedJson, parseJson, readBytes, requireJsonType } from './json-body.ts'
@@ -8,18 +8,18 @@ import { findMisspelt } from './number-spelling.ts'
 import { type JsonScan, scanJson } from './scan-json.ts'
 import type { VersionTable } from './versions.ts'
 
-/** Step 10: the body, as the caller's version describes it. */
-export function readBody(exchange: Exchange, { bodyMs }: Service): void | Promise<void> {
-  if (exchange.route!.writes) return readWritten(exchange, bodyMs)
+/** The body, as the caller's version describes it. */
+export function readBody(exchange: Addressed, { bodyMs }: Service): Parsed | Promise<Parsed> {
+  return exchange.route.write ? readWritten(exchange, bodyMs) : (exchange as Parsed)
 }
 
-async function readWritten(exchange: Exchange, bodyMs: number): Promise<void> {
+async function readWritten(exchange: Addressed, bodyMs: number): Promise<Parsed> {
   const { request, version, route } = exchange
-  const { body } = route!.operation
+  const { body } = route.operation
   const bytes = await readBytes(request, bodyMs)
   if (bytes.length === 0) {
     if (body?.required) throw malformedJson('This operation needs a JSON body.')
-    return
+    return exchange as Parsed
   }
   requireJsonType(request.headers['content-type'])
   const value = parseJson(bytes)
@@ -28,16 +28,17 @@ async function readWritten(exchange: Exchange, bodyMs: number): Promise<void> {
   if (forbidden.whole) throw validationFailed([forbidden.whole])
   if (!body) {
     requireNothing(value)
-    return
+    return exchange as Parsed
   }
   if (!body.validate(value)) throw validationFailed(explainAll(version.document, body.pointer, value))
   exchange.body = value
   if (body.each) {
     exchange.items = validateItems(body.each, value, forbidden.items, version)
-    return
+    return exchange as Parsed
   }
   const misspelt = scan.hasFractions ? findMisspelt(bytes, version.document, body.pointer) : []
   if (misspelt.length > 0) throw validationFailed(misspelt)
+  return exchange as Parsed
 }
 
 type Each = NonNullable<Body['each']>

@@ -1,36 +1,47 @@
 import type { Parameter } from '../contract.ts'
 import { type ErrorCode, invalidParameter, notFound } from './errors.ts'
-import type { Exchange } from './exchange.ts'
+import type { Addressed, Authorized } from './exchange.ts'
 import { explainFirst } from './explanation.ts'
+import type { VersionTable } from './versions.ts'
 
-/** Step 9: path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. */
-export function readParameters(exchange: Exchange): void {
-  judgePath(exchange)
-  const route = exchange.route!
-  if (exchange.search !== '') {
-    for (const [name, text] of splitQuery(exchange.search)) {
+/** Path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. */
+export function readParameters(exchange: Authorized): Addressed {
+  exchange.pathParameters = readPath(exchange)
+  exchange.query = readQuery(exchange)
+  exchange.idempotencyKey = readIdempotencyKey(exchange)
+  return exchange as Addressed
+}
+
+type Values = Record<string, unknown>
+
+/** A malformed identifier names nothing. */
+function readPath({ route, pathValues }: Authorized): Values {
+  const values: Values = {}
+  for (const [index, name] of route.pathNames.entries()) values[name] = pathValues[index]
+  for (const { name, type, validate } of route.operation.pathParameters) {
+    const value = readValue(type, values[name] as string)
+    if (value === undefined || !validate(value)) throw notFound()
+    values[name] = value
+  }
+  return values
+}
+
+function readQuery({ route, version, search }: Authorized): Values {
+  const values: Values = {}
+  if (search !== '') {
+    for (const [name, text] of splitQuery(search)) {
       const parameter = route.query.get(name)
       if (!parameter) throw invalidParameter('unknown_parameter', name, `There is no parameter ${name} here.`)
-      if (Object.hasOwn(exchange.query, name)) {
+      if (Object.hasOwn(values, name)) {
         throw invalidParameter('repeated_parameter', name, `${name} stands more than once.`)
       }
-      exchange.query[name] = decodeValue(exchange, parameter, text)
+      values[name] = decodeValue(version, parameter, text)
     }
   }
   for (const { name } of route.requiredQuery) {
-    if (!Object.hasOwn(exchange.query, name))
-      throw invalidParameter('missing_field', name, `${name} is required.`)
+    if (!Object.hasOwn(values, name)) throw invalidParameter('missing_field', name, `${name} is required.`)
   }
-  readIdempotencyKey(exchange)
-}
-
-/** A malformed identifier names nothing. */
-function judgePath({ route, pathParameters }: Exchange): void {
-  for (const parameter of route!.operation.pathParameters) {
-    const value = readValue(parameter.type, pathParameters[parameter.name] as string)
-    if (value === undefined || !parameter.validate(value)) throw notFound()
-    pathParameters[parameter.name] = value
-  }
+  return values
 }
 
 const SHOWN_NAME = 100
@@ -63,7 +74,7 @@ function decode(raw: string, param: string): string {
 const INTEGER = /^(0|-?[1-9]\d*)$/
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/
 
-function decodeValue(exchange: Exchange, parameter: Parameter, text: string): unknown {
+function decodeValue(version: VersionTable, parameter: Parameter, text: string): unknown {
   const value = readValue(parameter.type, text)
   if (value === undefined) {
     throw invalidParameter(
@@ -72,7 +83,7 @@ function decodeValue(exchange: Exchange, parameter: Parameter, text: string): un
       `${parameter.name} must be ${NEEDS[parameter.type]}.`,
     )
   }
-  if (!parameter.validate(value)) throw refuseValue(exchange, parameter, value)
+  if (!parameter.validate(value)) throw refuseValue(version, parameter, value)
   return parameter.set ? [value] : value
 }
 
@@ -96,8 +107,8 @@ function readValue(type: Parameter['type'], text: string): unknown {
   }
 }
 
-function refuseValue({ version }: Exchange, { name, pointer, type }: Parameter, value: unknown) {
-  const { issue } = explainFirst(version.document, pointer, value)
+function refuseValue({ document }: VersionTable, { name, pointer, type }: Parameter, value: unknown) {
+  const { issue } = explainFirst(document, pointer, value)
   return invalidParameter(faultCode(name, type), name, `${name} ${issue}.`)
 }
 
@@ -110,16 +121,16 @@ const KEY_HEADER = 'Idempotency-Key'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-function readIdempotencyKey(exchange: Exchange): void {
-  const { idempotency } = exchange.route!
-  if (idempotency === 'none') return
-  const header = exchange.request.headers['idempotency-key']
+function readIdempotencyKey({ route, request }: Authorized): string | undefined {
+  const { idempotency } = route
+  if (idempotency === 'none') return undefined
+  const header = request.headers['idempotency-key']
   if (header === undefined) {
-    if (idempotency === 'optional') return
+    if (idempotency === 'optional') return undefined
     throw invalidParameter('missing_field', KEY_HEADER, `Every POST needs the header ${KEY_HEADER}.`)
   }
   const text = String(header)
   if (!UUID.test(text))
     throw invalidParameter('invalid_format', KEY_HEADER, `${KEY_HEADER} must be one UUID.`)
-  exchange.idempotencyKey = text.toLowerCase()
+  return text.toLowerCase()
 }

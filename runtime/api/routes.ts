@@ -1,23 +1,26 @@
-import type { Context, Method, Operation, Parameter, Reply } from '../contract.ts'
+import type { Context, Method, Operation, OperationExtensions, Parameter, Reply } from '../contract.ts'
 import { type Bucket, LIMITS } from '../platform/limits/limiter.ts'
-import { actionOf } from './audit-actions.ts'
-import type { KeptForm, Outside } from './prepared.ts'
-
-/** Operations that write to the control schema, which the roles of the environments cannot. */
-const CHANGE_ACCOUNT = new Set(['updateBilling', 'rotateCredentials', 'wipeSandbox'])
-
-/** Of these, the ones that concern both environments. */
-const CONCERN_ACCOUNT = new Set(['updateBilling'])
+import type { PrepareContext, StoredForm } from './prepared.ts'
 
 /** Any handler, as the pipeline calls it: the generated interfaces say what each really takes. */
 export interface Handler {
   (context: Context, input: never, ahead?: unknown): Promise<Reply>
-  /** What it asks outside before its transaction begins. */
-  readonly prepare?: (outside: Outside, input: never, context: Context) => Promise<unknown>
+  /** What it asks before its transaction begins. */
+  readonly prepare?: (context: PrepareContext, input: never) => Promise<unknown>
   /** What it asks of its transaction while that claims the key. */
   readonly ahead?: (context: Context, input: never) => Promise<unknown>
-  /** How its answers are kept, where that is not how they are sent. */
-  readonly kept?: KeptForm<unknown>
+  /** How its answers are stored, where that is not how they are sent. */
+  readonly stored?: StoredForm<unknown>
+}
+
+/** What the documents declare of an operation that writes. */
+export interface WriteRules {
+  /** What the audit log calls it. */
+  readonly auditAction: string
+  /** It changes what belongs to the account: as far as the caller's environment is concerned, or the whole. */
+  readonly account: OperationExtensions['account'] | undefined
+  /** Its success may answer with a secret. */
+  readonly sensitive: boolean
 }
 
 /** An operation with what the pipeline would otherwise look up for every request. */
@@ -26,13 +29,8 @@ export interface Route {
   readonly bucket: Bucket
   /** Undefined while nobody has written it. */
   readonly handler: Handler | undefined
-  readonly writes: boolean
-  /** What the audit log calls it. */
-  readonly action: string
-  /** Whether it changes what belongs to the account rather than to an environment. */
-  readonly changesAccount: boolean
-  /** Whether the audit logs of both environments tell of it. */
-  readonly concernsAccount: boolean
+  /** Undefined for a read. */
+  readonly write: WriteRules | undefined
   /** Names of the path's parameters, in the order of the path. */
   readonly pathNames: readonly string[]
   readonly query: ReadonlyMap<string, Parameter>
@@ -40,6 +38,7 @@ export interface Route {
   readonly idempotency: 'required' | 'optional' | 'none'
 }
 
+/** @throws where the documents say less of the operation than the pipeline needs. */
 export function createRoute(operation: Operation, handler: Handler | undefined): Route {
   const { rateLimit } = operation.extensions
   if (!isBucket(rateLimit)) throw new Error(`${operation.id}: there is no rate bucket ${rateLimit}`)
@@ -49,10 +48,7 @@ export function createRoute(operation: Operation, handler: Handler | undefined):
     operation,
     bucket: rateLimit,
     handler,
-    writes: operation.method !== 'GET',
-    action: actionOf(operation.id),
-    changesAccount: CHANGE_ACCOUNT.has(operation.id),
-    concernsAccount: CONCERN_ACCOUNT.has(operation.id),
+    write: operation.method === 'GET' ? undefined : writeRulesOf(operation),
     pathNames: splitPath(operation.path)
       .filter((segment) => segment.startsWith('{'))
       .map((segment) => segment.slice(1, -1)),
@@ -60,6 +56,12 @@ export function createRoute(operation: Operation, handler: Handler | undefined):
     requiredQuery: operation.query.filter((parameter) => parameter.required),
     idempotency: key && operation.method === 'POST' ? idempotency : 'none',
   }
+}
+
+function writeRulesOf({ id, extensions }: Operation): WriteRules {
+  const { auditAction, account, sensitive = false } = extensions
+  if (auditAction === undefined) throw new Error(`${id}: no audit action is declared`)
+  return { auditAction, account, sensitive }
 }
 
 function isBucket(name: string): name is Bucket {

@@ -1,6 +1,6 @@
 import { type Allowance, LIMITS } from '../platform/limits/limiter.ts'
 import { unavailable } from './errors.ts'
-import type { Exchange, Service } from './exchange.ts'
+import type { Authenticated, Exchange, Service } from './exchange.ts'
 
 /** Before all else: what cannot be carried is turned away, at hardly any cost and without asking anybody. */
 export function shedLoad(exchange: Exchange, { traffic, clock }: Service): void {
@@ -13,8 +13,8 @@ export function shedLoad(exchange: Exchange, { traffic, clock }: Service): void 
  * As soon as it is known whose request it is: a tenant whose own requests make the database's queue too long is turned away,
  * and nobody else. It costs no token.
  */
-export function shedTenant(exchange: Exchange, { traffic, clock }: Service): void {
-  if (!traffic?.crowdedBy(exchange.credential!.tenant.id)) return
+export function shedTenant(exchange: Authenticated, { traffic, clock }: Service): void {
+  if (!traffic?.crowdedBy(exchange.credential.tenant.id)) return
   exchange.allowance = untouched(clock.machine())
   throw unavailable('Too many of your requests wait for the database; let some of them finish first.')
 }

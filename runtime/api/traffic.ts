@@ -76,13 +76,13 @@ export function createTraffic(options: TrafficOptions): Traffic {
   const [shed, limited] = [new Map<string, number>(), new Map<string, number>()]
   let [aborted, expired] = [0, 0]
 
-  const tallyOf = ({ route, version }: Exchange): OperationTally => {
+  const tallyOf = ({ route, answerVersion }: Exchange): OperationTally => {
     const known = tallies.get(route ?? UNKNOWN)
     if (known) return known
     const tally: OperationTally = {
       environment,
       operation: route?.operation.id ?? '',
-      version: route ? version.name : '',
+      version: route ? answerVersion.name : '',
       statuses: new Map(),
       durations: Array(DURATIONS_MS.length + 1).fill(0),
       totalMs: 0,
@@ -154,13 +154,13 @@ export function createTraffic(options: TrafficOptions): Traffic {
 
 /** A request in the log: never its headers, query or body, and of its path only what the documents know. */
 function describeRequest(exchange: Exchange, status: number, ms: number): object {
-  const { requestId, request, route, version, credential, address, refusal } = exchange
+  const { requestId, request, route, answerVersion, credential, address, refusal } = exchange
   return {
     requestId,
     method: request.method,
     path: route?.operation.path,
     operation: route?.operation.id,
-    version: version.name,
+    version: answerVersion.name,
     status,
     code: refusal,
     ms: Math.round(ms * 10) / 10,

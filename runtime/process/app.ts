@@ -8,8 +8,8 @@ import { refuse } from '../api/answer.ts'
 import { type ContractGuard, createContractGuard } from '../api/contract-guard.ts'
 import { type ApiError, internalError, notFound } from '../api/errors.ts'
 import type { Service } from '../api/exchange.ts'
-import { createOutside, sendError } from '../api/outside.ts'
 import { runPipeline } from '../api/pipeline.ts'
+import { createUnversioned, sendError } from '../api/unversioned.ts'
 import { createVersions, type Handlers } from '../api/versions.ts'
 import type { Environment, Wallet } from '../contract.ts'
 import type { Hints } from '../events/hints.ts'
@@ -89,7 +89,7 @@ export function createApi(deps: Deps, environment: Environment): RequestListener
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(createOutside(service, () => isReady(deps, environment)))
+  app.use(createUnversioned(service, () => isReady(deps, environment)))
   const fail = (response: ServerResponse, error?: unknown) => {
     if (response.headersSent) response.destroy()
     else
@@ -142,8 +142,8 @@ function createService(deps: Deps, environment: Environment): Service {
     keyring,
     limiter,
     admission,
-    wallet,
-    outside: { destinations: deps.outbound[environment] },
+    links: { baseUrl: baseUrls[environment], wallet },
+    destinations: { check: (url) => deps.outbound[environment].judge(url) },
     endpointSecrets: createEndpointSecrets(seals, environment),
     streams: createEventStreams({ database: database[environment], environment, hints, isLeaving }),
     openStreams: new Map(),
@@ -152,7 +152,6 @@ function createService(deps: Deps, environment: Environment): Service {
     cursorKey: deriveSecret(pepper, 'cursors'),
     proxies: readTrust(settings.trustedProxies),
     bodyMs: settings.timeouts.bodyMs,
-    baseUrl: baseUrls[environment],
     consoleUrl: baseUrls.console,
     log,
     traffic: deps.operations?.watch(environment, (exchange, error) => void refuse(exchange, service, error)),

@@ -2,11 +2,11 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { type ContractJudge, cutDocument, openJudge } from '../../runtime/api/contract-judge.ts'
 import { ApiError } from '../../runtime/api/errors.ts'
-import type { Exchange, Service } from '../../runtime/api/exchange.ts'
-import { matchRoute } from '../../runtime/api/match-route.ts'
+import type { Authorized, Service, Versioned } from '../../runtime/api/exchange.ts'
 import { splitTarget } from '../../runtime/api/pipeline.ts'
 import { readBody } from '../../runtime/api/read-body.ts'
 import { readParameters } from '../../runtime/api/read-parameters.ts'
+import { matchRoute } from '../../runtime/api/resolve.ts'
 import { limitTransport } from '../../runtime/api/transport.ts'
 import type { Versions, VersionTable } from '../../runtime/api/versions.ts'
 import type { Case, RequestDocument } from './requests.ts'
@@ -31,19 +31,15 @@ export async function judgeByStages(
     request,
     ...splitTarget(target),
     version,
-    route: undefined,
-    pathParameters: {},
-    query: {},
-    body: undefined,
     items: undefined,
-    idempotencyKey: undefined,
-  } as unknown as Exchange
+  } as unknown as Versioned
   const service = { versions, bodyMs: 60_000 } as unknown as Service
   try {
     limitTransport(exchange)
-    matchRoute(exchange, service)
-    readParameters(exchange)
-    await readBody(exchange, service)
+    const routed = matchRoute(exchange, service)
+    // What stands between the two asks who calls: here nobody does.
+    const addressed = readParameters(routed as Authorized)
+    await readBody(addressed, service)
   } catch (error) {
     if (error instanceof ApiError) return { code: error.code, message: error.message }
     throw error

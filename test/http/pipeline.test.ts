@@ -47,7 +47,7 @@ function operation(given: Given = {}): Operation {
     query: [],
     headers: [],
     ...given,
-    extensions: { scope: 'read', rateLimit: 'read', ...given.extensions },
+    extensions: { scope: 'read', rateLimit: 'read', auditAction: 'thing.done', ...given.extensions },
   }
 }
 
@@ -108,8 +108,8 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
     limiter: createLimiter(),
     admission: createAdmission(createPresence()),
-    wallet: { signGoogleLink: async () => '' },
-    outside: { destinations: { judge: async () => undefined } },
+    links: { baseUrl: 'http://api', wallet: { signGoogleLink: async () => '' } },
+    destinations: { check: async () => undefined },
     endpointSecrets: createEndpointSecrets(createSeals('pepper'), environment),
     streams: { open: NO_STREAM },
     openStreams: new Map<string, number>(),
@@ -123,7 +123,6 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     cursorKey: 'key',
     proxies: 0,
     bodyMs: 10_000,
-    baseUrl: 'http://api',
     consoleUrl: 'http://console',
     log: pino({ level: 'silent' }),
   }
@@ -412,7 +411,7 @@ test('path, query and headers reach the handler as head names them', async () =>
     }),
     handlers: {
       getThing: async (context, input) => {
-        seen = [input, context.header('New-Key'), context.header('Old-Key')]
+        seen = [input, context.request.header('New-Key'), context.request.header('Old-Key')]
         return { status: 200, body: {} }
       },
     },

@@ -16,9 +16,9 @@ export const accountHandlers = {
     return { status: 200, body: showMe({ ...caller, tenant: { ...caller.tenant, plan: now } }) }
   },
 
-  async rotateCredentials({ account, note }) {
+  async rotateCredentials({ account, audit }) {
     const keys = await account.rotateKeys()
-    for (const { replacesId } of keys) note({ action: 'key.rotated', targetId: replacesId })
+    for (const { replacesId } of keys) audit.note({ action: 'key.rotated', targetId: replacesId })
     return {
       status: 200,
       body: {

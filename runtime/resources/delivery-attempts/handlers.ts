@@ -39,7 +39,7 @@ export const deliveryAttemptsHandlers = {
     return { status: 200, body: showAttempt(row) }
   },
 
-  async retryDeliveryAttempt({ caller, db, now, deliverSoon }, { path }) {
+  async retryDeliveryAttempt({ caller, request, db, events }, { path }) {
     const [endpoint, isWaiting, row] = await Promise.all([
       readEndpoint(db, caller.space, path.whe_id),
       lockWaiting(db, caller.space, path.wdla_id),
@@ -51,8 +51,8 @@ export const deliveryAttemptsHandlers = {
     if (!(await readEvent(db, caller.space, row.event_id))) {
       throw invalidState('The event is no longer kept.')
     }
-    const reset = await retryAttempt(db, caller.space, row.id, now)
-    deliverSoon()
+    const reset = await retryAttempt(db, caller.space, row.id, request.now)
+    events.deliverSoon()
     return { status: 202, body: showAttempt(reset) }
   },
 } satisfies DeliveryAttemptsHandlers

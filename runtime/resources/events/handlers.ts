@@ -12,37 +12,32 @@ type Event = components['schemas']['Event']
 const ALL_TYPES = Object.keys(views[current] ?? {})
 
 export const eventsHandlers = {
-  async listEvents({ caller, db, cursors, eventTypes }, { query }) {
+  async listEvents({ caller, db, cursors, events }, { query }) {
     const page = readPage(query, cursors)
     // Events of types that the caller's version lacks are left out before the page is cut.
-    const types: readonly string[] = query.type ?? [...eventTypes]
+    const types: readonly string[] = query.type ?? [...events.types]
     const areMost = ALL_TYPES.every((type) => types.includes(type))
     const filter = { created: readCreated(query), types, areMost }
     const records = await listEvents(db, caller.space, filter, page)
     return { status: 200, body: showList(records, page, cursors, ({ body }) => JSON.parse(body) as Event) }
   },
 
-  async getEvent({ caller, db, eventTypes }, { path }) {
+  async getEvent({ caller, db, events }, { path }) {
     const row = await readEvent(db, caller.space, path.event_id)
-    if (!row || !eventTypes.has(row.type)) throw notFound()
+    if (!row || !events.types.has(row.type)) throw notFound()
     return { status: 200, body: JSON.parse(row.body) as Event }
   },
 
   async streamEvents(context) {
-    const { streams, eventTypes, findSpace } = context
-    const after = await startOf(context)
-    return {
-      status: 200,
-      body: streams.open({ after, types: eventTypes, findSpace }),
-    }
+    return { status: 200, body: context.events.stream(await startOf(context)) }
   },
 } satisfies EventsHandlers
 
 const LAST_SEEN = 'Last-Event-ID'
 
 /** Where a stream starts: after the event last seen, or with what is yet to happen. */
-async function startOf({ caller, db, header }: Context): Promise<EventPlace> {
-  const last = header(LAST_SEEN)
+async function startOf({ caller, request, db }: Context): Promise<EventPlace> {
+  const last = request.header(LAST_SEEN)
   if (last === undefined) return readEventHead(db, caller.space)
   if (last === BEFORE_EVENTS) return { sequence: 0, id: last }
   const event = await readEvent(db, caller.space, last)

@@ -22,7 +22,8 @@ type PassTemplate = components['schemas']['PassTemplate']
 
 export const passTemplatesHandlers = {
   async createPassTemplate(context, { body }) {
-    const { caller, db, now } = context
+    const { caller, db, events } = context
+    const { now } = context.request
     const { kind, name, brand, fields = [], barcode, relevant_locations = [], metadata = {} } = body
     requireGood(judgeTemplate({ fields, brand, metadata }))
     const row: TemplateRow = {
@@ -40,7 +41,7 @@ export const passTemplatesHandlers = {
     }
     await insertTemplate(db, caller.space, row)
     const shown = showTemplate(row)
-    emit(context, { type: 'pass_template.created', data: { pass_template: shown } })
+    emit(events, { type: 'pass_template.created', data: { pass_template: shown } })
     return { status: 201, body: shown }
   },
 
@@ -62,7 +63,8 @@ export const passTemplatesHandlers = {
   },
 
   async updatePassTemplate(context, { path, body }) {
-    const { caller, db, now } = context
+    const { caller, db, events } = context
+    const { now } = context.request
     const row = await lockTemplate(db, caller.space, path.template_id)
     if (!row) throw notFound()
     const changed: TemplateRow = { ...row, ...patchContent(row, body), updated: now }
@@ -70,19 +72,20 @@ export const passTemplatesHandlers = {
     await updateTemplate(db, caller.space, changed)
     const shown = showTemplate(changed)
     const before = { pass_template: showTemplate(row) }
-    emit(context, { type: 'pass_template.updated', data: { pass_template: shown }, before })
+    emit(events, { type: 'pass_template.updated', data: { pass_template: shown }, before })
     return { status: 200, body: shown }
   },
 
   async archivePassTemplate(context, { path }) {
-    const { caller, db, now } = context
+    const { caller, db, events } = context
+    const { now } = context.request
     const row = await lockTemplate(db, caller.space, path.template_id)
     if (!row) throw notFound()
     if (row.status === 'archived') throw invalidState('The template is archived already.')
     const archived: TemplateRow = { ...row, status: 'archived', updated: now }
     await updateTemplate(db, caller.space, archived)
     const shown = showTemplate(archived)
-    emit(context, { type: 'pass_template.archived', data: { pass_template: shown } })
+    emit(events, { type: 'pass_template.archived', data: { pass_template: shown } })
     return { status: 200, body: shown }
   },
 } satisfies PassTemplatesHandlers

@@ -48,13 +48,13 @@ export async function changePasses(
 }
 
 function tell(context: Context, { type }: PassRequest, before: PassRow, after: PassRow): void {
-  const show = (pass: PassRow) => ({ pass: showPass(pass, context.baseUrl, context.now) })
+  const show = (pass: PassRow) => ({ pass: showPass(pass, context.links.baseUrl, context.request.now) })
   // Archived before anybody had noted that its time was over.
   if (after.status === 'expired' && before.status !== 'expired') {
-    emit(context, { type: 'pass.expired', data: show({ ...before, status: 'expired' }) })
+    emit(context.events, { type: 'pass.expired', data: show({ ...before, status: 'expired' }) })
   }
-  if (type === 'pass.updated') emit(context, { type, data: show(after), before: show(before) })
-  else emit(context, { type, data: show(after) })
+  if (type === 'pass.updated') emit(context.events, { type, data: show(after), before: show(before) })
+  else emit(context.events, { type, data: show(after) })
 }
 
 function attempt(request: PassRequest, pass: PassRow | undefined): PassRow | ApiError {

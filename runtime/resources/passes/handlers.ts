@@ -2,7 +2,7 @@ import type { PassesHandlers } from '../../../generated/head/handlers.ts'
 import type { components } from '../../../generated/head/types.ts'
 import { ApiError, describeItemError, notFound, validationFailed } from '../../api/errors.ts'
 import { type CreatedQuery, readCreated, readPage, showList } from '../../api/list-query.ts'
-import { keeping, prepared } from '../../api/prepared.ts'
+import { prepared, storing } from '../../api/prepared.ts'
 import type { Context, Detail, Judged } from '../../contract.ts'
 import type { Moulds } from '../pass-templates/queries.ts'
 import { archive, changePasses, type PassRequest, patch, revoke } from './changes.ts'
@@ -22,10 +22,10 @@ interface Items<Item> {
 }
 
 export const passesHandlers = {
-  createPass: keeping(
+  createPass: storing(
     answersWithPasses,
     prepared(
-      (_outside, { body }: { body: PassOrder }, context) => signIds(context, [body.template_id]),
+      (context, { body }: { body: PassOrder }) => signIds(context, [body.template_id]),
       async (context, { body }, signed, ahead: Promise<Moulds>) => {
         const [outcome] = await issuePasses(context, [body], signed, ahead)
         return { status: 201 as const, body: show(context, outcome) }
@@ -34,39 +34,39 @@ export const passesHandlers = {
     ),
   ),
 
-  async listPasses({ caller, db, now, cursors, baseUrl }, { query }) {
+  async listPasses({ caller, request: { now }, db, cursors, links }, { query }) {
     const page = readPage(query, cursors)
     const records = await listPasses(db, caller.space, readFilter(query), page, now)
-    return { status: 200, body: showList(records, page, cursors, (row) => showPass(row, baseUrl, now)) }
+    return { status: 200, body: showList(records, page, cursors, (row) => showPass(row, links.baseUrl, now)) }
   },
 
-  async countPasses({ caller, db, now }, { query }) {
-    const count = await countPasses(db, caller.space, readFilter(query), now)
+  async countPasses({ caller, request, db }, { query }) {
+    const count = await countPasses(db, caller.space, readFilter(query), request.now)
     return { status: 200, body: { object: 'count', count } }
   },
 
-  async getPass({ caller, db, now, baseUrl }, { path }) {
+  async getPass({ caller, request, db, links }, { path }) {
     const row = await readPass(db, caller.space, path.pass_id)
     if (!row) throw notFound()
-    return { status: 200, body: showPass(row, baseUrl, now) }
+    return { status: 200, body: showPass(row, links.baseUrl, request.now) }
   },
 
   async updatePass(context, { path, body }) {
-    return changeOne(context, path.pass_id, 'pass.updated', (pass) => patch(pass, body, context.now))
+    return changeOne(context, path.pass_id, 'pass.updated', (pass) => patch(pass, body, context.request.now))
   },
 
-  revokePass: keeping(answersWithPasses, async (context, { path }: OnePass) =>
-    changeOne(context, path.pass_id, 'pass.revoked', (pass) => revoke(pass, context.now)),
+  revokePass: storing(answersWithPasses, async (context, { path }: OnePass) =>
+    changeOne(context, path.pass_id, 'pass.revoked', (pass) => revoke(pass, context.request.now)),
   ),
 
-  archivePass: keeping(answersWithPasses, async (context, { path }: OnePass) =>
-    changeOne(context, path.pass_id, 'pass.archived', (pass) => archive(pass, context.now)),
+  archivePass: storing(answersWithPasses, async (context, { path }: OnePass) =>
+    changeOne(context, path.pass_id, 'pass.archived', (pass) => archive(pass, context.request.now)),
   ),
 
-  createPassBatch: keeping(
+  createPassBatch: storing(
     answersWithPasses,
     prepared(
-      (_outside, { items }: Items<PassOrder>, context) =>
+      (context, { items }: Items<PassOrder>) =>
         signIds(
           context,
           items.map((item) => (item.valid ? item.value.template_id : undefined)),
@@ -83,7 +83,7 @@ export const passesHandlers = {
     ),
   ),
 
-  updatePassBatch: keeping(
+  updatePassBatch: storing(
     answersWithPasses,
     async (context, { items }: Items<Schemas['PassBatchUpdateItem']>) => {
       const requests = items.map((item) => {
@@ -92,15 +92,15 @@ export const passesHandlers = {
         return {
           id,
           type: 'pass.updated' as const,
-          change: (pass: PassRow) => patch(pass, change, context.now),
+          change: (pass: PassRow) => patch(pass, change, context.request.now),
         }
       })
       return showBatch(context, await changePasses(context, requests))
     },
   ),
 
-  revokePassBatch: keeping(answersWithPasses, async (context, { items }: Items<string>) => {
-    const change = (pass: PassRow) => revoke(pass, context.now)
+  revokePassBatch: storing(answersWithPasses, async (context, { items }: Items<string>) => {
+    const change = (pass: PassRow) => revoke(pass, context.request.now)
     const requests = items.map((item) =>
       item.valid ? { id: item.value, type: 'pass.revoked' as const, change } : refuseItem(item.details),
     )
@@ -121,7 +121,7 @@ async function changeOne(
 function show(context: Context, outcome: PassRow | ApiError | undefined): Schemas['Pass'] {
   if (outcome === undefined) throw new Error('a pass has no outcome')
   if (outcome instanceof ApiError) throw outcome
-  return showPass(outcome, context.baseUrl, context.now)
+  return showPass(outcome, context.links.baseUrl, context.request.now)
 }
 
 /** An item that its own version's validator refused. */
@@ -135,8 +135,8 @@ function showBatch(
 ): { status: 200; body: Schemas['PassBatch'] } {
   const results = outcomes.map((outcome, index): Schemas['PassBatchResult'] =>
     outcome instanceof ApiError
-      ? { index, status: 'failed', error: describeItemError(outcome, context.requestId) }
-      : { index, status: 'succeeded', pass: showPass(outcome, context.baseUrl, context.now) },
+      ? { index, status: 'failed', error: describeItemError(outcome, context.request.id) }
+      : { index, status: 'succeeded', pass: showPass(outcome, context.links.baseUrl, context.request.now) },
   )
   return { status: 200, body: { object: 'batch', results } }
 }

@@ -49,7 +49,8 @@ export async function issuePasses(
   signed: readonly (SignedId | undefined)[],
   ahead: Promise<Moulds>,
 ): Promise<(PassRow | ApiError)[]> {
-  const { caller, db, now } = context
+  const { caller, db, events, links } = context
+  const { now } = context.request
   const trial = isOnTrial(caller)
   if (trial && trialIsOver(caller.tenant.created, now)) {
     throw paymentRequired(
@@ -73,7 +74,7 @@ export async function issuePasses(
   const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
   if (rows.length > 0) insertPasses(db, caller.space, rows)
   for (const [index, row] of rows.entries()) {
-    emit(context, { type: 'pass.created', data: { pass: showPass(row, context.baseUrl, now) } })
+    emit(events, { type: 'pass.created', data: { pass: showPass(row, links.baseUrl, now) } })
     if ((index + 1) % PAUSE_AFTER === 0) await letOthersIn()
   }
   if (trial && rows.length > 0) addTrialUsage(db, caller.space, rows.length)
@@ -120,8 +121,8 @@ async function makePass(
     installed_at: null,
     revoked_at: null,
     archived_at: null,
-    created: context.now,
-    updated: context.now,
+    created: context.request.now,
+    updated: context.request.now,
     template_fields: mould.fields,
     template_kind: mould.kind,
   }

@@ -1,6 +1,6 @@
 /** Links that save passes to Google Wallet: signed before a pass's transaction begins, kept once, with the pass. */
 import type { components } from '../../../generated/head/types.ts'
-import type { KeptForm } from '../../api/prepared.ts'
+import type { StoredForm } from '../../api/prepared.ts'
 import type { Context } from '../../contract.ts'
 import { newId } from '../../platform/ids.ts'
 import { googleSaveUrl } from '../../wallet/google-link.ts'
@@ -45,12 +45,12 @@ async function findKinds(
 }
 
 export async function signId(
-  { caller, wallet, now }: Pick<Context, 'caller' | 'wallet' | 'now'>,
+  { caller, request, links }: Pick<Context, 'caller' | 'request' | 'links'>,
   templateId: string,
   kind: TemplateKind,
 ): Promise<SignedId> {
-  const id = newId('pass', now)
-  return { id, kind, link: await wallet.signGoogleLink(caller.tenant.id, { id, templateId, kind }) }
+  const id = newId('pass', request.now)
+  return { id, kind, link: await links.wallet.signGoogleLink(caller.tenant.id, { id, templateId, kind }) }
 }
 
 /** Makes an identifier for each order, in their order; undefined where the template is not known yet. */
@@ -86,7 +86,7 @@ function withoutLink(pass: Pass): Pass {
 }
 
 /** Answers that show passes are kept without their links, which stand with the passes and never change. */
-export const answersWithPasses: KeptForm<Pass | PassBatch> = {
+export const answersWithPasses: StoredForm<Pass | PassBatch> = {
   leaveOut(body) {
     if (body.object === 'pass') return withoutLink(body)
     const results = body.results.map((result) =>

@@ -29,8 +29,8 @@ const MAX_ENDPOINTS = 100
 
 export const webhookEndpointsHandlers = {
   createWebhookEndpoint: prepared(
-    ({ destinations }, { body }: { body: Schemas['WebhookEndpointCreate'] }) => destinations.judge(body.url),
-    async ({ caller, db, now, endpointSecrets }, { body }, blocked) => {
+    ({ destinations }, { body }: { body: Schemas['WebhookEndpointCreate'] }) => destinations.check(body.url),
+    async ({ caller, request: { now }, db, endpointSecrets }, { body }, blocked) => {
       const { url, enabled_events, description = null, metadata = {} } = body
       requireGood([...judgeUrl(blocked), ...judgeTypes(enabled_events), ...judgeMetadata(metadata)])
       if ((await lockEndpointCount(db, caller.space)) >= MAX_ENDPOINTS) {
@@ -75,9 +75,9 @@ export const webhookEndpointsHandlers = {
     async (
       { destinations },
       { body }: { path: { whe_id: string }; body: Schemas['WebhookEndpointUpdate'] },
-    ) => (body.url === undefined ? undefined : destinations.judge(body.url)),
+    ) => (body.url === undefined ? undefined : destinations.check(body.url)),
     async (context, { path, body }, blocked) => {
-      const { caller, db, now } = context
+      const { caller, request, db } = context
       const row = await lockEndpoint(db, caller.space, path.whe_id)
       if (!row) throw notFound()
       const changed = patch(row, body, context)
@@ -88,7 +88,7 @@ export const webhookEndpointsHandlers = {
       ])
       await updateEndpoint(db, caller.space, changed)
       if (changed.status === 'disabled' && row.status === 'enabled') {
-        cancelAttempts(db, caller.space, row.id, now, context.machineNow)
+        cancelAttempts(db, caller.space, row.id, request.now, request.machineNow)
       }
       return { status: 200, body: showEndpoint(changed) }
     },
@@ -99,7 +99,7 @@ export const webhookEndpointsHandlers = {
     return { status: 200, body: { id: path.whe_id, object: 'webhook_endpoint', deleted: true } }
   },
 
-  async rotateWebhookEndpointSecret({ caller, db, now, endpointSecrets }, { path }) {
+  async rotateWebhookEndpointSecret({ caller, request: { now }, db, endpointSecrets }, { path }) {
     const row = await lockEndpoint(db, caller.space, path.whe_id)
     if (!row) throw notFound()
     const { secret, sealed } = endpointSecrets.make(caller.space, row.id)
@@ -119,7 +119,7 @@ export const webhookEndpointsHandlers = {
     const { caller, db } = context
     const row = await readEndpoint(db, caller.space, path.whe_id)
     if (!row) throw notFound()
-    const event = emit(context, {
+    const event = emit(context.events, {
       type: 'webhook_endpoint.test',
       data: { webhook_endpoint: showEndpoint(row) },
       recipients: { only: row.id },
@@ -153,7 +153,7 @@ function patch(row: EndpointRow, given: Schemas['WebhookEndpointUpdate'], contex
     enabled_events: enabled_events ? replaceTypes(row, enabled_events, context) : row.enabled_events,
     metadata:
       metadata === null ? {} : (mergePatch(row.metadata, metadata ?? {}) as Readonly<Record<string, string>>),
-    updated: context.now,
+    updated: context.request.now,
   }
   if (status === 'enabled' && row.status === 'disabled') {
     return { ...changed, status, disabled_reason: null, generation: row.generation + 1, timeouts: 0 }
@@ -167,10 +167,10 @@ function patch(row: EndpointRow, given: Schemas['WebhookEndpointUpdate'], contex
 function replaceTypes(
   { enabled_events }: EndpointRow,
   given: readonly string[],
-  { eventTypes }: Context,
+  { events }: Context,
 ): readonly string[] {
   if (given.includes('*')) return given
-  const unseen = enabled_events.filter((type) => type !== '*' && !eventTypes.has(type))
+  const unseen = enabled_events.filter((type) => type !== '*' && !events.types.has(type))
   return [...new Set([...given, ...unseen])]
 }
 

@@ -5,7 +5,7 @@ import { ApiError, describeError, notFound, unavailable } from './errors.ts'
 import type { Service } from './exchange.ts'
 
 /** What the API listeners answer outside /v1, without a key. */
-export function createOutside(service: Service, isReady: () => Promise<boolean>): express.Router {
+export function createUnversioned(service: Service, isReady: () => Promise<boolean>): express.Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   router.get('/livez', (_request, response) => sendJson(response, 200, '{"status":"ok"}'))
   router.get('/readyz', async (_request, response) => {
