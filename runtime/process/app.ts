@@ -10,7 +10,7 @@ import { type ApiError, internalError, notFound } from '../api/errors.ts'
 import type { Service } from '../api/exchange.ts'
 import { runPipeline } from '../api/pipeline.ts'
 import { createUnversioned, sendError } from '../api/unversioned.ts'
-import { createVersions, type Handlers } from '../api/versions.ts'
+import { createVersions } from '../api/versions.ts'
 import type { Environment, Wallet } from '../contract.ts'
 import type { Hints } from '../events/hints.ts'
 import type { Notices } from '../events/notices.ts'
@@ -28,14 +28,8 @@ import { createSeals, deriveSecret } from '../platform/secrets.ts'
 import type { Settings } from '../platform/settings.ts'
 import type { UsageMeter } from '../platform/usage/meter.ts'
 import { createAccountDesk } from '../resources/account/changes.ts'
-import { accountHandlers } from '../resources/account/handlers.ts'
-import { auditLogHandlers } from '../resources/audit-log/handlers.ts'
-import { deliveryAttemptsHandlers } from '../resources/delivery-attempts/handlers.ts'
-import { eventsHandlers } from '../resources/events/handlers.ts'
-import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
-import { passesHandlers } from '../resources/passes/handlers.ts'
-import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handlers.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
+import { handlers } from './handlers.ts'
 
 /** What the APIs of both environments stand on. */
 export interface Deps {
@@ -70,17 +64,6 @@ export function createLoggedGuard(log: Logger): ContractGuard {
     (disagreement) => log.error({ disagreement }, 'the contract guard disagrees'),
     (error) => log.error({ err: error }, 'the contract guard could not judge'),
   )
-}
-
-/** Every handler that is written; an operation without one answers 501. */
-export const handlers: Handlers = {
-  ...accountHandlers,
-  ...auditLogHandlers,
-  ...deliveryAttemptsHandlers,
-  ...eventsHandlers,
-  ...passTemplatesHandlers,
-  ...passesHandlers,
-  ...webhookEndpointsHandlers,
 }
 
 /** The API of one environment, to be given to a listener of its own. */

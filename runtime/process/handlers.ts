@@ -1,0 +1,137 @@
+/** Which handler answers which operation. */
+import type { Handlers as CanonicalHandlers } from '../../generated/head/handlers.ts'
+import { accountHandlers } from '../resources/account/handlers.ts'
+import { auditLogHandlers } from '../resources/audit-log/handlers.ts'
+import { deliveryAttemptsHandlers } from '../resources/delivery-attempts/handlers.ts'
+import { eventsHandlers } from '../resources/events/handlers.ts'
+import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
+import { passesHandlers } from '../resources/passes/handlers.ts'
+import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handlers.ts'
+
+/** Every handler that is written. */
+export const handlers = {
+  ...accountHandlers,
+  ...auditLogHandlers,
+  ...deliveryAttemptsHandlers,
+  ...eventsHandlers,
+  ...passTemplatesHandlers,
+  ...passesHandlers,
+  ...webhookEndpointsHandlers,
+}
+
+/** Names each operation of the documents that the handlers lack, and no other: anything else does not compile. */
+export type NotWritten<Written> = Readonly<
+  Record<Exclude<keyof CanonicalHandlers, keyof Written>, true>
+>
+
+/** Operations that answer 501. Whoever writes a handler puts it into the table above and takes its operation out here. */
+export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
+  createPromotion: true,
+  listPromotions: true,
+  getPromotion: true,
+
+  createScan: true,
+  listScans: true,
+  getScan: true,
+
+  createToken: true,
+
+  createCardholder: true,
+  listCardholders: true,
+  getCardholder: true,
+  updateCardholder: true,
+  screenCardholder: true,
+
+  listSanctionsAlerts: true,
+  getSanctionsAlert: true,
+  resolveSanctionsAlert: true,
+
+  createCardProgram: true,
+  listCardPrograms: true,
+  getCardProgram: true,
+  updateCardProgram: true,
+
+  getBalance: true,
+
+  createCard: true,
+  listCards: true,
+  getCard: true,
+  updateCard: true,
+  activateCard: true,
+  freezeCard: true,
+  unfreezeCard: true,
+  cancelCard: true,
+  replaceCard: true,
+  getCardDetails: true,
+
+  createProvisioningPayload: true,
+  listProvisioningPayloads: true,
+  getProvisioningPayload: true,
+
+  listWalletTokens: true,
+  getWalletToken: true,
+  updateWalletToken: true,
+
+  listCardTransactions: true,
+  getCardTransaction: true,
+  updateCardTransaction: true,
+  releaseCardTransaction: true,
+
+  getAuthorizationEndpoint: true,
+  putAuthorizationEndpoint: true,
+  deleteAuthorizationEndpoint: true,
+  rotateAuthorizationEndpointSecret: true,
+
+  listAuthorizationDecisions: true,
+  getAuthorizationDecision: true,
+
+  createDispute: true,
+  listDisputes: true,
+  getDispute: true,
+  updateDispute: true,
+  submitDispute: true,
+  withdrawDispute: true,
+
+  listMerchantCategories: true,
+
+  listSettlements: true,
+  getSettlement: true,
+  listSettlementLines: true,
+
+  createPayout: true,
+  listPayouts: true,
+  getPayout: true,
+  cancelPayout: true,
+
+  createPayoutDestination: true,
+  listPayoutDestinations: true,
+  getPayoutDestination: true,
+  updatePayoutDestination: true,
+  disablePayoutDestination: true,
+
+  createTreasuryReport: true,
+  listTreasuryReports: true,
+  getTreasuryReport: true,
+
+  simulateScan: true,
+  simulateInstall: true,
+  simulateUninstall: true,
+
+  simulateAuthorization: true,
+  simulateDecline: true,
+  simulateIncrement: true,
+  simulateReversal: true,
+  simulateExpiry: true,
+  simulateClearing: true,
+  simulateRefund: true,
+  simulateForcePost: true,
+  simulateShipping: true,
+  simulateSanctionsMatch: true,
+  simulateDisputeOutcome: true,
+  simulateFunding: true,
+
+  advanceSettlementClock: true,
+  simulateSettlementFailure: true,
+  simulatePayoutFailure: true,
+  simulatePayoutReturn: true,
+}

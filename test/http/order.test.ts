@@ -1,0 +1,104 @@
+/**
+ * The compiler holds the order of the pipeline and the wiring of operations: each line below that must not compile is marked,
+ * and tsc fails where one of them does compile.
+ */
+import { expect, test } from 'vitest'
+import type { Handlers } from '../../generated/head/handlers.ts'
+import { versions } from '../../generated/versions.ts'
+import { answer } from '../../runtime/api/answer.ts'
+import { authenticate } from '../../runtime/api/authenticate.ts'
+import { authorize, checkHolder } from '../../runtime/api/check-access.ts'
+import { createStages } from '../../runtime/api/exchange.ts'
+import { requireFactor } from '../../runtime/api/factor.ts'
+import { perform } from '../../runtime/api/perform.ts'
+import { readBody } from '../../runtime/api/read-body.ts'
+import { readParameters } from '../../runtime/api/read-parameters.ts'
+import { matchRoute, resolveVersion } from '../../runtime/api/resolve.ts'
+import { shedLoad, shedTenant } from '../../runtime/api/shed-load.ts'
+import { countUse, takeAllowance } from '../../runtime/api/take-allowance.ts'
+import { takeTurn } from '../../runtime/api/take-turn.ts'
+import { handlers, NOT_WRITTEN_YET, type NotWritten } from '../../runtime/process/handlers.ts'
+
+test('no stage comes before the one that finds what it needs', () => {
+  const received = createStages()
+  // @ts-expect-error whose requests they are is not known
+  received.step(shedTenant)
+  // @ts-expect-error there is no key to check
+  received.step(checkHolder)
+  const authenticated = received.step(authenticate)
+  // @ts-expect-error the key may be used from elsewhere, or by somebody who may not develop
+  authenticated.step(resolveVersion)
+  const trusted = authenticated.step(checkHolder)
+  // @ts-expect-error operations are those of a version
+  trusted.step(matchRoute)
+  const versioned = trusted.step(resolveVersion)
+  // @ts-expect-error the operation says which bucket is asked
+  versioned.step(takeAllowance)
+  const routed = versioned.step(matchRoute)
+  // @ts-expect-error what is refused here has cost a token
+  routed.step(authorize)
+  // @ts-expect-error what is not allowed is not counted
+  routed.step(countUse)
+  const allowed = routed.step(takeAllowance)
+  // @ts-expect-error the key may not call the operation
+  allowed.step(readParameters)
+  const authorized = allowed.step(authorize)
+  // @ts-expect-error parameters are refused before the body
+  authorized.step(readBody)
+  const addressed = authorized.step(readParameters)
+  // @ts-expect-error the factor is for a whole request
+  addressed.step(requireFactor)
+  const parsed = addressed.step(readBody)
+  // @ts-expect-error a turn would be held while the factor is checked
+  parsed.step(takeTurn)
+  const confirmed = parsed.step(requireFactor)
+  // @ts-expect-error others of the tenant come first
+  confirmed.step(perform)
+  const admitted = confirmed.step(takeTurn)
+  // @ts-expect-error there is nothing to answer with
+  admitted.step(answer)
+  expect(admitted.step(perform).step(answer).list).toEqual([
+    authenticate,
+    checkHolder,
+    resolveVersion,
+    matchRoute,
+    takeAllowance,
+    authorize,
+    readParameters,
+    readBody,
+    requireFactor,
+    takeTurn,
+    perform,
+    answer,
+  ])
+})
+
+test('no stage comes a second time, after more is known than it gives', () => {
+  const trusted = createStages().step(shedLoad).step(authenticate).step(shedTenant).step(checkHolder)
+  // @ts-expect-error what is known of the holder would be forgotten
+  expect(trusted.step(authenticate).list).toHaveLength(5)
+  const routed = trusted.step(resolveVersion).step(matchRoute)
+  // @ts-expect-error the operation would be forgotten
+  expect(routed.step(resolveVersion).list).toHaveLength(7)
+})
+
+test('each operation either has a handler or is listed as not written', () => {
+  const wanted = new Set(versions.flatMap(({ operations }) => operations.map(({ id }) => id)))
+  expect([...Object.keys(handlers), ...Object.keys(NOT_WRITTEN_YET)].sort()).toEqual([...wanted].sort())
+  const { createScan, ...others } = NOT_WRITTEN_YET
+  // @ts-expect-error createScan is neither written nor listed
+  const missing: NotWritten<typeof handlers> = others
+  // @ts-expect-error getMe is written
+  const both: NotWritten<typeof handlers> = { ...NOT_WRITTEN_YET, getMe: true }
+  // @ts-expect-error there is no such operation
+  const unknown: NotWritten<typeof handlers> = { ...NOT_WRITTEN_YET, getNothing: true }
+  // @ts-expect-error it was written, and is listed still
+  const late: NotWritten<typeof handlers & Pick<Handlers, 'createScan'>> = { ...others, createScan: true }
+  expect([missing, both, unknown, late].map((list) => Object.keys(list).length)).toEqual([
+    Object.keys(NOT_WRITTEN_YET).length - 1,
+    Object.keys(NOT_WRITTEN_YET).length + 1,
+    Object.keys(NOT_WRITTEN_YET).length + 1,
+    Object.keys(NOT_WRITTEN_YET).length,
+  ])
+  expect(createScan).toBe(true)
+})
