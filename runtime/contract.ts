@@ -3,8 +3,10 @@
  * nothing else of the runtime; the runtime reads generated tables through these shapes.
  */
 import type { Database } from './platform/database/database.ts'
+import type { Boundary } from './platform/database/page.ts'
+import type { Environment } from './platform/environment.ts'
+import type { Caller } from './platform/keys/caller.ts'
 
-export type Environment = 'sandbox' | 'live'
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
 
 /** Judges one value against a schema. Never coerces, never changes the value, never throws. */
@@ -126,25 +128,6 @@ export interface Version {
   readonly deprecated?: string
   readonly sunset?: string
   readonly operations: readonly Operation[]
-}
-
-/** Who is calling, after authentication and version resolution. */
-export interface Caller {
-  readonly tenant: {
-    readonly id: string
-    readonly name: string
-    readonly plan: 'trial' | 'standard' | 'enterprise'
-    readonly created: number
-  }
-  /** Under which the tenant's data of the environment is stored: the `tenant_id` of all its rows but the audit log's. */
-  readonly space: string
-  readonly environment: Environment
-  readonly key: {
-    readonly id: string
-    readonly kind: 'secret' | 'publishable'
-    readonly scope: 'read' | 'write' | 'admin' | null
-  }
-  readonly version: string
 }
 
 /** One of several things that a request did, told in the audit log before the request's own entry. */
@@ -277,15 +260,6 @@ export interface Wallet {
     tenantId: string,
     pass: { readonly id: string; readonly templateId: string; readonly kind: string },
   ): Promise<string>
-}
-
-/** A position between two records of a list ordered by (created, id). */
-export interface Boundary {
-  /** Milliseconds since the epoch. */
-  readonly created: number
-  readonly id: string
-  /** Whether the boundary stands before or after that record in list order. */
-  readonly side: 'before' | 'after'
 }
 
 export interface Cursors {

@@ -48,6 +48,76 @@ test('rooms import only from the rooms below them', () => {
   expect(wrong).toEqual([])
 })
 
+/**
+ * Rooms of the runtime, top to bottom: a file imports, types included, only from its own room and from those below. A
+ * folder within a room is a room of its own where it is listed.
+ */
+const RUNTIME_ROOMS = [
+  'process',
+  'cli',
+  'console',
+  'doctor',
+  'observability',
+  'delivery',
+  'resources/passes',
+  'resources/delivery-attempts',
+  'resources/webhook-endpoints',
+  'resources/pass-templates',
+  'resources/events',
+  'resources/account',
+  'resources/audit-log',
+  'admin',
+  'api',
+  'events',
+  'wallet',
+  'outbound',
+  'contract.ts',
+  'platform/usage',
+  'platform/factors',
+  'platform/limits',
+  'platform/keys',
+  'platform/addresses',
+  'platform/audit',
+  'platform/clock',
+  'platform/database/open',
+  'platform/database/embedded',
+  'platform/database/migrate',
+  'platform/database/pool',
+  'platform/database',
+  'platform/fairness',
+  'platform',
+]
+
+/** How far below the top a file of the runtime is; -1 where no room has it. */
+function depth(file: string): number {
+  const path = file.replace(/^runtime\//, '')
+  const around = RUNTIME_ROOMS.filter((each) => path === each || path.startsWith(`${each}/`))
+  return RUNTIME_ROOMS.indexOf(around.toSorted((a, b) => b.length - a.length)[0] ?? '')
+}
+
+const inRuntime = tracked.filter((file) => room(file) === 'runtime')
+const withinRuntime = imports.filter(({ from, to }) => room(from) === 'runtime' && room(to) === 'runtime')
+
+test('every file of the runtime is in a room, and every room has files', () => {
+  expect(inRuntime.filter((file) => depth(file) === -1)).toEqual([])
+  const used = new Set(inRuntime.map(depth))
+  expect(RUNTIME_ROOMS.filter((_, index) => !used.has(index))).toEqual([])
+})
+
+test('rooms of the runtime import only from the rooms below them, types included', () => {
+  expect(
+    withinRuntime.filter(({ from, to }) => depth(to) < depth(from)).map(({ from, to }) => `${from} → ${to}`),
+  ).toEqual([])
+})
+
+test('folders of the runtime form no cycle, types included', () => {
+  const below = new Map<string, Set<string>>()
+  for (const { from, to } of withinRuntime)
+    if (dirname(from) !== dirname(to))
+      below.set(dirname(from), (below.get(dirname(from)) ?? new Set()).add(dirname(to)))
+  expect(findCycles(below)).toEqual([])
+})
+
 test('changes take types from generated code, never values', () => {
   expect(
     imports.filter(
@@ -66,16 +136,21 @@ test('no file imports itself through others', () => {
   const graph = new Map<string, string[]>()
   for (const { from, to, typeOnly } of imports)
     if (!typeOnly) graph.set(from, [...(graph.get(from) ?? []), to])
+  expect(findCycles(graph)).toEqual([])
+})
+
+/** @returns each cycle as the path that closes it. */
+function findCycles(graph: ReadonlyMap<string, Iterable<string>>): string[] {
   const done = new Set<string>()
   const cycles: string[] = []
-  const visit = (file: string, path: readonly string[]) => {
-    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
-    else if (!done.has(file)) for (const next of graph.get(file) ?? []) visit(next, [...path, file])
-    done.add(file)
+  const visit = (node: string, path: readonly string[]) => {
+    if (path.includes(node)) cycles.push([...path.slice(path.indexOf(node)), node].join(' → '))
+    else if (!done.has(node)) for (const next of graph.get(node) ?? []) visit(next, [...path, node])
+    done.add(node)
   }
-  for (const file of graph.keys()) visit(file, [])
-  expect(cycles).toEqual([])
-})
+  for (const node of graph.keys()) visit(node, [])
+  return cycles
+}
 
 /** A stage of the toolkit; each output of `emit/` is one. */
 const stage = (file: string) =>

@@ -1,7 +1,7 @@
-import type { Environment } from '../contract.ts'
 import { entryHash } from '../platform/audit/entry.ts'
 import { type AuditRow, readAuditChain, readAuditHead } from '../platform/audit/queries.ts'
 import type { Database } from '../platform/database/database.ts'
+import type { Environment } from '../platform/environment.ts'
 import { ControlError, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'
 

@@ -1,10 +1,9 @@
-import type { Environment } from '../contract.ts'
 import { appendAuditIn } from '../platform/audit/queries.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Database } from '../platform/database/database.ts'
-import { ENVIRONMENTS } from '../platform/database/migrate/roles.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import { bumpRevision } from '../platform/database/revision.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { newId } from '../platform/ids.ts'
 
 /** What the operator's actions work with. */

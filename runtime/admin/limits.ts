@@ -1,6 +1,6 @@
-import type { Environment } from '../contract.ts'
 import type { Statement } from '../platform/database/database.ts'
 import { toTimestamp } from '../platform/database/types.ts'
+import type { Environment } from '../platform/environment.ts'
 import { newId } from '../platform/ids.ts'
 import { ControlError, change, isoTime, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'

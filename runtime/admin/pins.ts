@@ -1,6 +1,7 @@
-import type { Environment, Version } from '../contract.ts'
+import type { Version } from '../contract.ts'
 import type { Database, Statement } from '../platform/database/database.ts'
 import { toTimestamp } from '../platform/database/types.ts'
+import type { Environment } from '../platform/environment.ts'
 import { ControlError, change, isoTime, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'
 

@@ -1,5 +1,5 @@
-import type { Environment } from '../contract.ts'
 import type { Statement } from '../platform/database/database.ts'
+import type { Environment } from '../platform/environment.ts'
 import { isoTime, type Operator } from './change.ts'
 import { requireTenant, type TenantSummary } from './tenants.ts'
 

@@ -1,8 +1,8 @@
-import type { Caller, Environment } from '../contract.ts'
 import type { Database, Statement } from '../platform/database/database.ts'
-import { ENVIRONMENTS } from '../platform/database/migrate/roles.ts'
 import { toTimestamp } from '../platform/database/types.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { isId, newId } from '../platform/ids.ts'
+import type { Caller } from '../platform/keys/caller.ts'
 import { ControlError, change, isoTime, type Operator } from './change.ts'
 
 export const PLANS = ['trial', 'standard', 'enterprise'] as const

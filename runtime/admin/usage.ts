@@ -1,4 +1,4 @@
-import type { Environment } from '../contract.ts'
+import type { Environment } from '../platform/environment.ts'
 import { readUsage, type UsageLine } from '../platform/usage/queries.ts'
 import { ControlError, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'

@@ -1,5 +1,6 @@
 import { Secret } from 'otpauth'
 import { codeOf, UNIQUE_VIOLATION } from '../platform/database/errors.ts'
+import { totpContext } from '../platform/factors/totp-context.ts'
 import { newId } from '../platform/ids.ts'
 import { randomBase62 } from '../platform/keys/keys.ts'
 import { hashPassword, seal } from '../platform/secrets.ts'
@@ -22,11 +23,6 @@ export interface Credentials {
   readonly password: string
   /** Base32, for an authenticator app. */
   readonly totp_secret: string
-}
-
-/** Where a member's TOTP secret is sealed to. */
-export function totpContext(tenantId: string, memberId: string): string {
-  return `members.totp_secret ${tenantId} ${memberId}`
 }
 
 /** Makes a member who can sign in; nothing is stored yet. Takes a tenth of a second: the hash is meant to be slow. */

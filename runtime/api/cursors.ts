@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Boundary, Cursors } from '../contract.ts'
+import type { Cursors } from '../contract.ts'
+import type { Boundary } from '../platform/database/page.ts'
 import { parseInstant } from '../platform/instants.ts'
 import { invalidParameter } from './errors.ts'
 

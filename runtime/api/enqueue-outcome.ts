@@ -2,13 +2,14 @@
  * What is written with the commit of a write: its events, its entries in the audit log and the stored response. None of it
  * is waited for: the statements travel with the COMMIT, which fails with them.
  */
-import type { AuditNote, Environment } from '../contract.ts'
+
+import type { AuditNote } from '../contract.ts'
 import { appendEvents } from '../events/queries.ts'
 import type { RenderedEvent } from '../events/render.ts'
 import type { AuditEntry } from '../platform/audit/entry.ts'
 import { appendAudit, appendAuditIn } from '../platform/audit/queries.ts'
 import type { Database } from '../platform/database/database.ts'
-import { ENVIRONMENTS } from '../platform/database/migrate/roles.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { newId } from '../platform/ids.ts'
 import { plainAddress } from './address.ts'
 import type { Effects } from './context.ts'

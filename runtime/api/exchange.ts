@@ -1,14 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import type { Caller, EndpointSecrets, Environment, EventStreams, Judged, Links } from '../contract.ts'
+import type { EndpointSecrets, EventStreams, Judged, Links } from '../contract.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Pool, Transactions } from '../platform/database/pool/pool.ts'
+import type { Environment } from '../platform/environment.ts'
 import type { Factors } from '../platform/factors/factors.ts'
+import type { Caller } from '../platform/keys/caller.ts'
 import type { Credential, Keyring } from '../platform/keys/keyring.ts'
 import type { Allowance, RequestLimiter } from '../platform/limits/limiter.ts'
 import type { Seals } from '../platform/secrets.ts'
 import type { UsageMeter } from '../platform/usage/meter.ts'
-import type { AccountDesk } from '../resources/account/changes.ts'
+import type { AccountChanges } from './account.ts'
 import type { ProxyTrust } from './address.ts'
 import type { Admission } from './admission.ts'
 import type { ErrorCode } from './errors.ts'
@@ -21,7 +23,7 @@ import type { Versions, VersionTable } from './versions.ts'
 export interface Service {
   readonly environment: Environment
   readonly database: Pool
-  readonly account: AccountDesk
+  readonly account: AccountChanges
   readonly seals: Seals
   readonly factors: Factors
   /** Absent: nothing is counted. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Environment } from '../contract.ts'
+import type { Environment } from '../platform/environment.ts'
 import type { RequestLog } from '../platform/settings.ts'
 import { unavailable } from './errors.ts'
 import type { Exchange } from './exchange.ts'

@@ -1,5 +1,6 @@
 import { events } from '../../generated/events.ts'
-import type { Environment, Version } from '../contract.ts'
+import type { Version } from '../contract.ts'
+import type { Environment } from '../platform/environment.ts'
 import { type ApiDocument, readDocument } from './documents.ts'
 import { createMatcher, createRoute, type Handler, type Match, type Matcher, type Route } from './routes.ts'
 

@@ -1,6 +1,7 @@
 /** What every verb of `svc` needs: whom to call, and as whom. */
+
 import { type Client, createClient } from '../../generated/client/src/2026-05-19/index.ts'
-import type { Environment } from '../contract.ts'
+import type { Environment } from '../platform/environment.ts'
 import { parseKey } from '../platform/keys/keys.ts'
 
 /** The words or the surroundings make no sense: exit code 2. */

@@ -1,14 +1,18 @@
+import type { Logger } from 'pino'
 import { readPin } from '../admin/pins.ts'
-import type { Environment } from '../contract.ts'
 import type { Hints } from '../events/hints.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import { ENVIRONMENTS } from '../platform/database/migrate/roles.ts'
+import type { Clock } from '../platform/clock/clock.ts'
+import type { OpenDatabase } from '../platform/database/open/open-database.ts'
 import { readSpace } from '../platform/database/space.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { createSeals } from '../platform/secrets.ts'
-import type { Parts } from '../process/service.ts'
 import { createWorker, type Worker } from './worker.ts'
 
-export interface DeliveryParts extends Pick<Parts, 'database' | 'clock' | 'log'> {
+export interface DeliveryParts {
+  readonly database: OpenDatabase
+  readonly clock: Clock
+  readonly log: Logger
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly hints: Hints
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Environment } from '../contract.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
+import type { Environment } from '../platform/environment.ts'
 import type { Agenda } from './agenda.ts'
 import type { LeaseClock } from './lease-clock.ts'
 import { planAttempts } from './queries/plans.ts'

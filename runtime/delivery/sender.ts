@@ -1,7 +1,7 @@
 import { events as views } from '../../generated/events.ts'
-import type { Environment } from '../contract.ts'
 import type { Outbound, Outcome } from '../outbound/outbound.ts'
 import type { Clock } from '../platform/clock/clock.ts'
+import type { Environment } from '../platform/environment.ts'
 import type { Seals } from '../platform/secrets.ts'
 import { openSecrets, secretContext } from '../resources/webhook-endpoints/secrets.ts'
 import type { Claimed } from './queries/ready.ts'

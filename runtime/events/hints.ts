@@ -1,4 +1,4 @@
-import type { Environment } from '../contract.ts'
+import type { Environment } from '../platform/environment.ts'
 
 /** Tells whoever waits in this process that something new was committed. Only a hint: who needs the truth looks too. */
 export interface Hints {

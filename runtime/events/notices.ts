@@ -1,7 +1,7 @@
 /** Hints between processes: due deliveries are told of by NOTIFY, after the commit and many at once. */
-import type { Environment } from '../contract.ts'
+
 import type { Database, Statement } from '../platform/database/database.ts'
-import { ENVIRONMENTS } from '../platform/database/migrate/roles.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import type { Hints } from './hints.ts'
 
 const CHANNEL = 'events'

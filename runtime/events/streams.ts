@@ -1,8 +1,10 @@
 /** Live streams of events, as server-sent events (WHATWG HTML, 9.2). */
-import type { Environment, EventStreams } from '../contract.ts'
+
+import type { EventStreams } from '../contract.ts'
 import { isUnavailable } from '../platform/database/errors.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import { readSpace } from '../platform/database/space.ts'
+import type { Environment } from '../platform/environment.ts'
 import type { Hints } from './hints.ts'
 import { readEventsAfter, type SequencedEvent } from './queries.ts'
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Environment } from '../contract.ts'
+import type { Environment } from '../platform/environment.ts'
 import type { Networks } from '../platform/networks.ts'
 import { judgeAddress } from './address-ranges.ts'
 import { HTTP_PORT, HTTPS_PORT, isOpenPort } from './ports.ts'

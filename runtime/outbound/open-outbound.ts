@@ -1,4 +1,4 @@
-import type { Environment } from '../contract.ts'
+import type { Environment } from '../platform/environment.ts'
 import { parseNetworks } from '../platform/networks.ts'
 import type { Settings } from '../platform/settings.ts'
 import { createOutbound, type Outbound } from './outbound.ts'

@@ -1,4 +1,4 @@
-import type { Environment } from '../contract.ts'
+import type { Environment } from '../platform/environment.ts'
 import type { Networks } from '../platform/networks.ts'
 import { judgeAddress } from './address-ranges.ts'
 import { createConnections } from './connections.ts'

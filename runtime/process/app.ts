@@ -11,7 +11,7 @@ import type { Service } from '../api/exchange.ts'
 import { runPipeline } from '../api/pipeline.ts'
 import { createUnversioned, sendError } from '../api/unversioned.ts'
 import { createVersions } from '../api/versions.ts'
-import type { Environment, Wallet } from '../contract.ts'
+import type { Wallet } from '../contract.ts'
 import type { Hints } from '../events/hints.ts'
 import type { Notices } from '../events/notices.ts'
 import { createEventStreams } from '../events/streams.ts'
@@ -21,13 +21,14 @@ import type { Outbound } from '../outbound/outbound.ts'
 import type { BaseUrls } from '../platform/addresses/base-urls.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { OpenDatabase } from '../platform/database/open/open-database.ts'
+import type { Environment } from '../platform/environment.ts'
 import { createFactors } from '../platform/factors/factors.ts'
 import type { Keyring } from '../platform/keys/keyring.ts'
 import type { RequestLimiter } from '../platform/limits/limiter.ts'
 import { createSeals, deriveSecret } from '../platform/secrets.ts'
 import type { Settings } from '../platform/settings.ts'
 import type { UsageMeter } from '../platform/usage/meter.ts'
-import { createAccountDesk } from '../resources/account/changes.ts'
+import { createAccountChanges } from '../resources/account/changes.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
 import { handlers } from './handlers.ts'
 
@@ -117,7 +118,7 @@ function createService(deps: Deps, environment: Environment): Service {
   const service: Service = {
     environment,
     database: database[environment],
-    account: createAccountDesk(control, pepper, environment, clock),
+    account: createAccountChanges(control, pepper, environment, clock),
     seals,
     factors: createFactors(control, pepper, clock, deps.operations?.memberPaused),
     usage,

@@ -20,9 +20,7 @@ export const handlers = {
 }
 
 /** Names each operation of the documents that the handlers lack, and no other: anything else does not compile. */
-export type NotWritten<Written> = Readonly<
-  Record<Exclude<keyof CanonicalHandlers, keyof Written>, true>
->
+export type NotWritten<Written> = Readonly<Record<Exclude<keyof CanonicalHandlers, keyof Written>, true>>
 
 /** Operations that answer 501. Whoever writes a handler puts it into the table above and takes its operation out here. */
 export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {

@@ -1,4 +1,5 @@
 /** The audit log: what it tells, and that nobody can change it unseen. */
+
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyAudit } from '../../runtime/admin/audit.ts'
@@ -6,7 +7,7 @@ import { retireKey, revokeKey, rotateKey } from '../../runtime/admin/keys.ts'
 import { liftLimit } from '../../runtime/admin/limits.ts'
 import { createUser } from '../../runtime/admin/users.ts'
 import { canonicalJson } from '../../runtime/api/canonical-json.ts'
-import type { Environment } from '../../runtime/contract.ts'
+import type { Environment } from '../../runtime/platform/environment.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
 import {
   makeKey,

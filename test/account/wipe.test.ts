@@ -1,4 +1,5 @@
 /** A wiped sandbox: nobody sees what was in it from the commit on, and workers delete it in steps. */
+
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -9,7 +10,7 @@ import { findDue } from '../../runtime/delivery/queries/waiting.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
 import { readRevision } from '../../runtime/platform/database/revision.ts'
-import { createAccountDesk } from '../../runtime/resources/account/changes.ts'
+import { createAccountChanges } from '../../runtime/resources/account/changes.ts'
 import { createWiper, keepWiping } from '../../runtime/resources/account/wipe-job.ts'
 import { emptySpace, WIPED_TABLES, wipeSpace } from '../../runtime/resources/account/wipe-queries.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
@@ -135,7 +136,9 @@ describe('from the commit on', () => {
   test('beyond a bound records are not counted: the number stands for that many or more', async () => {
     await issuePass(send, (await fill()).templateId)
     const { control, pepper } = service.database
-    const { transaction } = createAccountDesk(control, pepper, 'sandbox', service.clock).forTenant(tenantId)
+    const { transaction } = createAccountChanges(control, pepper, 'sandbox', service.clock).forTenant(
+      tenantId,
+    )
     const { deleted } = await transaction((db) => wipeSpace(db, tenantId, service.clock.machine(), 1))
     expect(deleted).toMatchObject({ pass: 1, pass_template: 1, webhook_delivery_attempt: 0 })
   })
@@ -372,7 +375,7 @@ describe('workers', () => {
     const { templateId } = await fill()
     const { control, url, pepper } = service.database
     await issueMany(templateId, 40_000)
-    const desk = createAccountDesk(control, pepper, 'sandbox', service.clock)
+    const desk = createAccountChanges(control, pepper, 'sandbox', service.clock)
     const holder = { tenant: { id: tenantId } as never, space: tenantId, now: START, moved: () => {} }
     await desk.forTenant(tenantId).transaction((db) => desk.bind(db, holder).wipeSandbox())
     const start = () =>

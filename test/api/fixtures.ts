@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Environment } from '../../runtime/contract.ts'
+import type { Environment } from '../../runtime/platform/environment.ts'
 import { type Answer, makeKey, type Send, speak, type TestService } from '../support/service.ts'
 
 export const VERSIONS = ['2025-06-01', '2025-11-01', '2026-02-01', '2026-05-19'] as const

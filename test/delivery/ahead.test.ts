@@ -1,13 +1,10 @@
 /** Attempts that are asked for by hand while the schedule is still to make them. */
+
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { promoteAttempts } from '../../runtime/delivery/queries/waiting.ts'
 import { newId } from '../../runtime/platform/ids.ts'
-import {
-  cancelAttempts,
-  lockAttempt,
-  lockWaiting,
-  retryAttempt,
-} from '../../runtime/resources/delivery-attempts/queries.ts'
+import { lockAttempt, lockWaiting, retryAttempt } from '../../runtime/resources/delivery-attempts/queries.ts'
+import { cancelAttempts } from '../../runtime/resources/webhook-endpoints/cancel-attempts.ts'
 import { until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { type Endpoint, MINUTE, openStage, START, type Stage } from './stage.ts'

@@ -1,4 +1,5 @@
 /** First attempts of which nothing is written yet, where tables are distributed by tenant: each statement is for one shard. */
+
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Completion, completeOfOne } from '../../runtime/delivery/queries/deliveries.ts'
@@ -6,7 +7,7 @@ import { planAttempts } from '../../runtime/delivery/queries/plans.ts'
 import { showAttempts, succeedAttempts } from '../../runtime/delivery/queries/successes.ts'
 import { byIndex, useIndexes } from '../../runtime/platform/database/pool/by-index.ts'
 import { newId } from '../../runtime/platform/ids.ts'
-import { cancelAttempts } from '../../runtime/resources/delivery-attempts/queries.ts'
+import { cancelAttempts } from '../../runtime/resources/webhook-endpoints/cancel-attempts.ts'
 import { type Endpoint, MINUTE, openStage, START, type Stage } from './stage.ts'
 
 let stage: Stage

@@ -1,4 +1,5 @@
 /** Attempts are planned by workers, from the events alone, whoever died when. */
+
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { planAttempts } from '../../runtime/delivery/queries/plans.ts'
@@ -6,7 +7,7 @@ import type { VisitRequest } from '../../runtime/delivery/queries/senders.ts'
 import { showAttempts, succeedAttempts } from '../../runtime/delivery/queries/successes.ts'
 import { collectEvents } from '../../runtime/events/emission.ts'
 import { newId } from '../../runtime/platform/ids.ts'
-import { cancelAttempts } from '../../runtime/resources/delivery-attempts/queries.ts'
+import { cancelAttempts } from '../../runtime/resources/webhook-endpoints/cancel-attempts.ts'
 import { lockEndpointCount } from '../../runtime/resources/webhook-endpoints/queries.ts'
 import { until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'

@@ -1,9 +1,10 @@
 /** Hints from process to process: late never, lost sometimes, and never in the way. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Environment } from '../../runtime/contract.ts'
 import { createHints } from '../../runtime/events/hints.ts'
 import { connectNotices } from '../../runtime/events/notices.ts'
 import { type OpenDatabase, openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import type { Environment } from '../../runtime/platform/environment.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/programs.ts'
 

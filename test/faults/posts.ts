@@ -1,4 +1,4 @@
-import { ENVIRONMENTS } from '../../runtime/platform/database/migrate/roles.ts'
+import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { planAll } from '../support/planning.ts'
 import type { Send } from '../support/service.ts'

@@ -1,4 +1,5 @@
 /** Stages that no operation of the documents reaches yet, on operations made by hand. */
+
 import { createServer, type Server } from 'node:http'
 import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
@@ -6,16 +7,17 @@ import { createAdmission } from '../../runtime/api/admission.ts'
 import { ApiError, describeItemError, validationFailed } from '../../runtime/api/errors.ts'
 import { runPipeline } from '../../runtime/api/pipeline.ts'
 import { createVersions, type Handlers } from '../../runtime/api/versions.ts'
-import type { Environment, Operation, OperationExtensions, Parameter } from '../../runtime/contract.ts'
+import type { Operation, OperationExtensions, Parameter } from '../../runtime/contract.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
 import type { Pool, Transactions } from '../../runtime/platform/database/pool/pool.ts'
+import type { Environment } from '../../runtime/platform/environment.ts'
 import type { Factors } from '../../runtime/platform/factors/factors.ts'
 import { createPresence } from '../../runtime/platform/fairness/presence.ts'
 import type { Credential } from '../../runtime/platform/keys/keyring.ts'
 import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
-import { createAccountDesk } from '../../runtime/resources/account/changes.ts'
+import { createAccountChanges } from '../../runtime/resources/account/changes.ts'
 import { createEndpointSecrets } from '../../runtime/resources/webhook-endpoints/secrets.ts'
 
 const VERSION = { name: '2026-05-19', status: 'current' } as const
@@ -102,7 +104,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     environment,
     database: NO_POOL,
     clock: { machine: Date.now, service: Date.now },
-    account: createAccountDesk(NO_POOL, '', environment, { machine: Date.now }),
+    account: createAccountChanges(NO_POOL, '', environment, { machine: Date.now }),
     seals: createSeals('pepper'),
     factors: { ...NO_FACTORS, ...setting.factors },
     keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },

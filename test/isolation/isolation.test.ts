@@ -2,10 +2,12 @@
  * Every operation of every version is asked for what is another tenant's, and for what is the tenant's own in the other
  * environment: the answer, and what is asked of the database for it, are those for an object that does not exist.
  */
+
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
-import type { Environment, Operation } from '../../runtime/contract.ts'
+import type { Operation } from '../../runtime/contract.ts'
+import type { Environment } from '../../runtime/platform/environment.ts'
 import { handlers } from '../../runtime/process/handlers.ts'
 import type { RequestDocument } from '../guard/requests.ts'
 import { openTestDatabase } from '../support/database.ts'

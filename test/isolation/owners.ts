@@ -1,4 +1,4 @@
-import type { Environment } from '../../runtime/contract.ts'
+import type { Environment } from '../../runtime/platform/environment.ts'
 import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, type TestService } from '../support/service.ts'
 

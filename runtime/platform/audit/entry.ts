@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Environment } from '../../contract.ts'
+import type { Environment } from '../environment.ts'
 import { newId } from '../ids.ts'
 import { writeInstant } from '../instants.ts'
 

@@ -1,4 +1,3 @@
-import type { Environment } from '../../contract.ts'
 import type { Database, Statement } from '../database/database.ts'
 import { codeOf, NOT_NULL_VIOLATION, tableOf } from '../database/errors.ts'
 import {
@@ -14,6 +13,7 @@ import {
 import { readSpace } from '../database/space.ts'
 import { inSteps } from '../database/steps.ts'
 import { toTimestamp } from '../database/types.ts'
+import type { Environment } from '../environment.ts'
 import { type AuditEntry, entryText } from './entry.ts'
 
 /** An entry in its place in the chain; hashes in hexadecimal. */

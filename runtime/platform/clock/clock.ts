@@ -1,5 +1,5 @@
-import type { Environment } from '../../contract.ts'
 import type { Database } from '../database/database.ts'
+import type { Environment } from '../environment.ts'
 
 /**
  * Two times. Machine time drives leases, timeouts, limits and signatures; service time, which an operator may move,

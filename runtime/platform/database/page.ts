@@ -1,6 +1,14 @@
-import type { Boundary } from '../../contract.ts'
 import type { Statement } from './database.ts'
 import { toTimestamp } from './types.ts'
+
+/** A position between two records of a list ordered by (created, id). */
+export interface Boundary {
+  /** Milliseconds since the epoch. */
+  readonly created: number
+  readonly id: string
+  /** Whether the boundary stands before or after that record in list order. */
+  readonly side: 'before' | 'after'
+}
 
 /** Which part of a list to read. */
 export interface Page {

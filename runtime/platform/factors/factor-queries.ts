@@ -1,6 +1,6 @@
-import type { Environment } from '../../contract.ts'
 import type { Database, Statement } from '../database/database.ts'
 import { toTimestamp } from '../database/types.ts'
+import type { Environment } from '../environment.ts'
 
 /** Statements of the second factor, on the control schema. Times are machine time in milliseconds. */
 

@@ -1,5 +1,4 @@
 import { Secret, TOTP } from 'otpauth'
-import { totpContext } from '../../admin/users.ts'
 import type { AuditEntry } from '../audit/entry.ts'
 import { appendAuditIn } from '../audit/queries.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -20,6 +19,7 @@ import {
   useStep,
   useToken,
 } from './factor-queries.ts'
+import { totpContext } from './totp-context.ts'
 import { createWrongCodes, type PausedMember, type WrongCodes } from './wrong-codes.ts'
 
 /** The second factor of requests (TOTP, RFC 6238: SHA-1, six digits, steps of 30 s), by machine time. */

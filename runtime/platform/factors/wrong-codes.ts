@@ -1,8 +1,8 @@
 import type { ActorType } from '../audit/entry.ts'
 import { appendAuditIn } from '../audit/queries.ts'
 import type { Clock } from '../clock/clock.ts'
-import { ENVIRONMENTS } from '../database/migrate/roles.ts'
 import type { Pool } from '../database/pool/pool.ts'
+import { ENVIRONMENTS } from '../environment.ts'
 import { newId } from '../ids.ts'
 import { admitCode, beginPauses, forgetWrongCodes, type Pause } from './wrong-code-queries.ts'
 

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
-import type { Caller, Environment } from '../../contract.ts'
 import type { Database, Statement } from '../database/database.ts'
 import { spaceOf } from '../database/space.ts'
+import type { Environment } from '../environment.ts'
 import { type Networks, parseNetworks } from '../networks.ts'
+import type { Caller } from './caller.ts'
 import { digestKey, parseKey } from './keys.ts'
 
 /** A lift of one rate bucket; `until` is machine time. */

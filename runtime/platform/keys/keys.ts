@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Environment } from '../../contract.ts'
+import type { Environment } from '../environment.ts'
 
 export type KeyKind = 'secret' | 'publishable'
 

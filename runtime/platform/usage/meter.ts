@@ -1,8 +1,7 @@
 import type { Logger } from 'pino'
-import type { Environment } from '../../contract.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Database } from '../database/database.ts'
-import { ENVIRONMENTS } from '../database/migrate/roles.ts'
+import { ENVIRONMENTS, type Environment } from '../environment.ts'
 import { randomBase62 } from '../keys/keys.ts'
 import { addUsage, noteKeyUses, type UsageLine } from './queries.ts'
 

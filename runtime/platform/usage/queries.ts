@@ -1,6 +1,6 @@
-import type { Environment } from '../../contract.ts'
 import type { Database, Statement } from '../database/database.ts'
 import { toTimestamp } from '../database/types.ts'
+import type { Environment } from '../environment.ts'
 
 export interface UsageLine {
   readonly tenantId: string

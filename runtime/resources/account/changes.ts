@@ -1,29 +1,14 @@
 import { insertKey, type NewKey, RETIRE_KEY } from '../../admin/keys.ts'
-import type { Account, Caller, Environment, RotatedKey } from '../../contract.ts'
+import type { AccountChanges } from '../../api/account.ts'
+import type { RotatedKey } from '../../contract.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
-import type { Pool, Transactions } from '../../platform/database/pool/pool.ts'
+import type { Pool } from '../../platform/database/pool/pool.ts'
 import { bumpRevision } from '../../platform/database/revision.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
-import type { Credential } from '../../platform/keys/keyring.ts'
+import type { Environment } from '../../platform/environment.ts'
+import type { Caller } from '../../platform/keys/caller.ts'
 import { wipeSpace } from './wipe-queries.ts'
-
-/** How requests change what belongs to the account: in transactions of the owner, among the tables of one environment. */
-export interface AccountDesk {
-  forTenant(tenantId: string): Pick<Transactions, 'transaction'>
-  /** @param db of such a transaction. */
-  bind(db: Database, holder: AccountHolder): Account
-  /** After the commit of a wipe: has every node look where the tenant's data is now. */
-  spread(): Promise<void>
-}
-
-/** Whose account it is. */
-export interface AccountHolder extends Pick<Credential, 'tenant' | 'space'> {
-  /** Service time. */
-  readonly now: number
-  /** Hears of the tenant's new space. */
-  readonly moved: (space: string) => void
-}
 
 /** As the roles of the environments have it. */
 const ENTER: Statement = {
@@ -54,12 +39,12 @@ type KeyInUse = {
   readonly allowed_ips: readonly string[]
 }
 
-export function createAccountDesk(
+export function createAccountChanges(
   control: Pool,
   pepper: string,
   environment: Environment,
   clock: Pick<Clock, 'machine'>,
-): AccountDesk {
+): AccountChanges {
   return {
     forTenant: (tenantId) => ({
       transaction: (work) =>

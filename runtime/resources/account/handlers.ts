@@ -1,6 +1,6 @@
 import type { AccountHandlers } from '../../../generated/head/handlers.ts'
 import type { components } from '../../../generated/head/types.ts'
-import type { Caller } from '../../contract.ts'
+import type { Caller } from '../../platform/keys/caller.ts'
 
 export const accountHandlers = {
   async getMe({ caller }) {

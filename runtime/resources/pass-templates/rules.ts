@@ -1,3 +1,4 @@
+import { judgeMetadata } from '../../api/metadata.ts'
 import type { Detail } from '../../contract.ts'
 import type { TemplateField } from './fields.ts'
 import { type ImageRule, judgePng } from './png.ts'
@@ -31,12 +32,4 @@ export function judgeTemplate({ fields = [], brand = {}, metadata = {} }: Templa
     if (issue !== undefined) faults.push({ field: `brand.${name}`, issue })
   }
   return [...faults, ...judgeMetadata(metadata)]
-}
-
-const MOST_PAIRS = 50
-
-/** A patch that fits may still leave too many pairs behind. */
-export function judgeMetadata(metadata: Readonly<Record<string, string>>): Detail[] {
-  if (Object.keys(metadata).length <= MOST_PAIRS) return []
-  return [{ field: 'metadata', issue: `must not have more than ${MOST_PAIRS} pairs` }]
 }

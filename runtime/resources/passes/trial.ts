@@ -1,4 +1,4 @@
-import type { Caller } from '../../contract.ts'
+import type { Caller } from '../../platform/keys/caller.ts'
 
 /** Live passes that the trial covers. */
 export const TRIAL_PASSES = 500

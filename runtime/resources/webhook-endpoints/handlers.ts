@@ -3,13 +3,13 @@ import type { components } from '../../../generated/head/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors.ts'
 import { readCreated, readPage, showList } from '../../api/list-query.ts'
 import { mergePatch } from '../../api/merge-patch.ts'
+import { judgeMetadata } from '../../api/metadata.ts'
 import { prepared } from '../../api/prepared.ts'
 import type { Context, Detail } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
-import { cancelAttempts } from '../delivery-attempts/queries.ts'
-import { judgeMetadata } from '../pass-templates/rules.ts'
+import { cancelAttempts } from './cancel-attempts.ts'
 import {
   deleteEndpoint,
   type EndpointRow,

@@ -1,6 +1,8 @@
 /** Secrets of webhook endpoints, sealed where they are stored. */
+
 import { randomBytes } from 'node:crypto'
-import type { EndpointSecrets, Environment } from '../../contract.ts'
+import type { EndpointSecrets } from '../../contract.ts'
+import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
 
 /** How long a secret signs after its rotation, in milliseconds of service time. */

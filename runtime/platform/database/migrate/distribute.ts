@@ -1,8 +1,9 @@
 /** Citus: the tables of tenants are spread over machines by tenant, rows of one tenant on one machine. */
+
 import type pg from 'pg'
+import { ENVIRONMENTS } from '../../environment.ts'
 import { MigrationError } from './migration-files.ts'
 import { type Say, withShortLocks } from './migration-locks.ts'
-import { ENVIRONMENTS } from './roles.ts'
 
 interface TenantTable {
   /** With its schema. */

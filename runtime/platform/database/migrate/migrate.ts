@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Environment } from '../../../contract.ts'
+import { ENVIRONMENTS, type Environment } from '../../environment.ts'
 import { deriveSecret } from '../../secrets.ts'
 import { messageOf } from '../errors.ts'
 import { clientConfig, isPooled } from '../pool/connection.ts'
@@ -13,7 +13,7 @@ import {
   readMigrations,
 } from './migration-files.ts'
 import { acquireMigrationLock, type Say, withShortLocks } from './migration-locks.ts'
-import { completeRole, ENVIRONMENTS, ensureRoles, grants, type Roles } from './roles.ts'
+import { completeRole, ensureRoles, grants, type Roles } from './roles.ts'
 
 const OLDEST_POSTGRES = 15
 

@@ -1,5 +1,5 @@
 /** Partitions of tables whose rows are kept for a time: by identifier, that is, by time. As the owner. */
-import type { Environment } from '../../../contract.ts'
+import type { Environment } from '../../environment.ts'
 import { type IdPrefix, newId } from '../../ids.ts'
 import type { Database, Statement } from '../database.ts'
 import { inSteps } from '../steps.ts'

@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import pg from 'pg'
-import type { Environment } from '../../../contract.ts'
+import type { Environment } from '../../environment.ts'
 import { deriveSecret } from '../../secrets.ts'
 import {
   codeOf,
@@ -11,8 +11,6 @@ import {
   UNIQUE_VIOLATION,
 } from '../errors.ts'
 import { clientConfig } from '../pool/connection.ts'
-
-export const ENVIRONMENTS = ['sandbox', 'live'] as const satisfies readonly Environment[]
 
 /** Name of the login role of each environment. */
 export type Roles = Readonly<Record<Environment, string>>

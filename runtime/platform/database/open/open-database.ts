@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Environment } from '../../../contract.ts'
+import type { Environment } from '../../environment.ts'
 import type { Settings } from '../../settings.ts'
 import { pepperOf } from '../embedded/pepper.ts'
 import { acquireServer } from '../embedded/server.ts'
