@@ -139,7 +139,7 @@ describe.each(versions)('$name', ({ name, operations }) => {
           expect([about, theirs.status, theirs.answer]).toEqual([about, absent.status, absent.answer])
           expect([about, theirs.asked]).toEqual([about, absent.asked])
           expect(theirs.text).not.toContain(MARK)
-          if (shape.place === 'path' && handlers[operation.id])
+          if (shape.place === 'path' && Object.hasOwn(handlers, operation.id))
             expect([about, theirs.status]).toEqual([about, 404])
         }
       }
@@ -155,7 +155,9 @@ test('nothing of the others has changed', async () => {
 test('what is one’s own is found by the same requests', async () => {
   const found: Record<string, number> = {}
   for (const { name, operations } of versions) {
-    for (const operation of operations.filter(({ id, method }) => handlers[id] && method !== 'DELETE')) {
+    for (const operation of operations.filter(
+      ({ id, method }) => Object.hasOwn(handlers, id) && method !== 'DELETE',
+    )) {
       for (const shape of shapesOf(documents.get(name)!, operation)) {
         if (shape.place === 'body') continue
         const { status, text } = await ask(
@@ -182,7 +184,7 @@ test('what is not made yet cannot be made: no operation that would make it has a
   expect(named.filter((prefix) => !known.has(prefix))).toEqual([])
   const waiting = versions.flatMap(({ name, operations }) =>
     operations
-      .filter(({ id, pathParameters }) => handlers[id] && pathParameters.length > 0)
+      .filter(({ id, pathParameters }) => Object.hasOwn(handlers, id) && pathParameters.length > 0)
       .flatMap((operation) => shapesOf(documents.get(name)!, operation).flatMap(prefixesOf)),
   )
   expect(waiting.filter((prefix) => NOT_YET.includes(prefix))).toEqual([])
