@@ -38,4 +38,12 @@ test('a transaction that Citus ends in favour of another is told as a cancellati
 test('a worker that is gone is no answer for now', () => {
   const gone = 'connection to the remote node postgres@127.0.0.1:5433 failed'
   expect(isUnavailable(failure(gone, { code: '08006' }))).toBe(true)
+  for (const words of [
+    'server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally',
+    'could not commit transaction for shard 102009 on at least one active node',
+    'failure on connection marked as essential: 127.0.0.1:5433',
+  ]) {
+    expect([words, isUnavailable(failure(words, { code: 'XX000' }))]).toEqual([words, true])
+  }
+  expect(isUnavailable(failure('could not find block 7', { code: 'XX000' }))).toBe(false)
 })

@@ -15,6 +15,7 @@ export const INVALID_PASSWORD = '28P01'
 export const INVALID_AUTHORIZATION = '28000'
 const FEATURE_NOT_SUPPORTED = '0A000'
 const INVALID_STATEMENT_NAME = '26000'
+const INTERNAL_ERROR = 'XX000'
 
 /** No answer can be had from the database now; trying later may help. Answered as 503. */
 export class DatabaseUnavailable extends Error {
@@ -65,6 +66,10 @@ const UNAVAILABLE_STATES = /^(08...|53[0-4]00|57P0[1-5]|25P03|25006)$/
 const CONNECTION_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end|The server does not support SSL|Received unexpected)/
 
+/** The words of Citus, and of libpq in it, for a worker that is lost during COMMIT: they come under the code of an internal error. */
+const WORKER_LOST =
+  /^(could not commit transaction for shard|failure on connection marked as essential|server closed the connection unexpectedly|could not (receive data from|send data to) server|no connection to the server|SSL (SYSCALL|connection) )/
+
 /** The SQLSTATE or system code of an error; undefined for anything else. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
@@ -99,7 +104,10 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable || isTimeLimit(error)) return true
   const code = codeOf(error)
   if (code !== undefined && (CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code))) return true
-  return error instanceof Error && CONNECTION_MESSAGES.test(error.message)
+  if (!(error instanceof Error)) return false
+  return (
+    CONNECTION_MESSAGES.test(error.message) || (code === INTERNAL_ERROR && WORKER_LOST.test(error.message))
+  )
 }
 
 /**
