@@ -1,7 +1,7 @@
 /** Clusters of Citus: a coordinator and its workers, started here or found, and databases on all of them. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -14,7 +14,7 @@ import { databaseUrl } from '../support/server.ts'
 export interface Node {
   /** As the owner, of the database `postgres`. */
   readonly url: string
-  /** Like a machine that loses its power: nobody is told. */
+  /** Like a machine that loses its power: nobody is told, and no process of it does anything more. */
   kill(): Promise<void>
   start(): Promise<void>
 }
@@ -81,8 +81,35 @@ async function openNode(bin: string, data: string): Promise<Node & { stop(): Pro
       return answers(url)
     })
   }
+  const kill = async () => {
+    const children = await ask<{ pid: number }>(
+      url,
+      'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
+    )
+    const ended = end('SIGKILL')
+    for (const child of children) killIfAlive(child.pid)
+    await ended
+    await until('its processes to end', () => children.every((child) => hasEnded(child.pid)))
+  }
   await start()
-  return { url, start, kill: () => end('SIGKILL'), stop: () => end('SIGQUIT') }
+  return { url, start, kill, stop: () => end('SIGQUIT') }
+}
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** Whether the process holds nothing any more, waited for by its parent or not. */
+function hasEnded(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`).length === 0
+  } catch {
+    return true
+  }
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -1,12 +1,21 @@
-/** A worker of the cluster dies without a word while requests run, and comes back. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+/** A server of the cluster dies without a word while requests run or commit, and comes back. */
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
+import { verifyAudit } from '../../runtime/admin/audit.ts'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
+import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
-import { TEMPLATE } from '../api/fixtures.ts'
+import { spaceOf } from '../../runtime/platform/database/space.ts'
+import { createAccountDesk } from '../../runtime/resources/account/changes.ts'
+import { wipeSpace } from '../../runtime/resources/account/wipe-queries.ts'
+import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from '../account/confirmers.ts'
+import { makeTemplate, TEMPLATE } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
 import { PEPPER } from '../support/server.ts'
 import {
+  type Answer,
   makeKey,
   makeTenant,
   type Send,
@@ -14,11 +23,12 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
-import { ask, type Cluster, createClusterDatabase, startCluster } from './cluster.ts'
+import { ask, type Cluster, createClusterDatabase, type Node, startCluster } from './cluster.ts'
 
 let cluster: Cluster
 let service: TestService
 let url: string
+let machine: MachineClock
 
 beforeAll(async () => {
   cluster = await startCluster(process.env.SVC_CITUS_BIN!)
@@ -35,6 +45,7 @@ beforeAll(async () => {
   const clock = createClock()
   const operator = { control: opened.control, clock, pepper: PEPPER }
   service = await startTestService({ database: { ...opened, url, clock, operator } })
+  machine = holdMachineClock(service)
 }, 120_000)
 
 afterAll(async () => {
@@ -42,12 +53,14 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-/** The port of the server that has the tenant's rows. */
-async function placeOf(tenantId: string): Promise<string> {
+const portOf = (node: Node) => new URL(node.url).port
+
+/** The port of the server that has the rows of the tenant's space. */
+async function placeOf(space: string): Promise<string> {
   const [row] = await ask<{ port: number }>(
     url,
     `SELECT nodeport AS port FROM citus_shards
-      WHERE shardid = get_shard_id_for_distribution_column('sandbox.passes', '${tenantId}')`,
+      WHERE shardid = get_shard_id_for_distribution_column('sandbox.passes', '${space}')`,
   )
   return String(row!.port)
 }
@@ -57,10 +70,12 @@ interface Caller {
   readonly send: Send
 }
 
-async function makeCaller(port: string): Promise<Caller> {
+/** A caller whose tenant's rows the server has, and another one those that come after a wipe, where that is said. */
+async function makeCaller(port: string, portAfterWipe?: string): Promise<Caller> {
   for (;;) {
     const tenantId = await makeTenant(service)
     if ((await placeOf(tenantId)) !== port) continue
+    if (portAfterWipe !== undefined && (await placeOf(spaceOf(tenantId, 1))) !== portAfterWipe) continue
     const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
     return { tenantId, send: speak(service.urls.sandbox, { secret, version: current }) }
   }
@@ -90,8 +105,7 @@ test('a worker dies while requests run: its tenants are answered 503, the others
   task,
 }) => {
   const [lost, other] = cluster.workers
-  const port = (node: typeof lost) => new URL(node!.url).port
-  const callers = { lost: await makeCaller(port(lost)), other: await makeCaller(port(other)) }
+  const callers = { lost: await makeCaller(portOf(lost!)), other: await makeCaller(portOf(other!)) }
   const logs: Record<'lost' | 'other', Log> = {
     lost: { answers: new Map(), made: [] },
     other: { answers: new Map(), made: [] },
@@ -126,4 +140,181 @@ test('a worker dies while requests run: its tenants are answered 503, the others
     ([which, { answers }]) =>
       `${which}: ${[...answers].map(([what, count]) => `${what} × ${count}`).join(', ')}`,
   )
+})
+
+/** Transactions of the service that the server has prepared and that are neither committed nor undone. */
+async function preparedOn(node: Node): Promise<number> {
+  const [row] = await ask<{ count: number }>(node.url, 'SELECT count(*)::int AS count FROM pg_prepared_xacts')
+  return row!.count
+}
+
+/** What the coordinator does every minute by itself: ends what was prepared, as it has ended itself. Gives how many. */
+async function recover(): Promise<number> {
+  const [row] = await ask<{ count: number }>(url, 'SELECT recover_prepared_transactions() AS count')
+  return row!.count
+}
+
+/** Has the server do nothing more for the transactions that are open. */
+async function freezeTransactions(node: Node): Promise<void> {
+  const sessions = await ask<{ pid: number }>(
+    node.url,
+    `SELECT pid FROM pg_stat_activity WHERE state = 'idle in transaction'`,
+  )
+  expect(sessions).toHaveLength(1)
+  for (const { pid } of sessions) process.kill(pid, 'SIGSTOP')
+}
+
+test('a worker dies instead of committing: nobody knows, which is an answer that may come later', async () => {
+  const [lost] = cluster.workers as [Node]
+  const { tenantId, send } = await makeCaller(portOf(lost))
+  await makeTemplate(send)
+  const writing = service.database.sandbox.forTenant(tenantId).transaction(async (db) => {
+    const text = 'UPDATE event_heads SET sequence = 7 WHERE tenant_id = $1'
+    expect(await db.query({ text }, [tenantId])).toMatchObject({ count: 1 })
+    await freezeTransactions(lost)
+  })
+  const failed = expect(writing).rejects.toBeInstanceOf(DatabaseUnavailable)
+  await until('the commit', async () => {
+    const open = await ask(url, `SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'COMMIT'`)
+    return open.length > 0
+  })
+  await lost.kill()
+  await failed
+  await lost.start()
+  const text = 'SELECT sequence::int FROM sandbox.event_heads WHERE tenant_id = $1'
+  const { rows } = await service.database.control.query({ text }, [tenantId])
+  expect(rows).toEqual([{ sequence: 1 }])
+})
+
+// A wipe writes in the old space, in the new one and in tables of the coordinator's own.
+describe('a wipe that two workers prepare', () => {
+  /** Has what is wiped. */
+  let first: Node
+  /** Has what comes after. */
+  let second: Node
+  let caller: Caller
+  let owner: Confirmer
+
+  beforeAll(() => ask(url, 'ALTER SYSTEM SET citus.recover_2pc_interval = -1', 'SELECT pg_reload_conf()'))
+  beforeEach(async () => {
+    machine.toNewCodes()
+    ;[first, second] = cluster.workers as [Node, Node]
+    caller = await makeCaller(portOf(first), portOf(second))
+    owner = await makeConfirmer(service, machine, caller.tenantId)
+    await makeTemplate(caller.send)
+  })
+  afterEach(async () => {
+    await letGo()
+    expect(await recover()).toBe(0)
+    expect([await preparedOn(first), await preparedOn(second)]).toEqual([0, 0])
+    await verifyAudit(service.operator, caller.tenantId, 'sandbox')
+  })
+
+  const wipe = (key: string = randomUUID(), steps = 0) =>
+    caller.send('/v1/account/wipe_sandbox', {
+      body: { confirm: 'wipe' },
+      headers: { 'Service-Factor': owner.code(steps), 'Idempotency-Key': key },
+    })
+
+  /** Spaces of the tenant and numbers of its events. */
+  const events = () =>
+    ask(
+      url,
+      `SELECT tenant_id AS space, sequence::int FROM sandbox.events WHERE tenant_id LIKE '${caller.tenantId}%' ORDER BY sequence`,
+    )
+
+  /** Has the coordinator wait for a standby that is not there: its commits end on its disk, and nobody hears of that. */
+  async function holdCommits(): Promise<void> {
+    await ask(url, `ALTER SYSTEM SET synchronous_standby_names = 'nobody'`, 'SELECT pg_reload_conf()')
+    await until('a commit to be held', async () => {
+      void ask(url, `SELECT txid_current(), pg_logical_emit_message(true, 'test', '')`).catch(() => {})
+      const held = await ask(url, `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+      return held.length > 0
+    })
+  }
+  const forgetStandby = () => ask(url, 'ALTER SYSTEM RESET synchronous_standby_names')
+  const letGo = async () => {
+    await forgetStandby()
+    await ask(url, 'SELECT pg_reload_conf()')
+  }
+
+  /** Starts a wipe; goes on when both workers have prepared it and the coordinator has not answered. */
+  async function startHeldWipe(key?: string): Promise<{ readonly wiping: Promise<Answer> }> {
+    const holder = new pg.Client({ connectionString: url })
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE', [caller.tenantId])
+    const wiping = wipe(key)
+    // What comes before its transaction is committed by now.
+    await until('the wipe to wait for its tenant', async () => {
+      const waiting = await ask(url, `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)
+      return waiting.length > 0
+    })
+    await holdCommits()
+    await holder.end()
+    await until(
+      'both to prepare',
+      async () => (await preparedOn(first)) === 1 && (await preparedOn(second)) === 1,
+    )
+    return { wiping }
+  }
+
+  test.each([
+    ['before it', () => first],
+    ['after it', () => second],
+  ])('is whole when the worker with the rows of %s is lost before it commits', async (_rows, lostOne) => {
+    const lost = lostOne()
+    const { wiping } = await startHeldWipe()
+    await lost.kill()
+    await letGo()
+    expect((await wiping).body.deleted).toMatchObject({ pass_template: 1, event: 1 })
+    await lost.start()
+    expect([await preparedOn(first), await preparedOn(second)]).toEqual(lost === first ? [1, 0] : [0, 1])
+    // Until the rest is committed nobody takes the sequence or the log anywhere else.
+    expect((await caller.send('/v1/pass_templates', { body: TEMPLATE })).status).toBe(503)
+    expect(await recover()).toBe(1)
+    const made = await makeTemplate(caller.send)
+    const list = await caller.send('/v1/pass_templates')
+    expect(list.body.data.map(({ id }: { id: string }) => id)).toEqual([made])
+    expect(await events()).toEqual([
+      { space: caller.tenantId, sequence: 1 },
+      { space: spaceOf(caller.tenantId, 1), sequence: 2 },
+    ])
+  })
+
+  test('is whole when the coordinator is lost after it was committed there, and was answered 503', async () => {
+    const key = randomUUID()
+    const { wiping } = await startHeldWipe(key)
+    await forgetStandby()
+    await cluster.coordinator.kill()
+    expect((await wiping).status).toBe(503)
+    await cluster.coordinator.start()
+    expect(await recover()).toBe(2)
+    const again = await wipe(key, 1)
+    expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([200, 'true'])
+    expect((await caller.send('/v1/pass_templates')).body.data).toEqual([])
+  })
+
+  test('is undone when only one of them had prepared it and both are lost', async () => {
+    const { control, pepper } = service.database
+    const desk = createAccountDesk(control, pepper, 'sandbox', service.clock).forTenant(caller.tenantId)
+    const wiping = desk.transaction(async (db) => {
+      await wipeSpace(db, caller.tenantId, service.clock.machine())
+      await freezeTransactions(second)
+    })
+    const failed = expect(wiping).rejects.toBeInstanceOf(DatabaseUnavailable)
+    await until('the first to prepare', async () => (await preparedOn(first)) === 1)
+    await first.kill()
+    await second.kill()
+    await failed
+    await Promise.all([first.start(), second.start()])
+    expect([await preparedOn(first), await preparedOn(second)]).toEqual([1, 0])
+    expect(await recover()).toBe(1)
+    expect((await caller.send('/v1/pass_templates')).body.data).toHaveLength(1)
+    await makeTemplate(caller.send)
+    expect(await events()).toEqual([
+      { space: caller.tenantId, sequence: 1 },
+      { space: caller.tenantId, sequence: 2 },
+    ])
+  })
 })

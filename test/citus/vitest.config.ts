@@ -26,8 +26,9 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(SVC_CITUS_BIN ? [] : [NEEDS_BIN])],
     globalSetup: ['test/citus/server.ts'],
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Migrations take long where there are many shards: a cluster that was there has 32, unless it says otherwise.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     teardownTimeout: 60_000,
     reporters: ['default', './test/citus/table.ts', './test/support/counts.ts'],
     silent: 'passed-only',
