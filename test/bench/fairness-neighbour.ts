@@ -47,9 +47,8 @@ const makeEndpoint = async () => {
 
 const hundred = () => ({ passes: Array.from({ length: 100 }, () => ({ template_id: templateId })) })
 
-/** What it does, how many at once, and for the last one how often. */
+/** What it does, how many at once, and whether again and again. */
 const doings = {
-  nothing: { atOnce: 0, once: () => ask('/v1/me') },
   counts: { atOnce: 12, once: () => ask('/v1/passes/count') },
   lists: { atOnce: 64, once: () => ask('/v1/passes?limit=100') },
   updates: {
@@ -61,24 +60,36 @@ const doings = {
   },
   rotations: { atOnce: 60, once: () => ask(`/v1/webhook-endpoints/${endpointIds[0]}/rotate_secret`, {}) },
   events: { atOnce: 4, once: () => ask('/v1/passes/batch', hundred()) },
-  wipe: { atOnce: 1, once: () => ask('/v1/account/wipe_sandbox', { confirm: 'wipe' }) },
-} as const
+  wipe: { atOnce: 1, isSingle: true, once: () => ask('/v1/account/wipe_sandbox', { confirm: 'wipe' }) },
+} satisfies Record<string, { atOnce: number; isSingle?: boolean; once: () => Promise<Answer> }>
 export type Doing = keyof typeof doings
 
 let isDoing = false
 let underWay: Promise<unknown> = Promise.resolve()
 const answers = new Map<number, number>()
 
-async function repeat(once: () => Promise<Answer>): Promise<void> {
-  while (isDoing) {
+async function repeat(once: () => Promise<Answer>, isSingle: boolean): Promise<void> {
+  do {
     const { status } = await once()
     answers.set(status, (answers.get(status) ?? 0) + 1)
     if (status === 429) await wait(PAUSE_MS)
-  }
+  } while (isDoing && !isSingle)
+}
+
+let usedCode = ''
+
+/** A code of the second factor is good for one time. */
+async function waitForCode(): Promise<void> {
+  const factor = new TOTP({ secret: Secret.fromBase32(totp) })
+  while (factor.generate() === usedCode) await wait(PAUSE_MS)
+  usedCode = factor.generate()
 }
 
 const methods = {
+  /** Makes what the doings work on; gives the template that more passes may be of. */
   async prepare(): Promise<string> {
+    passIds.length = 0
+    endpointIds.length = 0
     const brand = { background_color: '#112233', foreground_color: '#ffffff' }
     templateId = (await make('/v1/pass_templates', { name: 'Many', kind: 'loyalty', brand })).id
     const { results } = await make('/v1/passes/batch', hundred())
@@ -88,11 +99,15 @@ const methods = {
   async addEndpoints(count: number): Promise<void> {
     for (let made = endpointIds.length; made < count; made++) await makeEndpoint()
   },
+  async removeEndpoints(): Promise<void> {
+    for (const id of endpointIds.splice(0)) await ask(`/v1/webhook-endpoints/${id}`, undefined, 'DELETE')
+  },
+  waitForCode,
   start(doing: Doing): void {
     isDoing = true
     answers.clear()
-    const { atOnce, once } = doings[doing]
-    underWay = Promise.all(Array.from({ length: atOnce }, () => repeat(once)))
+    const { atOnce, once, isSingle = false }: (typeof doings)[Doing] & { isSingle?: boolean } = doings[doing]
+    underWay = Promise.all(Array.from({ length: atOnce }, () => repeat(once, isSingle)))
   },
   /** Ends after what is under way; how often each status was answered. */
   async stop(): Promise<ReadonlyMap<number, number>> {

@@ -6,9 +6,8 @@
  * The neighbour's client and the receiver of its deliveries stand for other machines: here they get the processor only when
  * the service, the database and the quiet client leave it, in the idle figures too.
  *
- * Options: --rows N (200000, passes of the neighbour), --seconds S (6, of each measurement), --only NAME (one doing).
+ * Options: --rows N (200000, passes of the neighbour), --seconds S (4, beside a doing, and half as long idle before it), --rounds N (2), --only NAME (one doing).
  */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -19,29 +18,33 @@ import { createTenant } from '../../runtime/admin/tenants.ts'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
 import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
-import { type Program, startService } from '../support/programs.ts'
+import { type Program, startService, until } from '../support/programs.ts'
 import { watchOver } from '../support/server.ts'
+import { compare, KINDS, type Kind } from './fairness-figures.ts'
 import type { Doing, Neighbour } from './fairness-neighbour.ts'
+import type { Measured, Quiet } from './fairness-quiet.ts'
 import { withScratch } from './scratch.ts'
-import { ms, print, quantile } from './webhooks-figures.ts'
+import { ms, print } from './webhooks-figures.ts'
 import { type Helper, startHelper } from './webhooks-processes.ts'
 import type { Sink } from './webhooks-sink.ts'
 
 const { values: options } = parseArgs({
   options: {
     rows: { type: 'string', default: '200000' },
-    seconds: { type: 'string', default: '6' },
+    seconds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '2' },
     only: { type: 'string' },
   },
 })
 const rows = Number(options.rows)
 const seconds = Number(options.seconds)
+const rounds = Number(options.rounds)
 
 const PEPPER = 'pepper of the bench'
 const PARAMETERS = { shared_buffers: '256MB', max_wal_size: '2GB' }
 
 /** Of each kind of request, a second: far below what the service can do, so that only waiting shows. */
-const RATE = 20
+const RATE = 30
 
 /** Doings in turn, with what they are called in the table; the wipe comes last, because nothing is left after it. */
 const DOINGS: readonly (readonly [doing: Doing, name: string, endpoints?: number])[] = [
@@ -60,21 +63,23 @@ interface Ready {
   readonly dashboard: { readonly totp_secret: string }
 }
 
+const SPACE = `SELECT id || CASE sandbox_wipes WHEN 0 THEN '' ELSE '.' || sandbox_wipes END AS space
+  FROM control.tenants WHERE id = $1`
+
+/** Events that were not planned yet are planned for nobody. */
+const PLANNED = `UPDATE sandbox.webhook_senders s SET planned = h.sequence
+  FROM sandbox.event_heads h WHERE h.tenant_id = s.tenant_id`
+
+const LEFT = `SELECT count(*) AS left FROM sandbox.wiped_spaces w WHERE EXISTS (SELECT FROM sandbox.passes p WHERE p.tenant_id = w.tenant_id)`
+
+/** What is under way when a doing ends has ended then. */
+const REST_MS = 500
+
 /** As the API writes them, spread over a year. */
 const LOAD = `INSERT INTO sandbox.passes (tenant_id, id, template_id, status, fields, page_token, google_url, metadata, created, updated)
   SELECT $1, 'pass_' || lpad(n::text, 26, '0'), $2, 'issued', '{}', md5(n::text), 'https://pay.google.com/gp/v/save/' || repeat(md5(n::text), 25),
          '{}', at, at
     FROM generate_series(1, $3::integer) AS n, LATERAL (SELECT now() - n * interval '1 year' / $3 AS at) AS t`
-
-/** Whoever goes about its business: requests at fixed moments, whether or not the ones before are through. */
-interface Quiet {
-  readonly kinds: Readonly<Record<'GET' | 'list' | 'POST', () => Promise<number>>>
-}
-
-interface Measured {
-  readonly times: Readonly<Record<keyof Quiet['kinds'], readonly number[]>>
-  readonly refused: number
-}
 
 /** Makes the quiet tenant and gives its key; it has all the tokens it wants, the neighbour has them for its endpoints. */
 async function prepareTenants(databaseUrl: string, neighbourId: string): Promise<string> {
@@ -90,82 +95,91 @@ async function prepareTenants(databaseUrl: string, neighbourId: string): Promise
   return secret
 }
 
-async function openQuiet(origin: string, secret: string): Promise<Quiet> {
-  const ask = async (path: string, body?: unknown) => {
-    const response = await fetch(origin + path, {
-      method: body ? 'POST' : 'GET',
-      headers: {
-        authorization: `Bearer ${secret}`,
-        'content-type': 'application/json',
-        'idempotency-key': randomUUID(),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    return { status: response.status, body: (await response.json()) as { id: string } }
-  }
-  const brand = { background_color: '#112233', foreground_color: '#ffffff' }
-  const template = await ask('/v1/pass_templates', { name: 'Few', kind: 'loyalty', brand })
-  const issue = () => ask('/v1/passes', { template_id: template.body.id })
-  const made = await Promise.all(Array.from({ length: 30 }, issue))
-  const status = async (answer: ReturnType<typeof ask>) => (await answer).status
-  return {
-    kinds: {
-      GET: () => status(ask(`/v1/passes/${made[0]!.body.id}`)),
-      list: () => status(ask('/v1/passes?limit=25')),
-      POST: () => status(issue()),
-    },
-  }
+/** What there is of a doing in all rounds together. */
+interface Found {
+  readonly times: Record<Kind, (readonly number[])[]>
+  readonly refused: Map<number, number>
+  readonly answers: Map<number, number>
 }
 
-async function measure({ kinds }: Quiet): Promise<Measured> {
-  const times: Record<keyof Quiet['kinds'], number[]> = { GET: [], list: [], POST: [] }
-  const asked: Promise<void>[] = []
-  let refused = 0
-  const one = async (kind: keyof Quiet['kinds']) => {
-    const began = performance.now()
-    if ((await kinds[kind]()) >= 300) refused += 1
-    times[kind].push(performance.now() - began)
-  }
-  const end = performance.now() + seconds * 1000
-  for (let next = performance.now(); next < end; next += 1000 / RATE) {
-    await wait(Math.max(0, next - performance.now()))
-    for (const kind of ['GET', 'list', 'POST'] as const) asked.push(one(kind))
-  }
-  await Promise.all(asked)
-  return { times, refused }
+function addCounts(to: Map<number, number>, more: ReadonlyMap<number, number>): void {
+  for (const [status, count] of more) to.set(status, (to.get(status) ?? 0) + count)
 }
 
-function printRow(
-  name: string,
-  idle: Measured,
-  beside: Measured,
-  answers: ReadonlyMap<number, number>,
-): void {
-  const cells = (['GET', 'list', 'POST'] as const).map((kind) => {
-    const [before, after] = [quantile(idle.times[kind], 0.95), quantile(beside.times[kind], 0.95)]
-    const p50 = `${ms(quantile(idle.times[kind], 0.5))} → ${ms(quantile(beside.times[kind], 0.5))}`
-    return `${p50} | ${ms(before)} → ${ms(after)} | × ${(after / before).toFixed(2)}`
+function add(found: Found, { times, refused }: Measured): void {
+  for (const kind of KINDS) found.times[kind].push(...times[kind])
+  addCounts(found.refused, refused)
+}
+
+const nothingYet = (): Found => ({
+  times: { GET: [], list: [], POST: [] },
+  refused: new Map(),
+  answers: new Map(),
+})
+
+const list = (counts: ReadonlyMap<number, number>) =>
+  [...counts].map(([status, count]) => `${count} × ${status}`).join(', ') || '0'
+
+function printRow(name: string, idle: Found, beside: Found): void {
+  const cells = KINDS.map((kind) => {
+    const [middle, high] = [0.5, 0.95].map((share) => compare(idle.times[kind], beside.times[kind], share))
+    const [low, top] = high!.between
+    return `${ms(middle!.before)} → ${ms(middle!.after)} | ${ms(high!.before)} → ${ms(high!.after)} | × ${high!.ratio.toFixed(2)} (${low.toFixed(2)}–${top.toFixed(2)})`
   })
-  const done = [...answers].map(([status, count]) => `${count} × ${status}`).join(', ')
-  print(`| ${name} | ${cells.join(' | ')} | ${beside.refused} | ${done} |`)
+  print(`| ${name} | ${cells.join(' | ')} | ${list(beside.refused)} | ${list(beside.answers)} |`)
 }
 
-async function run(quiet: Quiet, neighbour: Helper<Neighbour>): Promise<void> {
-  print(
-    `${rows} passes of the neighbour, ${seconds} s each, ${RATE} requests of each kind a second, node ${process.version}`,
-  )
-  const columns = ['GET', 'list', 'POST'].flatMap((kind) => [`${kind} p50`, `${kind} p95`, 'ratio'])
+/** What the doings are done with. */
+interface Bench {
+  readonly quiet: Helper<Quiet>
+  readonly neighbour: Helper<Neighbour>
+  readonly admin: pg.Client
+  readonly tenantId: string
+}
+
+/** Gives the neighbour its table, in the space that it has now. */
+async function load({ neighbour, admin, tenantId }: Bench): Promise<void> {
+  const { rows: found } = await admin.query(SPACE, [tenantId])
+  await admin.query(LOAD, [found[0].space, await neighbour.ask('prepare'), rows])
+  await admin.query('VACUUM ANALYZE sandbox.passes')
+  await admin.query('CHECKPOINT') // what made the table is not what is measured
+}
+
+/** Waits until nothing is left to do of what the neighbour did. */
+async function settle({ neighbour, admin }: Bench): Promise<void> {
+  await neighbour.ask('removeEndpoints')
+  await admin.query('TRUNCATE sandbox.webhook_ready, sandbox.webhook_waiting, sandbox.webhook_attempts')
+  await admin.query(PLANNED)
+  await until('wiped spaces to be empty', async () => (await admin.query(LEFT)).rows[0].left === '0')
+  await wait(REST_MS)
+}
+
+/** Idle and beside the doing in turn, as often as there are rounds: what changes with time changes both. */
+async function run(bench: Bench, doing: (typeof DOINGS)[number], idle: Found, beside: Found): Promise<void> {
+  const { quiet, neighbour } = bench
+  const [name, , endpoints] = doing
+  if (endpoints) await neighbour.ask('addEndpoints', endpoints)
+  if (name === 'wipe') await neighbour.ask('waitForCode')
+  add(idle, await quiet.ask('measure', seconds / 2))
+  await neighbour.ask('start', name)
+  add(beside, await quiet.ask('measure', seconds))
+  addCounts(beside.answers, await neighbour.ask('stop'))
+  await settle(bench)
+  if (name === 'wipe') await load(bench)
+}
+
+async function runAll(bench: Bench): Promise<void> {
+  const doings = DOINGS.filter(([name]) => options.only === undefined || options.only === name)
+  const idle = nothingYet()
+  const found = doings.map(nothingYet)
+  await bench.quiet.ask('measure', seconds) // plans are made and code is compiled
+  for (let round = 0; round < rounds; round++) {
+    for (const [nth, doing] of doings.entries()) await run(bench, doing, idle, found[nth]!)
+  }
+  const columns = KINDS.flatMap((kind) => [`${kind} p50`, `${kind} p95`, 'ratio'])
   print(`| the neighbour's doing | ${columns.join(' | ')} | refused | the neighbour's answers |`)
   print(`|${'---|'.repeat(columns.length + 3)}`)
-  await measure(quiet) // plans are made and code is compiled
-  for (const [doing, name, endpoints] of DOINGS) {
-    if (options.only !== undefined && options.only !== doing) continue
-    if (endpoints) await neighbour.ask('addEndpoints', endpoints)
-    const idle = await measure(quiet)
-    await neighbour.ask('start', doing)
-    const beside = await measure(quiet)
-    printRow(name, idle, beside, await neighbour.ask('stop'))
-  }
+  for (const [nth, [, name]] of doings.entries()) printRow(name, idle, found[nth]!)
 }
 
 await withScratch(async ({ directory, atEnd }) => {
@@ -191,10 +205,17 @@ await withScratch(async ({ directory, atEnd }) => {
   const words = [origin, keys.sandbox_secret, dashboard.totp_secret, await sink.ask('origin')]
   const neighbour = startHelper<Neighbour>('fairness-neighbour.ts', words, {}, { apart: true })
   atEnd(() => neighbour.end())
+  const quietWords = [origin, await prepareTenants(databaseUrl, tenantId), String(RATE)]
+  const quiet = startHelper<Quiet>('fairness-quiet.ts', quietWords, {}, { apart: true })
+  atEnd(() => quiet.end())
   await Promise.all([neighbour.giveWay(), sink.giveWay()])
-  const quiet = await openQuiet(origin, await prepareTenants(databaseUrl, tenantId))
-  await admin.query(LOAD, [tenantId, await neighbour.ask('prepare'), rows])
-  await admin.query('VACUUM ANALYZE sandbox.passes')
-  await admin.query('CHECKPOINT') // what made the table is not what is measured
-  await run(quiet, neighbour)
+  const isFirst = await quiet.goFirst()
+  await quiet.ask('prepare')
+  const bench = { quiet, neighbour, admin, tenantId }
+  await load(bench)
+  print(
+    `${rows} passes of the neighbour, ${rounds} × ${seconds} s of each, ${RATE} requests of each kind a second, node ${process.version}`,
+  )
+  if (!isFirst) print('The quiet client is not in front: what it waits for the processor is in its figures.')
+  await runAll(bench)
 })

@@ -1,5 +1,5 @@
 /** Processes of the bench of deliveries, each of which does what its parent asks over their channel. */
-import { fork } from 'node:child_process'
+import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
@@ -30,6 +30,8 @@ export interface Helper<Does extends Methods> {
   used(): Promise<number>
   /** From now on it, and its session, get the processor when nobody else wants it. For one that is started apart. */
   giveWay(): Promise<void>
+  /** From now on it gets the processor at once, where this process may ask for that. */
+  goFirst(): Promise<boolean>
   end(): Promise<void>
 }
 
@@ -79,6 +81,7 @@ export function startHelper<Does extends Methods>(
     ask: (method, ...values) => ask(method, values),
     used: () => ask('used', []),
     giveWay: () => ask('giveWay', []),
+    goFirst: () => ask('goFirst', []),
     end: async () => {
       if (child.connected) child.disconnect()
       const late = setTimeout(() => child.kill('SIGKILL'), END_MS)
@@ -97,6 +100,12 @@ function giveWay(): void {
   if (existsSync(SESSION)) writeFileSync(SESSION, String(PRIORITY_LOW))
 }
 
+/** In front of all threads that are not of the machine's own (sched(7), SCHED_FIFO); gives whether that was granted. */
+function goFirst(): boolean {
+  const words = ['--fifo', '--all-tasks', '--pid', '1', String(process.pid)]
+  return spawnSync('chrt', words, { stdio: 'ignore' }).status === 0
+}
+
 /**
  * Makes this process obey its parent, and end when the parent does or lets go.
  *
@@ -107,7 +116,7 @@ export function obey(methods: Methods, close: () => unknown): void {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1000
   }
-  const all: Methods = { ...methods, used, giveWay }
+  const all: Methods = { ...methods, used, giveWay, goFirst }
   process.on('message', async ({ id, method, values }: Question) => {
     try {
       const perform = all[method]
