@@ -24,7 +24,8 @@ export interface Wiper {
   stop(): void
 }
 
-const BATCH = 2500
+/** Whoever commits meanwhile waits until what a step has written is on the disk too. */
+const BATCH = 500
 
 /** More than a lease of a delivery and than any statement may take. */
 const GRACE_MS = 60_000
