@@ -18,8 +18,11 @@ export interface Admission {
  */
 const AT_ONCE = 4
 
-/** Its work may have waited for something else most of the time. */
-const LONGEST_REST_MS = 100
+/** How much longer than its work a place of full weight rests: a tenant that always wants more leaves others most of the time. */
+const REST = 2
+
+/** The work may have waited for something else most of the time. */
+const MAX_REST_MS = 250
 
 interface Party {
   underWay: number
@@ -28,7 +31,7 @@ interface Party {
 
 /**
  * A tenant that is alone has no bound; beside others it has one, but always at least one thing under way. One that wants
- * more than that leaves as much time to others as it takes: after each thing its place rests for as long as that took, in
+ * more than that leaves more time to others than it takes: after each thing its place rests for longer than that took, in
  * proportion to its weight.
  */
 export function createAdmission(
@@ -75,7 +78,7 @@ export function createAdmission(
         if (party.underWay === 0) parties.delete(name)
       }
       if (party.waiting.length === 0 || presence.isAlone(tenantId)) end()
-      else later(end, Math.min(LONGEST_REST_MS, (tookMs * weight) / AT_ONCE))
+      else later(end, Math.min(MAX_REST_MS, (REST * tookMs * weight) / AT_ONCE))
     },
   }
 }

@@ -66,24 +66,30 @@ describe('an admission', () => {
 
   test('rests after what a tenant did that wants more than fits, and after nothing else', async () => {
     const rests: { readonly work: () => void; readonly ms: number }[] = []
+    let now = 0
     const admission = createAdmission(
-      createPresence(() => 0),
+      createPresence(() => now),
       (work, ms) => void rests.push({ work, ms }),
     )
     admission.enter('b', 'read', 1)
+    admission.enter('a', 'read', 2)
     admission.leave('b', 'read', 1, 40)
     expect(rests).toEqual([])
-    admission.enter('a', 'read', 2)
     admission.enter('a', 'read', 2)
     let isIn = false
     const third = admission.enter('a', 'read', 2)?.then(() => (isIn = true))
     admission.leave('a', 'read', 2, 40)
     admission.leave('a', 'read', 2, 4000)
-    expect(rests.map(({ ms }) => ms)).toEqual([20, 100])
+    expect(rests.map(({ ms }) => ms)).toEqual([40, 250])
     await Promise.resolve()
     expect(isIn).toBe(false)
     rests[0]!.work()
     await third
     expect(isIn).toBe(true)
+    const alone = admission.enter('a', 'read', 4)
+    now += 10_001
+    admission.leave('a', 'read', 2, 40)
+    expect(rests).toHaveLength(2)
+    await alone
   })
 })
