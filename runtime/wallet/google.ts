@@ -31,6 +31,7 @@ export function createWallet(
   { issuerId, email, key }: GoogleSigner,
   clock: Pick<Clock, 'machine'>,
   presence: Pick<Presence, 'isAlone'>,
+  signText: (text: Buffer) => Promise<Buffer> = (text) => signAsync('RSA-SHA256', text, key),
 ): Wallet {
   const queue = createFairQueue({
     places: 2 * THREADS,
@@ -48,7 +49,7 @@ export function createWallet(
     async signGoogleLink(tenantId, pass) {
       const signing = { issuerId, email, at: Math.floor(clock.machine() / 1000) }
       const text = Buffer.from(textToSign(pass, signing))
-      return writeLink(signing, await inTurn(tenantId, () => signAsync('RSA-SHA256', text, key)))
+      return writeLink(signing, await inTurn(tenantId, () => signText(text)))
     },
   }
 }

@@ -1,8 +1,9 @@
-import { createPublicKey, verify } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
 import { createWallet, openGoogleSigner } from '../../runtime/wallet/google.ts'
 import { googleSaveUrl } from '../../runtime/wallet/google-link.ts'
 
@@ -99,4 +100,38 @@ test('the signatures of a batch let another tenant’s through', async () => {
   } finally {
     rmSync(dataDir, { recursive: true })
   }
+})
+
+describe('signatures under way at once', () => {
+  /** Signs nothing: what is begun stays under way. */
+  const beginAll = (isAlone: boolean) => {
+    const { privateKey: key } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const begun: (() => void)[] = []
+    const hold = () => new Promise<Buffer>((resolve) => begun.push(() => resolve(Buffer.from('signed'))))
+    const signer = { issuerId: '1', email: 'wallet@shop.example', key }
+    const wallet = createWallet(signer, { machine: () => AT }, { isAlone: () => isAlone }, hold)
+    const ask = (tenantId: string) => wallet.signGoogleLink(tenantId, PASS)
+    return { begun, ask }
+  }
+
+  test.each([
+    ['alone it has all threads', true, 4],
+    ['beside others it has one', false, 1],
+  ])('of a batch: %s', async (_, isAlone, want) => {
+    const { begun, ask } = beginAll(isAlone)
+    const batch = Array.from({ length: 10 }, () => ask('ten_1'))
+    await setImmediate()
+    expect(begun).toHaveLength(want)
+    const other = ask('ten_2')
+    await setImmediate()
+    expect(begun).toHaveLength(want + 1)
+    begun[want]!()
+    expect(await other).toMatch(/ 1780315200 /)
+    // Each that ends begins another, until all are signed.
+    for (let next = 0; next < begun.length; next++) {
+      begun[next]!()
+      await setImmediate()
+    }
+    expect(await Promise.all(batch)).toHaveLength(10)
+  })
 })
