@@ -1,12 +1,14 @@
 /**
  * `npm run bench:fairness`: what a tenant notices of a bad neighbour. The service runs as in production; one tenant with a
  * large table does one thing as much as its limits let it, another goes about its business, and what that one waits for is
- * printed beside what it waits for while the neighbour does nothing. Aim: p95 at most 2 × idle, and no 503.
+ * printed beside what it waits for while the neighbour does nothing. Aim: p95 at most 2 × idle, and no 503. Idle and beside
+ * are measured in turn; behind each ratio stands between which values nine of ten such runs would find it.
  *
- * The neighbour's client and the receiver of its deliveries stand for other machines: here they get the processor only when
- * the service, the database and the quiet client leave it, in the idle figures too.
+ * Clients and the receiver of deliveries stand for other machines: the quiet client gets the processor before everybody, so
+ * that its own waiting is in no figure; the neighbour's and the receiver only when all others leave it.
  *
- * Options: --rows N (200000, passes of the neighbour), --seconds S (4, beside a doing, and half as long idle before it), --rounds N (2), --only NAME (one doing).
+ * Options: --rows N (200000, passes of the neighbour), --seconds S (4, beside a doing; half as long idle before it),
+ * --rounds N (2), --only NAME (one doing).
  */
 import { spawnSync } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
