@@ -125,7 +125,8 @@ describe('while one tenant waits for its own locks, another is served: ', () => 
       const answers = all.flatMap(({ send, templateId: template_id }) =>
         repeat(() => send('/v1/passes', { body: { template_id } }).finally(() => (ended += 1)), 16),
       )
-      await until('all connections for transactions to wait', async () => (await blocked()) === 6)
+      // Of 6. The last is only for a tenant that has none: whether one of the four comes so late depends on their signatures.
+      await until('connections for transactions to wait', async () => (await blocked()) >= 5)
       return { answers, answered: await business(), before: ended }
     })
     expect([served.answered, served.before]).toEqual([AS_USUAL, 0])
