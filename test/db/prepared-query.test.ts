@@ -55,6 +55,24 @@ test('JSON that stands in row after row is parsed once a result, and never taken
   expect(second[0]).not.toBe(first[0])
 })
 
+test('values of every kind and length arrive as they are, whoever writes the message', async () => {
+  const echo = { name: 'echo', text: 'SELECT $1::text AS a, $2::text AS b, $3::text[] AS c, $4::bytea AS d' }
+  const given = [
+    ['', null, null, null],
+    ['ä€😀"\\', 'x'.repeat(4000), null, null],
+    ['😀'.repeat(3000), '€'.repeat(6000), null, null],
+    ['1', undefined, ['a', null, '{'], Buffer.of(0, 255)],
+  ]
+  for (const values of [...given, ...given]) {
+    const [a, b, c, d] = values
+    expect((await pool.query(echo, values)).rows).toEqual([{ a, b: b ?? null, c, d }])
+  }
+  const numbers = { name: 'numbers', text: 'SELECT $1::int + 1 AS next, $2::boolean AS truth' }
+  for (const truth of [true, false, true]) {
+    expect((await pool.query(numbers, [-5, truth])).rows).toEqual([{ next: -4, truth }])
+  }
+})
+
 test('a statement that returns nothing tells how many rows it changed, each time', async () => {
   const insert = {
     name: 'notes_insert',

@@ -12,11 +12,13 @@ interface RowShape {
 /** A connection of pg, as far as a query uses it. */
 interface Wire {
   describe(message: unknown): void
+  _send(message: Buffer): void
 }
 
 /** What pg's own query does, so far as it is refined here: pg types its public face only. */
 interface BaseQuery {
   name: string
+  readonly values: readonly unknown[] | undefined
   readonly _result: { rows: unknown[]; readonly _types?: pg.CustomTypesConfig }
   _canceledDueToError: unknown
   prepare(connection: Wire): void
@@ -74,7 +76,9 @@ export class PreparedQuery extends Query {
     const { shapes, undescribed } = knownOf(connection)
     this.#shapes = shapes
     this.#shape = shapes.get(this.name)
-    super.prepare(this.#shape ? undescribed : connection)
+    const execution = this.#shape && writeExecution(this.name, this.values ?? [])
+    if (execution) connection._send(execution)
+    else super.prepare(this.#shape ? undescribed : connection)
   }
 
   override handleRowDescription(message: { readonly fields: readonly pg.FieldDef[] }): void {
@@ -101,6 +105,46 @@ export class PreparedQuery extends Query {
     if (!this.#shape) this.#shapes?.set(this.name, NO_ROWS)
     super.handleCommandComplete(message, connection)
   }
+}
+
+/** Execute of the unnamed portal without a limit of rows, and Sync (PostgreSQL, 54.7). */
+const EXECUTE_AND_SYNC = Buffer.from('E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04', 'latin1')
+
+/** For one statement at a time; longer ones are left to pg. */
+const scratch = Buffer.allocUnsafe(16 * 1024)
+
+/** The most bytes that a UTF-16 unit takes in UTF-8. */
+const MAX_UNIT_BYTES = 3
+
+/**
+ * Bind, Execute and Sync of a prepared statement in one piece (PostgreSQL, 54.7): pg makes three of it, and the first one
+ * twice. Undefined for values that pg has to convert.
+ */
+function writeExecution(name: string, values: readonly unknown[]): Buffer | undefined {
+  const texts: (string | null)[] = []
+  let room = 16 + EXECUTE_AND_SYNC.length + name.length * MAX_UNIT_BYTES
+  for (const value of values) {
+    const text = typeof value === 'number' ? String(value) : (value ?? null)
+    if (text !== null && typeof text !== 'string') return undefined
+    texts.push(text)
+    room += 4 + (text === null ? 0 : text.length * MAX_UNIT_BYTES)
+  }
+  if (room > scratch.length) return undefined
+  // Behind the message's code and length; the portal has no name.
+  let at = scratch.writeUInt8(0, 5)
+  at += scratch.write(name, at)
+  at = scratch.writeUInt8(0, at)
+  at = scratch.writeUInt16BE(0, at) // all parameters are texts
+  at = scratch.writeUInt16BE(texts.length, at)
+  for (const text of texts) {
+    const length = text === null ? 0 : scratch.write(text, at + 4)
+    at = scratch.writeInt32BE(text === null ? -1 : length, at) + length
+  }
+  at = scratch.writeUInt16BE(0, at) // and all results
+  scratch.write('B')
+  scratch.writeUInt32BE(at - 1, 1)
+  at += EXECUTE_AND_SYNC.copy(scratch, at)
+  return Buffer.from(scratch.subarray(0, at))
 }
 
 function readRow({ columns, read }: RowShape, fields: readonly (string | null)[], memo: unknown[]): unknown {
