@@ -1,3 +1,15 @@
+/**
+ * One connection to Redis that answers within a quarter of a second or counts as down.
+ *
+ * node-redis speaks the protocol: URL, TLS, authentication, commands. Reconnecting and time limits are written here, and its own
+ * are off, because none of them does this (6.3.1):
+ *
+ * - Its `timeout` of a command ends once the command is sent; one that a mute Redis has received waits for ever.
+ * - Its `socketTimeout` also ends a connection that is merely idle, and one whose answer has arrived while this process
+ *   stalled, and does not reconnect by default.
+ * - Its reconnection has no way to say that a Redis is of no use: one that is full, only reads, or has neither the scripts nor
+ *   the first beat yet.
+ */
 import { createClient } from 'redis'
 import { messageOf } from '../database/errors.ts'
 import type { Script } from './scripts.ts'
@@ -30,23 +42,26 @@ export interface RedisOptions {
   readonly retryMs?: number
 }
 
-/** A plain client: one connection, which this file makes again itself. */
 type Client = ReturnType<typeof openClient>
 
 /** Ticks, not time, measure how long an answer is missing: while this process stalls none pass. */
 const TICK_MS = 50
 
 /** Given up when nothing at all is answered for so long; a burst takes its time, and makes progress. */
-const MOST_SILENT_TICKS = 5
+const MAX_SILENT_TICKS = 5
 
 /** No request waits longer, progress or not. */
-const MOST_TICKS = 20
+const MAX_TICKS = 20
 
+/** Until the connection is open and the scripts are loaded. */
 const CONNECT_TIMEOUT_MS = 1000
+const MUTE = 'it does not answer'
+
 const BEAT_MS = 2000
 const RETRY_MS = 500
 
-interface Asked {
+/** A script that has been sent and not answered. */
+interface Pending {
   readonly tick: number
   readonly fail: (reason: string) => void
 }
@@ -56,20 +71,33 @@ function openClient(url: string) {
     url,
     disableOfflineQueue: true,
     maintNotifications: 'disabled',
+    // The time limit is needed although `connect` has one: destroying a client does not end a socket that is being opened.
     socket: { reconnectStrategy: false, connectTimeout: CONNECT_TIMEOUT_MS, noDelay: true },
   })
 }
 
-async function connectWith(client: Client, scripts: readonly Script[]): Promise<void> {
-  await client.connect()
-  await Promise.all(scripts.map(({ text }) => client.sendCommand(['SCRIPT', 'LOAD', text])))
+/** Rejects when Redis refuses, or accepts the connection and then says nothing. */
+async function connect(client: Client, scripts: readonly Script[]): Promise<void> {
+  let late = false
+  const timer = setTimeout(() => {
+    late = true
+    client.destroy()
+  }, CONNECT_TIMEOUT_MS)
+  try {
+    await client.connect()
+    await Promise.all(scripts.map(({ text }) => client.sendCommand(['SCRIPT', 'LOAD', text])))
+  } catch (cause) {
+    throw late ? new Error(MUTE, { cause }) : cause
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Opens the connection; resolves after the first attempt, whether or not Redis is there. */
 export async function connectRedis(options: RedisOptions): Promise<RedisConnection> {
   const { url, scripts, beat, changed, beatMs = BEAT_MS, retryMs = RETRY_MS } = options
   /** In the order in which they were sent, which is that of the answers. */
-  const asked = new Set<Asked>()
+  const pending = new Set<Pending>()
   let client: Client | undefined
   let up = false
   let tick = 0
@@ -81,8 +109,8 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
     const [lost, wasUp] = [client, up]
     client = undefined
     up = false
-    for (const each of asked) each.fail(reason)
-    asked.clear()
+    for (const each of pending) each.fail(reason)
+    pending.clear()
     if (lost?.isOpen) lost.destroy()
     if (wasUp && !closed) changed(reason)
     wake()
@@ -92,8 +120,8 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
     const through = client
     if (!through) return Promise.reject(new RedisAway('Redis is away'))
     return new Promise((resolve, reject) => {
-      const each: Asked = { tick, fail: (reason) => reject(new RedisAway(`Redis is away: ${reason}`)) }
-      asked.add(each)
+      const each: Pending = { tick, fail: (reason) => reject(new RedisAway(`Redis is away: ${reason}`)) }
+      pending.add(each)
       const words = [String(keys.length), ...keys, ...args]
       through
         .sendCommand(['EVALSHA', script.digest, ...words])
@@ -103,12 +131,12 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
         })
         .then(
           (reply) => {
-            asked.delete(each)
+            pending.delete(each)
             answeredAt = tick
             resolve(reply)
           },
           (error: unknown) => {
-            asked.delete(each)
+            pending.delete(each)
             each.fail(messageOf(error))
             // A Redis that is full, or only reads, is of no more use than one that is gone.
             if (client === through) drop(messageOf(error))
@@ -119,10 +147,10 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
 
   const watch = setInterval(() => {
     tick += 1
-    const oldest: Asked | undefined = asked.values().next().value
+    const oldest: Pending | undefined = pending.values().next().value
     if (!oldest) return
     const silent = tick - Math.max(oldest.tick, answeredAt)
-    if (silent > MOST_SILENT_TICKS || tick - oldest.tick > MOST_TICKS) drop('it does not answer')
+    if (silent > MAX_SILENT_TICKS || tick - oldest.tick > MAX_TICKS) drop(MUTE)
   }, TICK_MS).unref()
 
   const attempt = async () => {
@@ -130,12 +158,8 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
     fresh.on('error', (error: unknown) => {
       if (client === fresh) drop(messageOf(error))
     })
-    // The client's own timeout ends when the socket is open, and destroying a client leaves its `connect` pending: who
-    // accepts and then says nothing would hold us for ever.
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => late.reject(new Error('it does not answer')), CONNECT_TIMEOUT_MS)
     try {
-      await Promise.race([connectWith(fresh, scripts), late.promise])
+      await connect(fresh, scripts)
       if (closed) return fresh.destroy()
       client = fresh
       await beat(run)
@@ -145,8 +169,6 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
       if (client === fresh) drop(messageOf(error))
       else if (fresh.isOpen) fresh.destroy()
       return messageOf(error)
-    } finally {
-      clearTimeout(timer)
     }
   }
 
@@ -156,7 +178,7 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
       setTimeout(resolve, ms).unref()
     })
 
-  const keep = async () => {
+  const stayConnected = async () => {
     while (!closed) {
       await rest(up ? beatMs : retryMs)
       if (closed) return
@@ -167,8 +189,8 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
   }
 
   const refused = await attempt()
-  if (!up) changed(refused ?? 'it does not answer')
-  const keeping = keep()
+  if (!up) changed(refused ?? MUTE)
+  const running = stayConnected()
   return {
     isUp: () => up,
     run,
@@ -176,7 +198,7 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
       closed = true
       clearInterval(watch)
       wake()
-      await keeping
+      await running
       const open = client
       client = undefined
       up = false

@@ -1,3 +1,8 @@
+/**
+ * Runs migrations. No library does: one file runs in two schemas within one transaction, an index is built concurrently
+ * and resumed after a kill, a lock that is not to be had is given up and tried again while nodes serve, each file has a
+ * checksum, and tables may be distributed afterwards. What node-pg-migrate would add to that is a list of files.
+ */
 import pg from 'pg'
 import { ENVIRONMENTS, type Environment } from '../../environment.ts'
 import { deriveSecret } from '../../secrets.ts'
