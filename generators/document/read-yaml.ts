@@ -34,8 +34,9 @@ export function readLocated(text: string): LocatedYaml {
       offset: error.pos[0],
       message: explained(error.message),
     }))
-    const value = errors.length > 0 ? undefined : toJson(parsed.contents, '', { offsets, anchors: new Map() })
-    return { value, offsets, errors }
+    if (errors.length > 0) return { value: undefined, offsets, errors }
+    const value = toJson(parsed.contents, '', { offsets, anchors: new Map(), errors })
+    return { value: errors.length > 0 ? undefined : value, offsets, errors }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     return {
@@ -57,15 +58,24 @@ interface Reading {
   readonly offsets: Map<string, number>
   /** What the aliases met from here on stand for. */
   readonly anchors: Map<string, unknown>
+  /** What the syntax allows and the values do not. */
+  readonly errors: { readonly offset: number; readonly message: string }[]
 }
 
 /** Converts the syntax tree, noting under each pointer the offset of its key (or of the item itself). */
 function toJson(node: Node | null, pointer: string, reading: Reading): unknown {
   if (node === null) return null
-  const { offsets, anchors } = reading
+  const { offsets, anchors, errors } = reading
   if (!offsets.has(pointer)) offsets.set(pointer, node.range?.[0] ?? 0)
   // One value, however many places it stands in: written out, a few lines of aliases fill any memory.
-  if (isAlias(node)) return anchors.get(node.source) ?? null
+  if (isAlias(node)) {
+    if (anchors.has(node.source)) return anchors.get(node.source)
+    errors.push({
+      offset: node.range?.[0] ?? 0,
+      message: `no anchor "${node.source}" stands before its alias`,
+    })
+    return null
+  }
   const anchored = <Value>(value: Value): Value => {
     if (node.anchor !== undefined) anchors.set(node.anchor, value)
     return value
