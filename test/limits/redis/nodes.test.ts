@@ -116,7 +116,8 @@ test('slots are one for both nodes, and come back', async () => {
 
 test('without a key both count the address', async () => {
   const statuses = new Set<number>()
-  for (let count = 0; count < 2200 && !statuses.has(429); count += 100) {
+  // More than the bucket holds, and than flows in meanwhile on a slow machine.
+  for (let count = 0; count < 6000 && !statuses.has(429); count += 100) {
     for (const { status } of await ask('nonsense', '/v1/me', 100)) statuses.add(status)
   }
   expect(statuses).toEqual(new Set([401, 429]))
