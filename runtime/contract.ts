@@ -1,134 +1,29 @@
-/**
- * The seam between generated code and the runtime. Types only: generated code imports this file and
- * nothing else of the runtime; the runtime reads generated tables through these shapes.
- */
+/** What the service's handlers are given, and the generated tables under the service's own extensions. Types only. */
+import type { Operation as AnyOperation, Version as AnyVersion } from 'dateline/runtime'
+import type { OperationExtensions, VersionExtensions } from '../generated/extensions.ts'
 import type { Database } from './platform/database/database.ts'
 import type { Boundary } from './platform/database/page.ts'
-import type { Environment } from './platform/environment.ts'
 import type { Caller } from './platform/keys/caller.ts'
 
-export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
+export type {
+  Body,
+  Detail,
+  EventView,
+  Judged,
+  Judgement,
+  Method,
+  Parameter,
+  Reply,
+  Translate,
+  Validate,
+} from 'dateline/runtime'
+export type { OperationExtensions } from '../generated/extensions.ts'
 
-/** Judges one value against a schema. Never coerces, never changes the value, never throws. */
-export type Validate = (value: unknown) => boolean
-
-/** Rewrites a valid value of one version into another. May change its argument (up) or copy what it touches (down). */
-// biome-ignore lint/suspicious/noExplicitAny: the generated functions have precise types of their own
-export type Translate = (value: any) => any
-
-/** How a parameter is spelt on the wire, judged and handed to the handler. */
-export interface Parameter {
-  /** As on the wire: `limit`, `created[gte]`, `Idempotency-Key`. */
-  readonly name: string
-  readonly type: 'string' | 'integer' | 'number' | 'boolean'
-  readonly required: boolean
-  /** An equality filter: head receives a list of values, any of which may match (`x-filter: equality`). */
-  readonly set: boolean
-  readonly validate: Validate
-  /** Where its schema stands in the document, as a JSON pointer: `explain` reads it after a refusal. */
-  readonly pointer: string
-}
-
-/** A value that must fit the schema at `pointer` of the version's document. */
-export interface Judgement {
-  readonly validate: Validate
-  readonly pointer: string
-}
-
-export interface Body extends Judgement {
-  readonly required: boolean
-  /**
-   * A batch (`x-judged: each`): `validate` judges the envelope alone, this judges each item of the named array,
-   * and the handler gets `items`, one `Judged` each, instead of `body`. `up` translates one valid item.
-   */
-  readonly each?: Judgement & { readonly property: string; readonly up?: Translate }
-}
-
-/** One fault of a value: where, as `fields[0].key`, and what, as prose. */
-export interface Detail {
-  readonly field: string
-  readonly issue: string
-}
-
-/** An item of a batch after its own judgement: valid, or refused with its faults. */
-export type Judged<Item> =
-  | { readonly valid: true; readonly value: Item }
-  | { readonly valid: false; readonly details: readonly Detail[] }
-
-/** What a document declares about an operation beside OpenAPI's own words (`x-scope`, `x-rate-limit`, …). */
-export interface OperationExtensions {
-  readonly scope: 'any' | 'read' | 'write' | 'admin'
-  readonly rateLimit: string
-  readonly environment?: Environment
-  readonly plan?: 'standard' | 'enterprise'
-  readonly verified?: boolean
-  readonly publishable?: boolean
-  readonly factor?: boolean
-  readonly pagination?: 'cursor'
-  /** What the audit log calls it: every write has one. Declared by the newest document, as what follows. */
-  readonly auditAction?: string
-  /** It changes what belongs to the account: as far as the caller's environment is concerned, or the whole. */
-  readonly account?: 'environment' | 'whole'
-  /** Its success may answer with a secret. */
-  readonly sensitive?: boolean
-}
-
-/** One row of a version's table: everything the pipeline needs to know before and after the handler. */
-export interface Operation {
-  /** As head names it. */
-  readonly id: string
-  readonly method: Method
-  /** With parameters in braces: `/v1/passes/{pass_id}`. */
-  readonly path: string
-  /** Status of success. */
-  readonly status: number
-  /** Success is a stream of server-sent events: the handler's body gives their text piece by piece. */
-  readonly stream?: true
-  /** OAuth scopes of which a token needs all; empty when any token will do. */
-  readonly oauth: readonly string[]
-  readonly extensions: OperationExtensions
-  readonly pathParameters: readonly Parameter[]
-  readonly query: readonly Parameter[]
-  readonly headers: readonly Parameter[]
-  readonly body?: Body
-  /** From the caller's version to head; absent where nothing on the way touches it. Headers by name in small letters. */
-  readonly upPath?: Translate
-  readonly upQuery?: Translate
-  readonly upHeaders?: Translate
-  readonly upBody?: Translate
-  /** From head to the caller's version: the body of success. */
-  readonly down?: Translate
-  /**
-   * The same of other answers, errors among them: by status, `4XX` or `default`, the narrowest that there is. Nothing
-   * changes an answer whose own entry is undefined; a success without one is as `down` has it.
-   */
-  readonly downs?: Readonly<Record<string, Translate | undefined>>
-  /** A field of the body as handlers name it, `spending_controls.blocked_categories[0]`, under the caller's name. */
-  readonly downField?: (field: string) => string
-  /** Names of parameters as head has them → as the caller's version has them, where they differ. */
-  readonly parameterNames?: Readonly<Record<string, string>>
-  /** Statuses that head answers with → what the caller's version answers with, where they differ. */
-  readonly downStatus?: Readonly<Record<number, number>>
-}
-
-/** How a version shows events of one type. */
-export interface EventView {
-  /** The oldest version that has them. */
-  readonly since: string
-  /** Header of head → its name here. */
-  readonly headers: Readonly<Record<string, string>>
-  /** From head to the version: the whole event. Absent where nothing changes. */
-  readonly down?: Translate
-}
+/** One row of a version's table. */
+export type Operation = AnyOperation<OperationExtensions>
 
 /** One dated version: its life and its operations. Instants are ISO 8601 UTC. */
-export interface Version {
-  readonly name: string
-  readonly status: 'current' | 'supported' | 'deprecated'
-  readonly deprecated?: string
-  readonly sunset?: string
-  readonly operations: readonly Operation[]
-}
+export type Version = AnyVersion<OperationExtensions, VersionExtensions>
 
 /** One of several things that a request did, told in the audit log before the request's own entry. */
 export interface AuditNote {
@@ -266,10 +161,4 @@ export interface Cursors {
   /** Throws `invalid_cursor` when the text was not made here for this tenant, environment, operation, filters and order. */
   read(name: 'starting_after' | 'ending_before', text: string): Boundary
   write(boundary: Boundary): string
-}
-
-/** What a handler answers; it never touches the response. */
-export interface Reply<Status extends number = number, Payload = unknown> {
-  readonly status: Status
-  readonly body: Payload
 }

@@ -15,17 +15,28 @@ interface Import {
   readonly from: string
   readonly to: string
   readonly typeOnly: boolean
+  readonly specifier: string
 }
 
 const IMPORT = /^(?:import|export)\s(type\s)?(?:[^'"]*?\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/gm
 
+const toolkit = JSON.parse(readFileSync('generators/package.json', 'utf8')) as {
+  readonly exports: Readonly<Record<string, string>>
+}
+
+/** The file that a module imports, where it is one of the project: by path, or as an export of the toolkit. */
+function targetOf(from: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return normalize(join(dirname(from), specifier))
+  if (!specifier.startsWith('dateline/')) return undefined
+  return normalize(join('generators', toolkit.exports[specifier.replace('dateline', '.')] ?? specifier))
+}
+
 /** Imports of files of the project, by path from its root. */
 const imports: Import[] = tracked.flatMap((from) =>
   [...readFileSync(from, 'utf8').matchAll(IMPORT)].flatMap(([, type, named, dynamic]) => {
-    const target = named ?? dynamic ?? ''
-    return target.startsWith('.')
-      ? [{ from, to: normalize(join(dirname(from), target)), typeOnly: type !== undefined }]
-      : []
+    const specifier = named ?? dynamic ?? ''
+    const to = targetOf(from, specifier)
+    return to === undefined ? [] : [{ from, to, typeOnly: type !== undefined, specifier }]
   }),
 )
 
@@ -33,10 +44,10 @@ const room = (file: string) => file.split('/')[0] ?? ''
 
 /** Rooms that a room may import from, beside itself. */
 const ALLOWED: Record<string, readonly string[]> = {
-  generators: ['versions'],
-  versions: ['generated'],
-  generated: ['versions', 'runtime'],
-  runtime: ['generated'],
+  generators: [],
+  versions: ['generated', 'generators'],
+  generated: ['versions', 'generators'],
+  runtime: ['generated', 'generators'],
   test: ['generators', 'versions', 'generated', 'runtime'],
 }
 
@@ -126,10 +137,18 @@ test('changes take types from generated code, never values', () => {
   ).toEqual([])
 })
 
-test('generated code knows one file of the runtime, and only its types', () => {
-  const used = imports.filter(({ from, to }) => room(from) === 'generated' && room(to) === 'runtime')
-  expect(used.filter(({ to, typeOnly }) => to !== 'runtime/contract.ts' || !typeOnly)).toEqual([])
-  expect(used.length).toBeGreaterThan(0)
+/** What a room may know of the toolkit. */
+const EXPORTS: Record<string, RegExp> = {
+  versions: /^dateline\/change$/,
+  generated: /^dateline\/runtime(\/|$)/,
+  runtime: /^dateline\/runtime(\/|$)/,
+}
+
+test('the toolkit is known by what it exports', () => {
+  const used = imports.filter(({ from, to }) => EXPORTS[room(from)] && room(to) === 'generators')
+  expect(used.filter(({ from, specifier }) => !EXPORTS[room(from)]!.test(specifier))).toEqual([])
+  expect(new Set(used.map(({ from }) => room(from))).size).toBe(3)
+  expect(used.filter(({ to }) => !tracked.includes(to))).toEqual([])
 })
 
 test('no file imports itself through others', () => {

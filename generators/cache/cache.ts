@@ -17,7 +17,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { makeFolder } from './make-folder.ts'
@@ -131,17 +131,18 @@ export function isNoFile(cause: unknown): boolean {
 
 let toolkit: string | undefined
 
+/** @returns where the toolkit itself is. */
+export const toolkitFolder = (): string => resolve(fileURLToPath(new URL('..', import.meta.url)))
+
 /** @returns the hash of the toolkit's own sources and of the versions of everything that it depends on. */
 export function toolkitHash(): string {
   if (toolkit !== undefined) return toolkit
-  const own = fileURLToPath(new URL('..', import.meta.url))
+  const own = toolkitFolder()
   const root = dirname(own)
   const installed = ['package.json', 'node_modules/.package-lock.json'].map((name) =>
     readIfThere(join(root, name)),
   )
-  // `versions/` holds the lenses that changes are written with, beside the changes themselves.
-  const lenses = readdirSync(join(root, 'versions')).filter((name) => name.endsWith('.ts'))
-  const sources = [...filesBelow(own), ...lenses.map((name) => join(root, 'versions', name))]
+  const sources = filesBelow(own).filter((file) => !relative(own, file).includes('node_modules'))
   toolkit = hashOf(
     process.version,
     ...installed,

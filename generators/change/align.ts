@@ -2,8 +2,9 @@
  * The old document in the names of the new one: what lenses rename of operations, parameters and statuses stands beside
  * its counterpart, so that whatever else differs there is compared and translated as anywhere.
  */
-import type { Lens, ParameterLens, RenamedParameter, Served, Status } from '../../versions/change.ts'
+
 import type { Api, Operation, Parameter, Response } from '../ir/model.ts'
+import type { Lens, ParameterLens, RenamedParameter, Served, Status } from './change.ts'
 
 /** Lenses that say under which other name something is to be found. */
 export type Naming = Served | RenamedParameter | Status

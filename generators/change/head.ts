@@ -2,8 +2,9 @@
  * Head: the contract that handlers speak. The newest document, with what only translation needs: operations that
  * newer versions dropped, and every equality filter as a list, since one value of an old version may mean several.
  */
-import type { Change } from '../../versions/change.ts'
+
 import type { Api, Operation } from '../ir/model.ts'
+import type { Change } from './change.ts'
 
 export interface HeadOperation {
   readonly operation: Operation

@@ -2,9 +2,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Change, Lens } from '../../versions/change.ts'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import { compare } from '../print/file.ts'
+import type { Change, Lens } from './change.ts'
 
 export interface LoadedChange extends Change {
   /** Version that introduced it. */

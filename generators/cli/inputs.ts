@@ -3,7 +3,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { filesBelow, hashFile, hashOf, isNoFile, toolkitHash } from '../cache/cache.ts'
+import { filesBelow, hashFile, hashOf, isNoFile, toolkitFolder, toolkitHash } from '../cache/cache.ts'
 import type { Config } from '../generate/config.ts'
 
 /**
@@ -98,8 +98,10 @@ function packageOf(specifier: string, importer: string): readonly string[] | und
   for (let folder = dirname(resolve(importer)); ; folder = dirname(folder)) {
     const installed = join(folder, 'node_modules')
     if (existsSync(join(installed, name, 'package.json'))) {
-      const inside = realpathSync(join(installed, name)).includes('node_modules')
-      return inside
+      const real = realpathSync(join(installed, name))
+      // Its hash is in every record.
+      if (real === realpathSync(toolkitFolder())) return []
+      return real.includes('node_modules')
         ? [join(installed, name, 'package.json'), join(installed, '.package-lock.json')]
         : undefined
     }

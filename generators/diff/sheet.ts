@@ -93,7 +93,7 @@ export function inside(spot: Spot, step: string, mask = spot.mask): Spot {
   return { ...spot, path, mask }
 }
 
-export { propertyStep } from '../../versions/inline.ts'
+export { propertyStep } from '../change/inline.ts'
 
 type Detail = Partial<Pick<Finding, 'value' | 'components' | 'subject' | 'mask'>>
 

@@ -1,7 +1,8 @@
 /** Which differences a lens accounts for: derived from what it declares, never said a second time. */
-import type { Lens, ParameterLens } from '../../versions/change.ts'
-import { placeIn, propertyStep } from '../../versions/inline.ts'
+
 import { holdsIn, sameName } from '../change/align.ts'
+import type { Lens, ParameterLens } from '../change/change.ts'
+import { placeIn, propertyStep } from '../change/inline.ts'
 import { type Difference, type DifferenceCode, formatLocation, type Location } from '../diff/difference.ts'
 import type { Scalar } from '../ir/model.ts'
 import { isSite } from '../translate/inline-place.ts'

@@ -1,7 +1,7 @@
 /** The examples of changes: each must fit both documents, and translate into its other side. */
 import { isDeepStrictEqual } from 'node:util'
 import ajvFormats from 'ajv-formats/dist/formats.js'
-import type { Example } from '../../versions/change.ts'
+import type { Example } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import { escapePointer } from '../document/escape-pointer.ts'

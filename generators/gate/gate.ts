@@ -3,10 +3,9 @@
  * documents' lines, the file to write, and a first draft of it.
  */
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
-import type { Lens } from '../../versions/change.ts'
 import { alignApi, isNaming } from '../change/align.ts'
+import type { Lens } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { Place } from '../diagnostics/place.ts'
@@ -169,9 +168,6 @@ function placesOf(difference: Difference): { readonly place?: Place; readonly ot
   }
 }
 
-/** Where changes get their lenses from. */
-const CHANGE = fileURLToPath(new URL('../../versions/change.ts', import.meta.url))
-
 /** The text of a change file; what only a person knows is `…`. */
 function draftOf(proposed: ProposedChange, old: Api, next: Api, file: string, folders: Folders): string {
   const from = (path: string) => {
@@ -179,10 +175,9 @@ function draftOf(proposed: ProposedChange, old: Api, next: Api, file: string, fo
     return to.startsWith('.') ? to : `./${to}`
   }
   const types = (api: Api) => from(join(folders.out, api.version, 'types.ts'))
-  const change = from(relative(process.cwd(), CHANGE))
   return `import type * as Old from '${types(old)}'
 import type * as New from '${types(next)}'
-import { between } from '${change}'
+import { between } from 'dateline/change'
 
 const v = between<
   { schemas: Old.components['schemas']; operations: Old.operations },

@@ -42,7 +42,6 @@ export const EMITTERS = [
   'client',
   'reference',
   'documents',
-  'explain',
 ] as const
 export type Emitter = (typeof EMITTERS)[number]
 

@@ -1,5 +1,4 @@
 /** The whole run, from documents to files in memory: load → build → check → emit. */
-import { listAssets, readAsset } from '../assets/assets.ts'
 import { hashOf, openCache, toolkitHash } from '../cache/cache.ts'
 import { loadChanges } from '../change/load-changes.ts'
 import type { Report } from '../diagnostics/diagnostic.ts'
@@ -21,9 +20,6 @@ import { compare } from '../print/file.ts'
 import type { Config, Emitter } from './config.ts'
 import { checkExtensions, readExtensionRules } from './extensions.ts'
 import { createChores } from './tasks.ts'
-
-/** What finds the faults of a value: one file to import, and those that it is made of. */
-const EXPLAIN = ['explain.ts', ...listAssets('runtime/explain').map((name) => `explain/${name}`)]
 
 /** Hash of the document of each version that was loaded here. */
 const hashes = new WeakMap<Api, string>()
@@ -79,7 +75,6 @@ export async function emitAll(apis: readonly Api[], config: Config, report: Repo
     client: () => (client ? emitClient(apis, types, client, wire) : []),
     reference: () => emitReference(apis, wire, printCachedReference),
     documents: () => apis.map(printDocument),
-    explain: () => EXPLAIN.map((path) => ({ path, text: readAsset(`runtime/${path}`) })),
   }
   const needsTypes = (name: Emitter) => name === 'types' || name === 'client'
   // A thread makes the types meanwhile.

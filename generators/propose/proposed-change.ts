@@ -1,6 +1,7 @@
 /** The change that a difference asks for: the file to write, and a first draft of it. */
-import { placeIn } from '../../versions/inline.ts'
+
 import type { Naming } from '../change/align.ts'
+import { placeIn } from '../change/inline.ts'
 import { type Difference, formatLocation, type Proposal } from '../diff/difference.ts'
 import { snakeCase } from '../ir/naming.ts'
 import { propertyKey } from '../print/literal.ts'

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import type { Lens, Turn } from '../../versions/change.ts'
+import type { Lens, Turn } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import { formatLocation } from '../diff/difference.ts'
 import type { Api, Property, Schema } from '../ir/model.ts'

@@ -1,6 +1,6 @@
 /** What moved to another place in its object comes back from there. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Moved } from '../../versions/change.ts'
+import type { Moved } from '../change/change.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { take } from '../runtime/paths.ts'
 import { applyRewrite } from '../translate/apply.ts'

@@ -1,5 +1,5 @@
 /** Carrying out a rewrite at once, without generating code: for judging examples. What is given is not changed. */
-import type { Turn } from '../../versions/change.ts'
+import type { Turn } from '../change/change.ts'
 import { put, take, without } from '../runtime/paths.ts'
 import type { Case, Direction, LensAt, Member, PairFunction, Rewrite, Test } from './model.ts'
 

@@ -1,5 +1,5 @@
 /** What happens to a value between two adjacent versions, as data. */
-import type { Lens, NonNull, Nullable, SchemaLens } from '../../versions/change.ts'
+import type { Lens, NonNull, Nullable, SchemaLens } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Place } from '../diagnostics/place.ts'
 import type { Api, Schema } from '../ir/model.ts'

@@ -1,5 +1,5 @@
 /** Properties that stand elsewhere in the other version: objects on the way to them come and go with them. */
-import type { Moved } from '../../versions/change.ts'
+import type { Moved } from '../change/change.ts'
 import type { Api, Property } from '../ir/model.ts'
 import { schemaAt } from './inline-place.ts'
 import { type LensAt, lensesOn, type Move, type Step } from './model.ts'

@@ -1,5 +1,5 @@
 /** Objects of two versions: which properties are left out, renamed, converted or made. */
-import type { SchemaLens } from '../../versions/change.ts'
+import type { SchemaLens } from '../change/change.ts'
 import { propertyStep } from '../diff/sheet.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import {

@@ -1,12 +1,13 @@
 /** What happens to parameters on the way up: names, values that are written another way, and what absence means. */
+
+import { holdsIn, isAbout, newNameOf, renamedPlaceholders, sameName } from '../change/align.ts'
 import type {
   ConvertedParameter,
   DefaultParameter,
   Filter,
   IgnoredParameter,
   ParameterLens,
-} from '../../versions/change.ts'
-import { holdsIn, isAbout, newNameOf, renamedPlaceholders, sameName } from '../change/align.ts'
+} from '../change/change.ts'
 import type { Operation, Parameter } from '../ir/model.ts'
 import { type LensAt, namesTable, type Step } from './model.ts'
 

@@ -1,5 +1,5 @@
 import ajvFormats from 'ajv-formats/dist/formats.js'
-import { explain } from '../../generated/explain.ts'
+import { explain } from 'dateline/runtime/explain'
 import type { Detail } from '../contract.ts'
 import type { ApiDocument } from './documents.ts'
 import { MOST_DETAILS } from './errors.ts'

@@ -460,7 +460,7 @@ test('an answer that cannot be written is a fault of ours', async () => {
 })
 
 test('a bucket that nobody has heard of stops the start', () => {
-  const operations = [operation({ extensions: { rateLimit: 'reads' } })]
+  const operations = [operation({ extensions: { rateLimit: 'reads' as 'read' } })]
   expect(() => createVersions([{ ...VERSION, operations }], {}, 'live', '')).toThrow(
     'getThing: there is no rate bucket reads',
   )

@@ -1,12 +1,12 @@
 /** Which lens claims which difference, what the gate drafts, and that a difference never passes unseen. */
 import { describe, expect, test } from 'vitest'
+import type { Lens } from '../../generators/change/change.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { diffApis } from '../../generators/diff/diff.ts'
 import type { Difference } from '../../generators/diff/difference.ts'
 import { claims } from '../../generators/gate/claims.ts'
 import { claimSteps, judge } from '../../generators/gate/gate.ts'
 import { proposeChanges } from '../../generators/propose/proposed-change.ts'
-import type { Lens } from '../../versions/change.ts'
 import { diffTexts, readPair, using } from './versions.ts'
 
 const schemas = ['X']

@@ -1,5 +1,7 @@
 /** Lenses on what is written out where it stands: they reach its values as those of components, and nothing else. */
 import { describe, expect, test } from 'vitest'
+import type { Lens } from '../../generators/change/change.ts'
+import { placeIn } from '../../generators/change/inline.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
@@ -8,8 +10,6 @@ import { claimSteps, judge } from '../../generators/gate/gate.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { refute } from '../../generators/prove/claim.ts'
 import { claimsOfStep } from '../../generators/prove/steps.ts'
-import type { Lens } from '../../versions/change.ts'
-import { placeIn } from '../../versions/inline.ts'
 import { readPair } from '../toolkit/versions.ts'
 import { runEmitted } from './emitted.ts'
 

@@ -1,5 +1,6 @@
 /** What moves into an object and out of one, and what stands for null: emitted and interpreted alike, there and back. */
 import { describe, expect, test } from 'vitest'
+import type { Lens } from '../../generators/change/change.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
@@ -10,7 +11,6 @@ import { proveSteps } from '../../generators/prove/family.ts'
 import { applyRewrite } from '../../generators/translate/apply.ts'
 import { answerOf } from '../../generators/translate/stage.ts'
 import { createStep, touchedFunctions } from '../../generators/translate/step.ts'
-import type { Lens } from '../../versions/change.ts'
 import { read } from '../ir/document.ts'
 import { runEmitted } from './emitted.ts'
 

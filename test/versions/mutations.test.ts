@@ -1,10 +1,10 @@
 /** Lenses with a mistake in each: where every one of them is caught. */
 import { describe, expect, test } from 'vitest'
+import type { Lens } from '../../generators/change/change.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { claimSteps, judge } from '../../generators/gate/gate.ts'
 import { refute } from '../../generators/prove/claim.ts'
 import { proveSteps } from '../../generators/prove/family.ts'
-import type { Lens } from '../../versions/change.ts'
 import { readPair } from '../toolkit/versions.ts'
 
 interface Sides {

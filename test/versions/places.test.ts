@@ -3,6 +3,7 @@
  * cases are grown from every kind of place, in both dialects, two deep; what is emitted runs on real payloads.
  */
 import { expect, test } from 'vitest'
+import type { Lens } from '../../generators/change/change.ts'
 import { createReport, type Diagnostic } from '../../generators/diagnostics/diagnostic.ts'
 import { parseText } from '../../generators/document/load.ts'
 import {
@@ -14,7 +15,6 @@ import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { explain } from '../../generators/runtime/explain.ts'
 import type { Translate } from '../../runtime/contract.ts'
-import type { Lens } from '../../versions/change.ts'
 import { runEmitted } from './emitted.ts'
 import {
   CARRIERS,

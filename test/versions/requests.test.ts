@@ -1,5 +1,6 @@
 /** Lenses of parameters, of operations and of statuses: what is emitted does, and what the proof carries out. */
 import { describe, expect, test } from 'vitest'
+import type { Lens } from '../../generators/change/change.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { emitHandlers } from '../../generators/emit/handlers/handlers.ts'
 import { emitRoutes } from '../../generators/emit/routes/routes.ts'
@@ -7,7 +8,6 @@ import { emitTranslations } from '../../generators/emit/translations/translation
 import type { Api } from '../../generators/ir/model.ts'
 import { applyParameters, PARTS, type Part } from '../../generators/translate/parameters.ts'
 import { createStage } from '../../generators/translate/stage.ts'
-import type { Lens } from '../../versions/change.ts'
 import { read } from '../ir/document.ts'
 import { runEmitted } from './emitted.ts'
 

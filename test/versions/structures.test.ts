@@ -1,12 +1,12 @@
 /** Where a lens reaches: one declared difference, in every structure that a schema can stand in. */
 import { describe, expect, test } from 'vitest'
+import type { Change } from '../../generators/change/change.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
 import type { Api, Schema } from '../../generators/ir/model.ts'
 import { applyRewrite } from '../../generators/translate/apply.ts'
 import { answerOf, type createStage } from '../../generators/translate/stage.ts'
 import { createStep, touchedFunctions } from '../../generators/translate/step.ts'
-import type { Change } from '../../versions/change.ts'
 import { read } from '../ir/document.ts'
 import { runEmitted } from './emitted.ts'
 

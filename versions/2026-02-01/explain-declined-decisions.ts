@@ -1,6 +1,6 @@
+import { between } from 'dateline/change'
 import type * as Old from '../../generated/2025-11-01/types.ts'
 import type * as New from '../../generated/2026-02-01/types.ts'
-import { between } from '../change.ts'
 
 const v = between<
   { schemas: Old.components['schemas']; operations: Old.operations },

@@ -4,6 +4,7 @@ import type { Api, EventType, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { createFile } from '../../print/file.ts'
 import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
+import { CONTRACT } from '../../print/runtime.ts'
 import type { Bindings } from '../translations/translations.ts'
 
 /** @param apis oldest first. @returns a table of each version, one of all of them, and the payloads; nothing without events. */
@@ -68,7 +69,7 @@ function printTable(
   bindings: Bindings | undefined,
 ): string {
   const file = createFile(['events'])
-  const view = file.use('EventView', '../../runtime/contract.ts', { type: true })
+  const view = file.use('EventView', CONTRACT, { type: true })
   const shared = new Map<string, string>()
   const rows = api.events.map((event) => {
     const headers = literal(headersOf(event, headName))
@@ -96,7 +97,7 @@ function headersOf(event: EventType, headName: (header: string) => string): Reco
 
 function printTables(apis: readonly Api[]): string {
   const file = createFile(['events'])
-  const view = file.use('EventView', '../runtime/contract.ts', { type: true })
+  const view = file.use('EventView', CONTRACT, { type: true })
   const rows = apis.map((api) => {
     const name = file.use('events', `./${api.version}/events.ts`, { as: identifier(`events_${api.version}`) })
     return `  ${stringLiteral(api.version)}: ${name},`

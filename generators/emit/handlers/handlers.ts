@@ -1,4 +1,4 @@
-/** What the runtime has to implement: one interface per tag, in head's types. */
+/** What the runtime has to implement: one interface per tag, in head's types, over whatever context the service gives its handlers. */
 
 import { headOperations } from '../../change/head.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
@@ -8,6 +8,7 @@ import type { Api, Operation, OutputFile, Schema } from '../../ir/model.ts'
 import { identifier, pascalCase } from '../../ir/naming.ts'
 import { createFile } from '../../print/file.ts'
 import { docComment, propertyKey, stringLiteral } from '../../print/literal.ts'
+import { CONTRACT } from '../../print/runtime.ts'
 
 /** Name of the interface of a tag: `book_lists` → `BookListsHandlers`. */
 export const handlersInterface = (tag: string): string => identifier(`${pascalCase(tag)}Handlers`)
@@ -19,7 +20,7 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
   const tags = [
     ...new Set([...head.tags.map((tag) => tag.name), ...operations.map(({ operation }) => operation.tag)]),
   ]
-  const file = createFile(['Schemas', 'Handlers'])
+  const file = createFile(['Schemas', 'Handlers', 'Context'])
   file.use('components', './types.ts', { type: true })
   file.print("type Schemas = components['schemas']", '')
   const interfaces: string[] = []
@@ -28,20 +29,19 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
     const own = operations.filter(({ operation }) => handlersInterface(operation.tag) === name)
     if (own.length === 0) continue
     interfaces.push(name)
-    file.print(`export interface ${name} {`)
+    file.print(`export interface ${name}<Context> {`)
     for (const { operation, api } of own) file.print(printMethod(operation, api, file).trimEnd())
     file.print('}', '')
   }
   file.print(
     '/** Every operation that any version has. */',
-    `export type Handlers = ${interfaces.join(' & ') || '{}'}`,
+    `export type Handlers<Context> = ${interfaces.map((name) => `${name}<Context>`).join(' & ') || '{}'}`,
   )
   return [{ path: 'head/handlers.ts', text: file.text() }]
 }
 
 function printMethod(operation: Operation, api: Api, file: ReturnType<typeof createFile>): string {
-  const context = file.use('Context', '../../runtime/contract.ts', { type: true })
-  const reply = file.use('Reply', '../../runtime/contract.ts', { type: true })
+  const reply = file.use('Reply', CONTRACT, { type: true })
   const input = inputOf(operation, api, file)
   const success = operation.responses.find((response) => /^2\d\d$/.test(response.status))
   const body = success?.contents.find((content) => isJson(content.mediaType))
@@ -51,7 +51,7 @@ function printMethod(operation: Operation, api: Api, file: ReturnType<typeof cre
     `${operation.method} ${operation.path}${operation.summary ? `: ${operation.summary}` : ''}`,
     '  ',
   )
-  const parameters = [`context: ${context}`, ...(input ? [`input: ${input}`] : [])].join(', ')
+  const parameters = ['context: Context', ...(input ? [`input: ${input}`] : [])].join(', ')
   return `${comment}  ${propertyKey(operation.id)}(${parameters}): Promise<${answer}>\n`
 }
 
@@ -66,7 +66,7 @@ function inputOf(operation: Operation, api: Api, file: ReturnType<typeof createF
   const body = jsonBody(operation)
   const each = body && judgedArray(api, body.schema)
   if (each) {
-    const judged = file.use('Judged', '../../runtime/contract.ts', { type: true })
+    const judged = file.use('Judged', CONTRACT, { type: true })
     members.push(`items: readonly ${judged}<${typeOf(each.items)}>[]`)
   } else if (body) members.push(`body${operation.body?.required ? '' : '?'}: ${typeOf(body.schema)}`)
   return members.length === 0 ? undefined : `{ ${members.join('; ')} }`

@@ -4,14 +4,16 @@ import { escapePointer } from '../../document/escape-pointer.ts'
 import { isStream, jsonBody, judgedArray } from '../../ir/bodies.ts'
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
 import type { Api, Extensions, Operation, OutputFile, Parameter, Schema } from '../../ir/model.ts'
-import { camelCase, identifier } from '../../ir/naming.ts'
+import { identifier } from '../../ir/naming.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
+import { CONTRACT } from '../../print/runtime.ts'
 import type { Bindings, Bound } from '../translations/translations.ts'
 import { judgedOf } from '../validators/names.ts'
+import { EXTENSIONS_FILE, extensionKey, printExtensionTypes } from './extensions.ts'
 import { createOperationExtensions } from './operation-extensions.ts'
 
-/** @param apis oldest first. @param bindings the translations of each version. @param rules of the family's extensions. */
+/** @param apis oldest first. @param bindings the translations of each version. @param rules of the family's `x-` members. */
 export function emitRoutes(
   apis: readonly Api[],
   bindings: ReadonlyMap<string, Bindings>,
@@ -23,23 +25,35 @@ export function emitRoutes(
     path: `${api.version}/routes.ts`,
     text: printRoutes(api, bindings.get(api.version), report, extensionsOf),
   }))
-  return [...files, { path: 'versions.ts', text: printVersions(apis) }]
+  return [
+    ...files,
+    { path: EXTENSIONS_FILE, text: printExtensionTypes(apis, rules) },
+    { path: 'versions.ts', text: printVersions(apis) },
+  ]
 }
 
 function printVersions(apis: readonly Api[]): string {
   const file = createFile(['versions', 'current'])
-  const contract = file.use('Version', '../runtime/contract.ts', { type: true })
+  const version = useVersion(file, `./${EXTENSIONS_FILE}`)
   const names = apis.map((api) =>
     file.use('version', `./${api.version}/routes.ts`, { as: identifier(`version_${api.version}`) }),
   )
   const current = apis.at(-1)?.version ?? ''
   file.print(
     '/** Every version, oldest first. */',
-    `export const versions: readonly ${contract}[] = [${names.join(', ')}]`,
+    `export const versions: readonly ${version}[] = [${names.join(', ')}]`,
     '',
   )
   file.print('/** The newest version. */', `export const current = ${stringLiteral(current)}`)
   return file.text()
+}
+
+/** @param extensions the file of what documents say beside OpenAPI's words. @returns the type of a version's table. */
+function useVersion(file: TypeScriptFile, extensions: string): string {
+  const [operation, own] = ['OperationExtensions', 'VersionExtensions'].map((name) =>
+    file.use(name, extensions, { type: true }),
+  )
+  return `${file.use('Version', CONTRACT, { type: true })}<${operation}, ${own}>`
 }
 
 interface Table {
@@ -63,16 +77,17 @@ function printRoutes(
   const file = createFile(['version', 'operations', 'answers'])
   const table: Table = { api, file, report, bindings, extensionsOf, shared: new Map(), answers: new Map() }
   const rows = api.operations.map((operation) => printOperation(table, operation))
-  const parameter = file.use('Parameter', '../../runtime/contract.ts', { type: true })
+  const parameter = file.use('Parameter', CONTRACT, { type: true })
   for (const [name, row] of [...table.shared].sort(([a], [b]) => (a < b ? -1 : 1))) {
     file.print(`const ${name}: ${parameter} = ${row}`)
   }
-  const operation = file.use('Operation', '../../runtime/contract.ts', { type: true })
+  const own = file.use('OperationExtensions', `../${EXTENSIONS_FILE}`, { type: true })
+  const operation = `${file.use('Operation', CONTRACT, { type: true })}<${own}>`
   for (const [row, name] of table.answers) file.print(`const ${name}: ${operation}['downs'] = ${row}`)
-  const version = file.use('Version', '../../runtime/contract.ts', { type: true })
+  const version = useVersion(file, `../${EXTENSIONS_FILE}`)
   file.print('', `const operations: readonly ${operation}[] = [`, ...rows, ']', '')
   const life = Object.entries(api.info).map(
-    ([name, value]) => `${propertyKey(camelCase(name.slice(2)))}: ${literal(value)}`,
+    ([name, value]) => `${propertyKey(extensionKey(name))}: ${literal(value)}`,
   )
   file.print(`export const version: ${version} = {`, `  name: ${stringLiteral(api.version)},`)
   file.print(...life.map((each) => `  ${each},`), '  operations,', '}')
@@ -149,7 +164,7 @@ function successOf(operation: Operation, table: Table): number {
 
 function printExtensions(extensions: Extensions): string {
   return literal(
-    Object.fromEntries(Object.entries(extensions).map(([name, value]) => [camelCase(name.slice(2)), value])),
+    Object.fromEntries(Object.entries(extensions).map(([name, value]) => [extensionKey(name), value])),
   )
 }
 

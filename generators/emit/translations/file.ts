@@ -4,11 +4,9 @@ import type { Report } from '../../diagnostics/diagnostic.ts'
 import { camelCase, identifier } from '../../ir/naming.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, stringLiteral } from '../../print/literal.ts'
+import { PATHS } from '../../print/runtime.ts'
 import type { Direction, PairFunction, Rewrite } from '../../translate/model.ts'
 import { bodyOf, type Scope } from './code.ts'
-
-/** Where the functions are that go along a path. */
-const PATHS = '../paths.ts'
 
 export interface StageFile {
   readonly version: string

@@ -3,7 +3,6 @@
  * adjacent versions, composed where several steps change a value. What nothing on the way changes has no function.
  */
 import { relative } from 'node:path'
-import { readAsset } from '../../assets/assets.ts'
 import { nextStatus } from '../../change/align.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
@@ -90,8 +89,6 @@ export function emitTranslations(
     if (text !== undefined) files.unshift({ path: `translations/${old.version}.ts`, text })
     later = layer
   }
-  if (files.some(({ text }) => text.includes("'../paths.ts'")))
-    files.push({ path: 'paths.ts', text: readAsset('runtime/paths.ts') })
   return { files, bindings }
 }
 

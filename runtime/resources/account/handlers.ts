@@ -1,5 +1,6 @@
 import type { AccountHandlers } from '../../../generated/head/handlers.ts'
 import type { components } from '../../../generated/head/types.ts'
+import type { Context } from '../../contract.ts'
 import type { Caller } from '../../platform/keys/caller.ts'
 
 export const accountHandlers = {
@@ -31,7 +32,7 @@ export const accountHandlers = {
   async wipeSandbox({ account }) {
     return { status: 200, body: { object: 'wipe', deleted: await account.wipeSandbox() } }
   },
-} satisfies AccountHandlers
+} satisfies AccountHandlers<Context>
 
 function showMe({ tenant, environment, version, key }: Caller): components['schemas']['Me'] {
   return {

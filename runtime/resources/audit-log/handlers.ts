@@ -1,6 +1,7 @@
 import type { AuditLogHandlers } from '../../../generated/head/handlers.ts'
 import type { components } from '../../../generated/head/types.ts'
 import { readCreated, readPage, showList } from '../../api/list-query.ts'
+import type { Context } from '../../contract.ts'
 import { type AuditRow, listAudit } from '../../platform/audit/queries.ts'
 import { writeInstant } from '../../platform/instants.ts'
 
@@ -16,7 +17,7 @@ export const auditLogHandlers = {
     const records = await listAudit(db, caller.tenant.id, filter, page)
     return { status: 200, body: showList(records, page, cursors, showEntry) }
   },
-} satisfies AuditLogHandlers
+} satisfies AuditLogHandlers<Context>
 
 function showEntry(row: AuditRow): components['schemas']['AuditEntry'] {
   const { actor_type, actor_id, environment, action, target_id, outcome, request_id, ip, version } = row

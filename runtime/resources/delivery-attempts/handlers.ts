@@ -2,6 +2,7 @@ import type { DeliveryAttemptsHandlers } from '../../../generated/head/handlers.
 import type { components } from '../../../generated/head/types.ts'
 import { invalidState, notFound } from '../../api/errors.ts'
 import { readCreated, readPage, showList } from '../../api/list-query.ts'
+import type { Context } from '../../contract.ts'
 import { readEvent } from '../../events/queries.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { readEndpoint } from '../webhook-endpoints/queries.ts'
@@ -55,7 +56,7 @@ export const deliveryAttemptsHandlers = {
     events.deliverSoon()
     return { status: 202, body: showAttempt(reset) }
   },
-} satisfies DeliveryAttemptsHandlers
+} satisfies DeliveryAttemptsHandlers<Context>
 
 function showAttempt(row: AttemptRow): components['schemas']['WebhookDeliveryAttempt'] {
   return {

@@ -31,7 +31,7 @@ export const eventsHandlers = {
   async streamEvents(context) {
     return { status: 200, body: context.events.stream(await startOf(context)) }
   },
-} satisfies EventsHandlers
+} satisfies EventsHandlers<Context>
 
 const LAST_SEEN = 'Last-Event-ID'
 

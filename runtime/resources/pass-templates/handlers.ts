@@ -3,6 +3,7 @@ import type { components } from '../../../generated/head/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors.ts'
 import { readCreated, readPage, showList } from '../../api/list-query.ts'
 import { mergePatch } from '../../api/merge-patch.ts'
+import type { Context } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
@@ -88,7 +89,7 @@ export const passTemplatesHandlers = {
     emit(events, { type: 'pass_template.archived', data: { pass_template: shown } })
     return { status: 200, body: shown }
   },
-} satisfies PassTemplatesHandlers
+} satisfies PassTemplatesHandlers<Context>
 
 const DEFAULT_BARCODE = { format: 'qr' } as const
 

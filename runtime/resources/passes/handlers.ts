@@ -106,7 +106,7 @@ export const passesHandlers = {
     )
     return showBatch(context, await changePasses(context, requests))
   }),
-} satisfies PassesHandlers
+} satisfies PassesHandlers<Context>
 
 async function changeOne(
   context: Context,

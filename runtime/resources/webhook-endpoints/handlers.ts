@@ -127,7 +127,7 @@ export const webhookEndpointsHandlers = {
     if (!event) throw new Error('the tenant’s version has no test event')
     return { status: 201, body: JSON.parse(event.body) as Schemas['Event'] }
   },
-} satisfies WebhookEndpointsHandlers
+} satisfies WebhookEndpointsHandlers<Context>
 
 function requireGood(faults: readonly Detail[]): void {
   if (faults.length > 0) throw validationFailed(faults)

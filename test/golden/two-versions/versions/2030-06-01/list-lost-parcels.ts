@@ -1,4 +1,4 @@
-import { between } from '../../../../../versions/change.ts'
+import { between } from 'dateline/change'
 import type * as Old from '../../want/2030-01-01/types.ts'
 import type * as New from '../../want/2030-06-01/types.ts'
 

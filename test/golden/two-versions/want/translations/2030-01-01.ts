@@ -14,7 +14,12 @@ export function Address_down(value: Value): Value {
 /** Parcel: 2030-06-01 → 2030-01-01. */
 export function Parcel_down(value: New['schemas']['Parcel']): Old['schemas']['Parcel']
 export function Parcel_down(value: Value): Value {
-  return { ...value, to: Address_down(value.to), 'via-hubs': value['via-hubs'] && value['via-hubs'].map((item: Value) => Address_down(item)), previous: value.previous && Parcel_down(value.previous) }
+  return {
+    ...value,
+    to: Address_down(value.to),
+    'via-hubs': value['via-hubs'] && value['via-hubs'].map((item: Value) => Address_down(item)),
+    previous: value.previous && Parcel_down(value.previous)
+  }
 }
 
 /** ParcelList: 2030-06-01 → 2030-01-01. */

@@ -1,0 +1,88 @@
+/** Types of the `x-` members that the tables of operations hold: from the family's own rules, or from what documents say. */
+import type { ExtensionRules } from '../../ir/extension-rules.ts'
+import type { Api, Extensions } from '../../ir/model.ts'
+import { camelCase } from '../../ir/naming.ts'
+import { createFile } from '../../print/file.ts'
+import { literal, propertyKey } from '../../print/literal.ts'
+
+/** The file beside the tables. */
+export const EXTENSIONS_FILE = 'extensions.ts'
+
+/** A member as generated tables name it: `x-rate-limit` → `rateLimit`. */
+export const extensionKey = (name: string): string => camelCase(name.slice('x-'.length))
+
+/** @param rules of the family; without, types are as wide as the values that the documents have. */
+export function printExtensionTypes(apis: readonly Api[], rules?: ExtensionRules): string {
+  const { operation, canonicalOperation, schema, info } = rules?.schemas ?? {}
+  const inherited = membersOf(schema).filter(({ key }) => rules?.inherited.has(key))
+  const declared = [...membersOf(operation), ...membersOf(canonicalOperation), ...inherited]
+  const operations = apis.flatMap((api) => api.operations.map((each) => each.extensions))
+  const file = createFile(['OperationExtensions', 'VersionExtensions'])
+  file.print('/** What documents say of an operation beside the words of OpenAPI. */')
+  file.print(...printMembers('OperationExtensions', operation ? declared : seenIn(operations)), '')
+  file.print('/** What documents say of the version itself. */')
+  file.print(
+    ...printMembers('VersionExtensions', info ? membersOf(info) : seenIn(apis.map((each) => each.info))),
+  )
+  return file.text()
+}
+
+function printMembers(name: string, members: readonly Member[]): string[] {
+  return [
+    `export interface ${name} {`,
+    ...members.map(
+      ({ key, type, required }) =>
+        `  readonly ${propertyKey(extensionKey(key))}${required ? '' : '?'}: ${type}`,
+    ),
+    '}',
+  ]
+}
+
+interface Member {
+  readonly key: string
+  readonly type: string
+  readonly required: boolean
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Members that a rule declares, extensions alone. */
+function membersOf(rule: unknown): Member[] {
+  if (!isRecord(rule) || !isRecord(rule.properties)) return []
+  const required = Array.isArray(rule.required) ? rule.required : []
+  return Object.entries(rule.properties)
+    .filter(([key]) => key.startsWith('x-'))
+    .map(([key, schema]) => ({ key, type: typeOfRule(schema), required: required.includes(key) }))
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+}
+
+function typeOfRule(schema: unknown): string {
+  if (!isRecord(schema)) return 'unknown'
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => literal(value)).join(' | ')
+  if ('const' in schema) return literal(schema.const)
+  if (schema.type === 'array') return `readonly (${typeOfRule(schema.items)})[]`
+  return TYPES[String(schema.type)] ?? 'unknown'
+}
+
+/** A member is required where every node has it. */
+function seenIn(nodes: readonly Extensions[]): Member[] {
+  const types = new Map<string, Set<string>>()
+  for (const node of nodes) {
+    for (const [key, value] of Object.entries(node)) {
+      const type = TYPES[typeof value] ?? 'unknown'
+      types.set(key, (types.get(key) ?? new Set()).add(type))
+    }
+  }
+  return [...types].map(([key, all]) => ({
+    key,
+    type: all.has('unknown') ? 'unknown' : [...all].sort().join(' | '),
+    required: nodes.every((node) => Object.hasOwn(node, key)),
+  }))
+}

@@ -1,0 +1,124 @@
+/**
+ * What generated code and the service that runs it agree on: the rows of its tables, and what handlers take and answer.
+ * Types only. Generated code imports this as `dateline/runtime`; a service reads the tables through these shapes.
+ */
+
+export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
+
+/** Judges one value against a schema. Never coerces, never changes the value, never throws. */
+export type Validate = (value: unknown) => boolean
+
+/** Rewrites a valid value of one version into another. May change its argument (up) or copy what it touches (down). */
+// biome-ignore lint/suspicious/noExplicitAny: the generated functions have precise types of their own
+export type Translate = (value: any) => any
+
+/** How a parameter is spelt on the wire, judged and handed to the handler. */
+export interface Parameter {
+  /** As on the wire: `limit`, `created[gte]`, `Idempotency-Key`. */
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean'
+  readonly required: boolean
+  /** An equality filter: head receives a list of values, any of which may match (`x-filter: equality`). */
+  readonly set: boolean
+  readonly validate: Validate
+  /** Where its schema stands in the document, as a JSON pointer: `explain` reads it after a refusal. */
+  readonly pointer: string
+}
+
+/** A value that must fit the schema at `pointer` of the version's document. */
+export interface Judgement {
+  readonly validate: Validate
+  readonly pointer: string
+}
+
+export interface Body extends Judgement {
+  readonly required: boolean
+  /**
+   * A batch (`x-judged: each`): `validate` judges the envelope alone, this judges each item of the named array,
+   * and the handler gets `items`, one `Judged` each, instead of `body`. `up` translates one valid item.
+   */
+  readonly each?: Judgement & { readonly property: string; readonly up?: Translate }
+}
+
+/** One fault of a value: where, as `fields[0].key`, and what, as prose. */
+export interface Detail {
+  readonly field: string
+  readonly issue: string
+}
+
+/** An item of a batch after its own judgement: valid, or refused with its faults. */
+export type Judged<Item> =
+  | { readonly valid: true; readonly value: Item }
+  | { readonly valid: false; readonly details: readonly Detail[] }
+
+/** One row of a version's table: everything the pipeline needs to know before and after the handler. */
+export interface Operation<Extensions = unknown> {
+  /** As head names it. */
+  readonly id: string
+  readonly method: Method
+  /** With parameters in braces: `/v1/passes/{pass_id}`. */
+  readonly path: string
+  /** Status of success. */
+  readonly status: number
+  /** Success is a stream of server-sent events: the handler's body gives their text piece by piece. */
+  readonly stream?: true
+  /** OAuth scopes of which a token needs all; empty when any token will do. */
+  readonly oauth: readonly string[]
+  /** Its `x-` members. */
+  readonly extensions: Extensions
+  readonly pathParameters: readonly Parameter[]
+  readonly query: readonly Parameter[]
+  readonly headers: readonly Parameter[]
+  readonly body?: Body
+  /** From the caller's version to head; absent where nothing on the way touches it. Headers by name in small letters. */
+  readonly upPath?: Translate
+  readonly upQuery?: Translate
+  readonly upHeaders?: Translate
+  readonly upBody?: Translate
+  /** From head to the caller's version: the body of success. */
+  readonly down?: Translate
+  /**
+   * The same of other answers, errors among them: by status, `4XX` or `default`, the narrowest that there is. Nothing
+   * changes an answer whose own entry is undefined; a success without one is as `down` has it.
+   */
+  readonly downs?: Readonly<Record<string, Translate | undefined>>
+  /** A field of the body as handlers name it, `spending_controls.blocked_categories[0]`, under the caller's name. */
+  readonly downField?: (field: string) => string
+  /** Names of parameters as head has them → as the caller's version has them, where they differ. */
+  readonly parameterNames?: Readonly<Record<string, string>>
+  /** Statuses that head answers with → what the caller's version answers with, where they differ. */
+  readonly downStatus?: Readonly<Record<number, number>>
+}
+
+/** How a version shows events of one type. */
+export interface EventView {
+  /** The oldest version that has them. */
+  readonly since: string
+  /** Header of head → its name here. */
+  readonly headers: Readonly<Record<string, string>>
+  /** From head to the version: the whole event. Absent where nothing changes. */
+  readonly down?: Translate
+}
+
+/** One version: its operations, and what its document says of it beside that. */
+export type Version<Extensions = unknown, Life = unknown> = Life & {
+  readonly name: string
+  readonly operations: readonly Operation<Extensions>[]
+}
+
+/** What a handler answers; it never touches the response. */
+export interface Reply<Status extends number = number, Payload = unknown> {
+  readonly status: Status
+  readonly body: Payload
+}
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+
+/** Types of the client with their open enumerations closed: whoever serves a version knows all that it has. */
+export type Closed<T> = T extends string
+  ? Same<T, string & {}> extends true
+    ? never
+    : T
+  : T extends object
+    ? { [Name in keyof T]: Closed<T[Name]> }
+    : T
