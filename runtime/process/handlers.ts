@@ -1,5 +1,6 @@
 /** Which handler answers which operation. */
 import type { Handlers as CanonicalHandlers } from '../../generated/head/handlers.ts'
+import type { Context } from '../contract.ts'
 import { accountHandlers } from '../resources/account/handlers.ts'
 import { auditLogHandlers } from '../resources/audit-log/handlers.ts'
 import { deliveryAttemptsHandlers } from '../resources/delivery-attempts/handlers.ts'
@@ -20,7 +21,9 @@ export const handlers = {
 }
 
 /** Names each operation of the documents that the handlers lack, and no other: anything else does not compile. */
-export type NotWritten<Written> = Readonly<Record<Exclude<keyof CanonicalHandlers, keyof Written>, true>>
+export type NotWritten<Written> = Readonly<
+  Record<Exclude<keyof CanonicalHandlers<Context>, keyof Written>, true>
+>
 
 /** Operations that answer 501. Whoever writes a handler puts it into the table above and takes its operation out here. */
 export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {

@@ -8,7 +8,7 @@ import { createClock } from '../../runtime/platform/clock/clock.ts'
 import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import { spaceOf } from '../../runtime/platform/database/space.ts'
-import { createAccountDesk } from '../../runtime/resources/account/changes.ts'
+import { createAccountChanges } from '../../runtime/resources/account/changes.ts'
 import { wipeSpace } from '../../runtime/resources/account/wipe-queries.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from '../account/confirmers.ts'
 import { makeTemplate, TEMPLATE } from '../api/fixtures.ts'
@@ -297,8 +297,8 @@ describe('a wipe that two workers prepare', () => {
 
   test('is undone when only one of them had prepared it and both are lost', async () => {
     const { control, pepper } = service.database
-    const desk = createAccountDesk(control, pepper, 'sandbox', service.clock).forTenant(caller.tenantId)
-    const wiping = desk.transaction(async (db) => {
+    const account = createAccountChanges(control, pepper, 'sandbox', service.clock).forTenant(caller.tenantId)
+    const wiping = account.transaction(async (db) => {
       await wipeSpace(db, caller.tenantId, service.clock.machine())
       await freezeTransactions(second)
     })
