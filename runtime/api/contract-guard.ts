@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
 import {
   type ContractJudge,
   cutDocument,
@@ -63,6 +64,14 @@ export function createContractGuard(
       await Promise.all(pending)
     },
   }
+}
+
+/** A guard whose findings go to the log. */
+export function createLoggedGuard(log: Logger): ContractGuard {
+  return createContractGuard(
+    (disagreement) => log.error({ disagreement }, 'the contract guard disagrees'),
+    (error) => log.error({ err: error }, 'the contract guard could not judge'),
+  )
 }
 
 /** A request that did not arrive whole is nothing that a document describes, and its answer neither. */

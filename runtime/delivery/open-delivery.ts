@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { readPin } from '../admin/pins.ts'
-import type { Hints } from '../events/hints.ts'
+import type { WakeUps } from '../events/wake-ups.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { OpenDatabase } from '../platform/database/open/open-database.ts'
@@ -14,7 +14,7 @@ export interface DeliveryParts {
   readonly clock: Clock
   readonly log: Logger
   readonly outbound: Readonly<Record<Environment, Outbound>>
-  readonly hints: Hints
+  readonly wakeUps: WakeUps
 }
 
 export interface Delivery {
@@ -24,7 +24,7 @@ export interface Delivery {
 }
 
 /** A worker for each environment, woken by what this process and others commit. */
-export function openDelivery({ database, clock, log, outbound, hints }: DeliveryParts): Delivery {
+export function openDelivery({ database, clock, log, outbound, wakeUps }: DeliveryParts): Delivery {
   const seals = createSeals(database.pepper)
   const open = (environment: Environment) =>
     createWorker({
@@ -37,11 +37,13 @@ export function openDelivery({ database, clock, log, outbound, hints }: Delivery
       readPin: (space) => readPin(database.control, readSpace(space).tenantId, environment),
     })
   const workers = { sandbox: open('sandbox'), live: open('live') }
-  const deaf = ENVIRONMENTS.map((environment) => hints.hear(environment, workers[environment].wake))
+  const subscriptions = ENVIRONMENTS.map((environment) =>
+    wakeUps.subscribe(environment, workers[environment].wake),
+  )
   return {
     workers,
     stop: async () => {
-      for (const forget of deaf) forget()
+      for (const unsubscribe of subscriptions) unsubscribe()
       await Promise.all(ENVIRONMENTS.map((environment) => workers[environment].stop()))
     },
   }

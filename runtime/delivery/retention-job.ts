@@ -10,7 +10,7 @@ import {
   sweepDefault,
 } from '../platform/database/migrate/partitions.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
-import { type Repeating, repeat } from '../platform/repeat.ts'
+import { type PeriodicJob, runPeriodically } from '../platform/periodic.ts'
 
 const DAY_MS = 86_400_000
 
@@ -92,8 +92,8 @@ async function drop(control: Pool, of: Partitioned, from: number): Promise<void>
 const PAUSE_MS = 3_600_000
 
 /** Retains at once and every hour. */
-export function keepRetaining(options: RetentionOptions): Repeating {
-  return repeat(() => retain(options), {
+export function startRetentionJob(options: RetentionOptions): PeriodicJob {
+  return runPeriodically(() => retain(options), {
     pauseMs: PAUSE_MS,
     failed: (err) => options.log.warn({ err }, 'old events were not all let go; the next time goes on'),
     atOnce: true,

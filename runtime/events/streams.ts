@@ -5,8 +5,8 @@ import { isUnavailable } from '../platform/database/errors.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import { readSpace } from '../platform/database/space.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { Hints } from './hints.ts'
 import { readEventsAfter, type SequencedEvent } from './queries.ts'
+import type { WakeUps } from './wake-ups.ts'
 
 /** How late an event may come where the hint got lost. */
 const POLL_MS = 500
@@ -24,7 +24,7 @@ const greet = (id: string): string => `id: ${id}\n:\n\n`
 export interface StreamsOptions {
   readonly database: Pool
   readonly environment: Environment
-  readonly hints: Hints
+  readonly wakeUps: WakeUps
   /** Whether streams are to end, because the process is. */
   readonly isLeaving: () => boolean
   readonly pollMs?: number
@@ -37,7 +37,7 @@ export interface StreamsOptions {
  * then comes back with `Last-Event-ID`.
  */
 export function createEventStreams(options: StreamsOptions): EventStreams {
-  const { database, environment, hints, isLeaving, pollMs = POLL_MS, commentMs = COMMENT_MS } = options
+  const { database, environment, wakeUps, isLeaving, pollMs = POLL_MS, commentMs = COMMENT_MS } = options
 
   /** What is new; undefined when the caller may no longer watch. While the database is away nothing is. */
   const look = async (
@@ -62,9 +62,9 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
     findSpace,
   }: Parameters<EventStreams['open']>[0]): AsyncGenerator<string> {
     let wake = () => {}
-    let heard = false
-    const forget = hints.hear(environment, () => {
-      heard = true
+    let isNew = false
+    const unsubscribe = wakeUps.subscribe(environment, () => {
+      isNew = true
       wake()
     })
     const pause = () =>
@@ -74,14 +74,14 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
           clearTimeout(timer)
           resolve()
         }
-        if (heard) wake()
+        if (isNew) wake()
       })
     let last = after.sequence
     let spokeAt = performance.now()
     try {
       yield greet(after.id)
       while (!isLeaving()) {
-        heard = false
+        isNew = false
         const events = await look(findSpace, last)
         if (!events) return
         last = events.at(-1)?.sequence ?? last
@@ -93,7 +93,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
         if (events.length < AT_ONCE) await pause()
       }
     } finally {
-      forget()
+      unsubscribe()
     }
   }
 

@@ -1,13 +1,13 @@
 import express, { type Router } from 'express'
 import type { Registry } from 'prom-client'
 
-export interface OperationsParts {
+export interface PagesParts {
   readonly registry: Registry
   readonly isReady: () => Promise<boolean>
 }
 
 /** What those who run the service ask the console's listener. */
-export function createOperationsPages({ registry, isReady }: OperationsParts): Router {
+export function createObservabilityPages({ registry, isReady }: PagesParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   router.get('/metrics', async (_request, response) => {
     const text = await registry.metrics()

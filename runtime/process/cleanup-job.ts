@@ -7,7 +7,7 @@ import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { sweepFactors } from '../platform/factors/factor-queries.ts'
 import { sweepWrongCodes } from '../platform/factors/wrong-code-queries.ts'
 import { LONGEST_PAUSE_MS } from '../platform/factors/wrong-codes.ts'
-import { type Repeating, repeat } from '../platform/repeat.ts'
+import { type PeriodicJob, runPeriodically } from '../platform/periodic.ts'
 import { sweepBatches } from '../platform/usage/queries.ts'
 
 type Databases = Readonly<Record<Environment | 'control', Database>>
@@ -40,8 +40,8 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
 const PAUSE_MS = 60_000
 
 /** Sweeps every minute. */
-export function keepSweeping(databases: Databases, clock: Clock, log: Logger): Repeating {
-  return repeat(() => sweep(databases, clock), {
+export function startCleanupJob(databases: Databases, clock: Clock, log: Logger): PeriodicJob {
+  return runPeriodically(() => sweep(databases, clock), {
     pauseMs: PAUSE_MS,
     failed: (err) => log.warn({ err }, 'a sweep failed; the next one goes on'),
   })

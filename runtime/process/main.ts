@@ -1,12 +1,10 @@
 import { parseArgs } from 'node:util'
-import { current } from '../../generated/versions.ts'
 import { forgetDemoSecrets } from '../admin/demo.ts'
 import { messageOf } from '../platform/database/errors.ts'
 import { createLog } from '../platform/log.ts'
 import { type Flags, readSettings, SettingsError } from '../platform/settings.ts'
-import { createApplications } from './applications.ts'
+import { type RunningService, startService } from './compose.ts'
 import { readyLine, readyWords } from './ready.ts'
-import { type RunningService, startService } from './service.ts'
 
 /** Exit codes: 1 when the service could not start or stop well, 2 when it was not told how. */
 const FAILED = 1
@@ -81,7 +79,7 @@ async function main(): Promise<void> {
   const signal = firstSignal().then(() => {
     stopping = true
   })
-  const service = await startService(settings, log, createApplications, current)
+  const service = await startService(settings, log)
   if (!stopping) await announce(service, settings.json)
   await signal
   log.info('stopping: requests under way are finished first')

@@ -11,7 +11,7 @@ import type { Database } from '../../runtime/platform/database/database.ts'
 import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
 import { readRevision } from '../../runtime/platform/database/revision.ts'
 import { createAccountChanges } from '../../runtime/resources/account/changes.ts'
-import { createWiper, keepWiping } from '../../runtime/resources/account/wipe-job.ts'
+import { createWiper, startWipeJob } from '../../runtime/resources/account/wipe-job.ts'
 import { emptySpace, WIPED_TABLES, wipeSpace } from '../../runtime/resources/account/wipe-queries.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
@@ -259,8 +259,8 @@ describe('from the commit on', () => {
     await wipe()
     service.clock.now = START + 120_000
     const { database, clock } = service
-    const notices = { post: () => {} }
-    await expirePasses({ database, clock, baseUrls: { ...service.urls, console: '' }, notices })
+    const wakeUpChannel = { publish: () => {} }
+    await expirePasses({ database, clock, baseUrls: { ...service.urls, console: '' }, wakeUpChannel })
     const { rows } = await database.control.query(
       { text: `SELECT 1 FROM sandbox.audit_log WHERE tenant_id = $1 AND action = 'pass.expired'` },
       [tenantId],
@@ -319,7 +319,10 @@ describe('workers', () => {
     expect((await rowsIn(tenantId)).passes).toBe(6)
     await issueMany(templateId, 400)
     const log = pino({ level: 'silent' })
-    const worker = keepWiping({ database: service.database, clock: service.clock, batch: 1, graceMs: 0 }, log)
+    const worker = startWipeJob(
+      { database: service.database, clock: service.clock, batch: 1, graceMs: 0 },
+      log,
+    )
     await until('some to be deleted', async () => ((await rowsIn(tenantId)).passes ?? 0) < 406)
     await worker.stop()
     const { passes } = await rowsIn(tenantId)

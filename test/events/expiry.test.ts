@@ -17,7 +17,7 @@ const expire = () =>
     database: service.database,
     clock: service.clock,
     baseUrls: { ...service.urls, console: '' },
-    notices: { post: () => {} },
+    wakeUpChannel: { publish: () => {} },
   })
 
 async function tenant(version = '2026-05-19') {

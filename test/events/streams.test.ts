@@ -2,8 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { revokeKey } from '../../runtime/admin/keys.ts'
-import { createHints } from '../../runtime/events/hints.ts'
 import { createEventStreams } from '../../runtime/events/streams.ts'
+import { createWakeUps } from '../../runtime/events/wake-ups.ts'
 import { makeTemplate, refusal, speakFor } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
 import {
@@ -187,7 +187,7 @@ describe('by itself', () => {
     createEventStreams({
       database: service.database.sandbox,
       environment: 'sandbox',
-      hints: createHints(),
+      wakeUps: createWakeUps(),
       isLeaving,
       pollMs: 20,
       commentMs: 50,

@@ -10,9 +10,9 @@ import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { verifyAudit } from '../../runtime/admin/audit.ts'
 import { createWorker } from '../../runtime/delivery/worker.ts'
-import { createHints } from '../../runtime/events/hints.ts'
 import { BEFORE_EVENTS } from '../../runtime/events/queries.ts'
 import { createEventStreams } from '../../runtime/events/streams.ts'
+import { createWakeUps } from '../../runtime/events/wake-ups.ts'
 import type { Outbound } from '../../runtime/outbound/outbound.ts'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
 import { acquireServer, type EmbeddedServer } from '../../runtime/platform/database/embedded/server.ts'
@@ -171,7 +171,7 @@ test('nothing is told of what is not on disk yet, and the crash that undoes it i
   const streams = createEventStreams({
     database: database.sandbox,
     environment: 'sandbox',
-    hints: createHints(),
+    wakeUps: createWakeUps(),
     isLeaving: () => false,
   })
   await until('the worker to have looked', () => worker.stats().claims > 0)

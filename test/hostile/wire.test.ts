@@ -343,5 +343,5 @@ describe('size', () => {
 test('after all that the service answers, and what it gave up is counted', async () => {
   const { answers } = await say(GOOD())
   expect(answers[0]?.status).toBe(200)
-  expect(service.operations).toBeDefined()
+  expect(service.observability).toBeDefined()
 })

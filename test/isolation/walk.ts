@@ -10,8 +10,8 @@ import { createUser } from '../../runtime/admin/users.ts'
 import { readAnswer } from '../../runtime/api/idempotency-queries.ts'
 import { retain } from '../../runtime/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/delivery/worker.ts'
-import { createHints } from '../../runtime/events/hints.ts'
-import { connectNotices } from '../../runtime/events/notices.ts'
+import { connectWakeUpChannel } from '../../runtime/events/wake-up-channel.ts'
+import { createWakeUps } from '../../runtime/events/wake-ups.ts'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { readRevision } from '../../runtime/platform/database/revision.ts'
@@ -163,12 +163,12 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
     database,
     clock,
     baseUrls: { ...service.urls, console: '' },
-    notices: { post: () => {} },
+    wakeUpChannel: { publish: () => {} },
   })
   clock.now -= 3_600_000
   await createClock().refresh(database.control)
   await readRevision(database.control)
-  connectNotices(database.control, createHints()).post('sandbox', 'ten_1')
+  connectWakeUpChannel(database.control, createWakeUps()).publish('sandbox', 'ten_1')
   await until('a notice', () => recorder.recorded.some(({ statement }) => statement.name === 'events_notify'))
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
 }

@@ -271,7 +271,7 @@ describe('over HTTP', () => {
 
   async function page(path: string): Promise<string> {
     const { default: express } = await import('express')
-    const server = express().use(service.operations!.pages).listen(0, '127.0.0.1')
+    const server = express().use(service.observability!.pages).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
     const port = typeof address === 'object' ? address?.port : 0

@@ -112,7 +112,7 @@ describe('the other end hangs', () => {
   })
 
   test('in interim answers', async () => {
-    const sink = await openWire((socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n', 100))
+    const sink = await openWire((socket) => drip(socket, 'HTTP/1.1 103 Early WakeUps\r\n\r\n', 100))
     await expectLate(sink, 'no answer came in time')
   })
 })
@@ -175,7 +175,7 @@ describe('the other end says too much', () => {
   })
 
   test('a few interim answers are passed over', async () => {
-    const few = 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(3)
+    const few = 'HTTP/1.1 103 Early WakeUps\r\nLink: </x>\r\n\r\n'.repeat(3)
     const sink = await openScript(() => `${few}HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n`)
     expect(await post(sink)).toMatchObject({ status: 201, body: '' })
   })

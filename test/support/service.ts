@@ -9,20 +9,16 @@ import type { Operator } from '../../runtime/admin/change.ts'
 import { createKey, type KeyInput } from '../../runtime/admin/keys.ts'
 import { setPin } from '../../runtime/admin/pins.ts'
 import { createTenant, type Plan } from '../../runtime/admin/tenants.ts'
-import { createAdmission } from '../../runtime/api/admission.ts'
-import { createHints, type Hints } from '../../runtime/events/hints.ts'
-import { createOperations, type Operations } from '../../runtime/observability/operations.ts'
+import { createWakeUps, type WakeUps } from '../../runtime/events/wake-ups.ts'
+import { createObservability, type Observability } from '../../runtime/observability/observability.ts'
 import { openOutbound } from '../../runtime/outbound/open-outbound.ts'
 import type { Outbound } from '../../runtime/outbound/outbound.ts'
 import type { Clock } from '../../runtime/platform/clock/clock.ts'
-import type { Environment } from '../../runtime/platform/environment.ts'
-import { createPresence } from '../../runtime/platform/fairness/presence.ts'
-import { createKeyring } from '../../runtime/platform/keys/keyring.ts'
+import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
-import { createApi, type Deps } from '../../runtime/process/app.ts'
+import { type ApiParts, createApis } from '../../runtime/process/compose.ts'
 import { type Listener, listenOn } from '../../runtime/process/listeners.ts'
-import { createWallet, openGoogleSigner } from '../../runtime/wallet/google.ts'
 import { judgeAnswer } from './contract.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import { expectAgreement, guard } from './guard.ts'
@@ -45,10 +41,10 @@ export interface TestService {
   /** What a node does when the control revision moved. */
   forget(): void
   /** Undefined unless watched. */
-  readonly operations: Operations | undefined
+  readonly observability: Observability | undefined
   readonly outbound: Readonly<Record<Environment, Outbound>>
-  /** Told of deliveries that are due, and of nothing else. */
-  readonly hints: Hints
+  /** Notified of deliveries that are due, and of nothing else. */
+  readonly wakeUps: WakeUps
   stop(): Promise<void>
 }
 
@@ -57,12 +53,12 @@ export const START = Date.parse('2026-06-01T12:00:00.000Z')
 
 export interface ServiceOptions {
   readonly poolSize?: number
-  readonly trustedProxies?: Deps['settings']['trustedProxies']
+  readonly trustedProxies?: ApiParts['settings']['trustedProxies']
   readonly database?: TestDatabase
   /** Settings, as variables. */
   readonly env?: Readonly<Record<string, string>>
   readonly log?: Logger
-  readonly limiter?: Deps['limiter']
+  readonly limiter?: ApiParts['limiter']
   /** Requests are counted, timed and shed, as in a process of its own. */
   readonly watched?: boolean
   /** False: nobody gives a second opinion, for tests that ask for everything. */
@@ -72,7 +68,6 @@ export interface ServiceOptions {
 export async function startTestService(options: ServiceOptions = {}): Promise<TestService> {
   const database = options.database ?? (await openTestDatabase({ poolSize: options.poolSize ?? 8 }))
   const clock: TestClock = { now: START, monotonic: 0, machine: () => Date.now(), service: () => clock.now }
-  const keyring = createKeyring(database.control, database.pepper)
   const directory = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
   const settings = readSettings({
     SANDBOX_PORT: '0',
@@ -91,48 +86,42 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     deliveries: () => ({}),
     isLeaving: () => false,
   }
-  const operations = options.watched ? createOperations(watching) : undefined
-  const hints = createHints()
+  const observability = options.watched ? createObservability(watching) : undefined
+  const wakeUps = createWakeUps()
   const outbound = openOutbound(settings)
-  const presence = createPresence()
   let leaving = false
   const listeners = {
     sandbox: await listenOn(settings, { variable: 'SANDBOX_PORT', port: 0 }),
     live: await listenOn(settings, { variable: 'LIVE_PORT', port: 0 }),
   }
   const urls = { sandbox: listeners.sandbox.url, live: listeners.live.url }
-  const deps: Deps = {
-    settings: { trustedProxies: options.trustedProxies ?? 0, timeouts: settings.timeouts },
+  const apis = createApis({
+    settings: { ...settings, trustedProxies: options.trustedProxies ?? 0, dataDir: directory },
     database,
     clock,
-    keyring,
-    limiter: options.limiter ?? createLimiter(() => clock.monotonic),
-    admission: createAdmission(presence),
-    wallet: createWallet(openGoogleSigner({ dataDir: directory }), clock, presence),
     log,
+    limiter: options.limiter ?? createLimiter(() => clock.monotonic),
     baseUrls: { ...urls, console: 'http://127.0.0.1:4000' },
     outbound,
-    hints,
-    notices: { post: hints.tell },
+    wakeUps,
+    wakeUpChannel: { publish: wakeUps.notify },
     isLeaving: () => leaving,
     guard: options.guarded === false ? undefined : guard,
-    operations,
-  }
-  for (const environment of ['sandbox', 'live'] as const) {
-    listeners[environment].attach(createApi(deps, environment))
-  }
+    observability,
+  })
+  for (const environment of ENVIRONMENTS) listeners[environment].attach(apis.listeners[environment])
   return {
     database,
     operator: { control: database.control, clock, pepper: database.pepper },
     clock,
     urls,
-    forget: keyring.forget,
-    operations,
+    forget: apis.forget,
+    observability,
     outbound,
-    hints,
+    wakeUps,
     stop: async () => {
       leaving = true
-      operations?.stop()
+      observability?.stop()
       await Promise.all(Object.values(listeners).map((listener: Listener) => listener.drain(0)))
       for (const each of Object.values(outbound)) each.close()
       await database.close()

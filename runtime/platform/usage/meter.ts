@@ -104,8 +104,8 @@ function createCounter() {
 
 const FLUSH_MS = 10_000
 
-/** Flushes every ten seconds. `stop` flushes what is left, and throws when that fails. */
-export function keepUsage(meter: UsageMeter, log: Logger): { stop(): Promise<void> } {
+/** Flushes every ten seconds, and at the stop what is left. */
+export function startUsageFlush(meter: UsageMeter, log: Logger): { stop(): Promise<void> } {
   const timer = setInterval(() => {
     meter.flush().catch((err) => log.warn({ err }, 'usage could not be added; it is kept and tried again'))
   }, FLUSH_MS)
@@ -113,7 +113,9 @@ export function keepUsage(meter: UsageMeter, log: Logger): { stop(): Promise<voi
   return {
     stop: () => {
       clearInterval(timer)
-      return meter.flush()
+      return meter
+        .flush()
+        .catch((err) => log.error({ err }, 'the usage of the last seconds could not be added'))
     },
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { bumpRevision } from '../../platform/database/revision.ts'
-import { type Repeating, repeat } from '../../platform/repeat.ts'
+import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { emptySpace, forgetSpace, listWipedSpaces, type RetiredSpace } from './wipe-queries.ts'
 
 export interface WiperOptions {
@@ -71,16 +71,16 @@ export function createWiper({ database, clock, batch = BATCH, graceMs = GRACE_MS
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function keepWiping(options: WiperOptions, log: Logger): Repeating {
+export function startWipeJob(options: WiperOptions, log: Logger): PeriodicJob {
   const wiper = createWiper(options)
-  const repeating = repeat(wiper.look, {
+  const job = runPeriodically(wiper.look, {
     pauseMs: PAUSE_MS,
     failed: (err) => log.warn({ err }, 'a wiped space could not be emptied; the next look goes on'),
   })
   return {
     stop: () => {
       wiper.stop()
-      return repeating.stop()
+      return job.stop()
     },
   }
 }

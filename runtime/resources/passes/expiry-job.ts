@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { readPin } from '../../admin/pins.ts'
 import { collectEvents } from '../../events/emission.ts'
 import { emit } from '../../events/emit.ts'
-import type { Notices } from '../../events/notices.ts'
+import type { WakeUpChannel } from '../../events/wake-up-channel.ts'
 import type { BaseUrls } from '../../platform/addresses/base-urls.ts'
 import { systemEntry } from '../../platform/audit/entry.ts'
 import { appendAudit, isSpaceWiped } from '../../platform/audit/queries.ts'
@@ -13,7 +13,7 @@ import type { Database } from '../../platform/database/database.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { readSpace } from '../../platform/database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
-import { type Repeating, repeat } from '../../platform/repeat.ts'
+import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { findOverduePasses, lockPasses, updatePasses } from './queries.ts'
 import { statusAt } from './status.ts'
 import { showPass } from './view.ts'
@@ -22,7 +22,7 @@ export interface ExpiryParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
   readonly clock: Clock
   readonly baseUrls: BaseUrls
-  readonly notices: Notices
+  readonly wakeUpChannel: WakeUpChannel
 }
 
 /** Passes written down at a time. */
@@ -41,7 +41,7 @@ export async function expirePasses(parts: ExpiryParts): Promise<void> {
           if (isSpaceWiped(error)) return false // the next look does not find them
           throw error
         })
-        if (due) parts.notices.post(environment, tenantId)
+        if (due) parts.wakeUpChannel.publish(environment, tenantId)
       }
       if (overdue.length < BATCH) break
     }
@@ -83,8 +83,8 @@ async function expireOf(
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function keepExpiring(parts: ExpiryParts, log: Logger): Repeating {
-  return repeat(() => expirePasses(parts), {
+export function startExpiryJob(parts: ExpiryParts, log: Logger): PeriodicJob {
+  return runPeriodically(() => expirePasses(parts), {
     pauseMs: PAUSE_MS,
     failed: (err) => log.warn({ err }, 'passes could not be expired; the next look finds them'),
   })

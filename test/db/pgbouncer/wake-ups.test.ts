@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createHints } from '../../../runtime/events/hints.ts'
-import { connectNotices } from '../../../runtime/events/notices.ts'
+import { connectWakeUpChannel } from '../../../runtime/events/wake-up-channel.ts'
+import { createWakeUps } from '../../../runtime/events/wake-ups.ts'
 import { MIGRATIONS } from '../../../runtime/platform/database/migrate/migration-files.ts'
 import { rolePassword } from '../../../runtime/platform/database/migrate/roles.ts'
 import { type OpenDatabase, openDatabase } from '../../../runtime/platform/database/open/open-database.ts'
@@ -58,13 +58,13 @@ test('a delivery and a change of keys arrive by notification, not by looking', a
   const endpoint = await stage.addEndpoint('ten_1', receiver.url)
   const [sender, node] = await Promise.all([openNode(), openNode()])
   const worker = stage.work({ pool: node.sandbox, pollMs: HOUR_MS })
-  const hints = createHints()
+  const wakeUps = createWakeUps()
   let connected = false
-  hints.hear('live', () => {
+  wakeUps.subscribe('live', () => {
     connected = true
   })
-  hints.hear('sandbox', (space) => worker.wake(space))
-  connectNotices(node.control, hints)
+  wakeUps.subscribe('sandbox', (space) => worker.wake(space))
+  connectWakeUpChannel(node.control, wakeUps)
   let moved = 0
   const watch = await watchRevision(
     node.control,
@@ -74,10 +74,10 @@ test('a delivery and a change of keys arrive by notification, not by looking', a
     HOUR_MS,
   )
   await until('the node to listen', () => connected)
-  const notices = connectNotices(sender.control, createHints())
+  const wakeUpChannel = connectWakeUpChannel(sender.control, createWakeUps())
   for (let round = 1; round <= 3; round += 1) {
     await stage.emit('ten_1')
-    notices.post('sandbox', 'ten_1')
+    wakeUpChannel.publish('sandbox', 'ten_1')
     await until('the delivery', async () => {
       const attempts = await stage.attempts(endpoint)
       return attempts.filter(({ status }) => status === 'succeeded').length === round

@@ -10,11 +10,11 @@ import type { Settings } from '../platform/settings.ts'
 import type { DeliverySources } from './delivery-metrics.ts'
 import { watchLoad } from './load.ts'
 import { createMetrics } from './metrics.ts'
-import { createOperationsPages } from './pages.ts'
+import { createObservabilityPages } from './pages.ts'
 import { databasesAnswer } from './readiness.ts'
 import { watchStorage } from './storage.ts'
 
-export interface OperationsParts {
+export interface ObservabilityParts {
   readonly settings: Pick<Settings, 'load' | 'timeouts' | 'requestLog'>
   readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live'>
   readonly log: Logger
@@ -26,7 +26,7 @@ export interface OperationsParts {
 }
 
 /** What watches over a process while it serves. */
-export interface Operations {
+export interface Observability {
   /** The requests of one environment. */
   watch(environment: Environment, refuse: TrafficOptions['refuse']): Traffic
   /** `/metrics` and `/readyz` of the console's listener. */
@@ -37,7 +37,7 @@ export interface Operations {
   stop(): void
 }
 
-export function createOperations(parts: OperationsParts): Operations {
+export function createObservability(parts: ObservabilityParts): Observability {
   const { settings, database, log, limiter, deliveries, isLeaving } = parts
   const { control, sandbox, live } = database
   const pools = { control: control.load, sandbox: sandbox.load, live: live.load }
@@ -59,7 +59,7 @@ export function createOperations(parts: OperationsParts): Operations {
   })
   return {
     isReady,
-    pages: createOperationsPages({ registry, isReady }),
+    pages: createObservabilityPages({ registry, isReady }),
     watch(environment, refuse) {
       const watched = createTraffic({
         environment,

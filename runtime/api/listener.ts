@@ -1,0 +1,49 @@
+import type { RequestListener, ServerResponse } from 'node:http'
+import express from 'express'
+import type { ContractGuard } from './contract-guard.ts'
+import { type ApiError, internalError, notFound } from './errors.ts'
+import type { Service } from './exchange.ts'
+import { runPipeline } from './pipeline.ts'
+import { createUnversioned, sendError } from './unversioned.ts'
+
+/**
+ * The API of one environment, to be attached to a port of its own: `/v1` goes through the pipeline, Express answers the rest.
+ *
+ * @param guard validates everything a second time, where that is wanted.
+ */
+export function createApiListener(
+  service: Service,
+  isReady: () => Promise<boolean>,
+  guard?: ContractGuard,
+): RequestListener {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.use(createUnversioned(service, isReady))
+  const fail = (response: ServerResponse, error?: unknown) => {
+    if (response.headersSent) response.destroy()
+    else sendError(response, service, describeFailure(service, error))
+  }
+  const listener: RequestListener = (request, response) => {
+    // Past Express, which gives each request and response another prototype: that costs more than all stages together.
+    if (isVersioned(request.url ?? '/')) {
+      runPipeline(request, response, service).catch((error) => fail(response, error))
+      return
+    }
+    // Express hands over what nobody answers, what failed, and targets that it cannot read at all.
+    app(request as express.Request, response as express.Response, (error?: unknown) => fail(response, error))
+  }
+  return guard ? guard.watch(listener) : listener
+}
+
+/** @param error undefined where nothing failed, but nobody answered either. */
+function describeFailure({ log }: Service, error: unknown): ApiError {
+  if (error === undefined) return notFound('There is nothing here.')
+  log.error({ err: error }, 'a request outside /v1 failed')
+  return internalError()
+}
+
+/** Also where a proxy sends the target whole (RFC 9112, 3.2.2). */
+function isVersioned(target: string): boolean {
+  return target.startsWith('/v1/') || /^(https?:\/\/[^/?#]*)?\/v1(?![^/?])/i.test(target)
+}

@@ -1,0 +1,258 @@
+/**
+ * The composition root: what a process is made of is made here, once, and handed on as parameters. `startService` reads as
+ * the order in which a process starts; it stops in the reverse order.
+ */
+import type { RequestListener } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import express from 'express'
+import type { Logger } from 'pino'
+import { current, versions } from '../../generated/versions.ts'
+import type { Operator } from '../admin/change.ts'
+import { startClock } from '../admin/clock.ts'
+import { type Demo, ensureDemo, findDemo } from '../admin/demo.ts'
+import { readTrust } from '../api/address.ts'
+import { createAdmission } from '../api/admission.ts'
+import { refuse } from '../api/answer.ts'
+import { type ContractGuard, createLoggedGuard } from '../api/contract-guard.ts'
+import type { Service } from '../api/exchange.ts'
+import { createApiListener } from '../api/listener.ts'
+import { createVersions } from '../api/versions.ts'
+import { createChallenges } from '../console/challenges.ts'
+import { createConsole } from '../console/console.ts'
+import { readReferences } from '../console/pages.ts'
+import { type Delivery, openDelivery } from '../delivery/open-delivery.ts'
+import { startRetentionJob } from '../delivery/retention-job.ts'
+import { createEventStreams } from '../events/streams.ts'
+import { connectWakeUpChannel, type WakeUpChannel } from '../events/wake-up-channel.ts'
+import { createWakeUps, type WakeUps } from '../events/wake-ups.ts'
+import { createObservability, type Observability } from '../observability/observability.ts'
+import { databasesAnswer } from '../observability/readiness.ts'
+import { openOutbound } from '../outbound/open-outbound.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import { type BaseUrls, resolveBaseUrls } from '../platform/addresses/base-urls.ts'
+import { type Clock, createClock } from '../platform/clock/clock.ts'
+import { type OpenDatabase, openDatabase } from '../platform/database/open/open-database.ts'
+import { watchRevision } from '../platform/database/revision.ts'
+import type { Environment } from '../platform/environment.ts'
+import { createFactors } from '../platform/factors/factors.ts'
+import { createPresence } from '../platform/fairness/presence.ts'
+import { createKeyring } from '../platform/keys/keyring.ts'
+import type { RequestLimiter } from '../platform/limits/limiter.ts'
+import { openLimiter } from '../platform/limits/open-limiter.ts'
+import { createSeals, deriveSecret } from '../platform/secrets.ts'
+import type { Settings } from '../platform/settings.ts'
+import { createUsageMeter, startUsageFlush, type UsageMeter } from '../platform/usage/meter.ts'
+import { createAccountChanges } from '../resources/account/changes.ts'
+import { startWipeJob } from '../resources/account/wipe-job.ts'
+import { startExpiryJob } from '../resources/passes/expiry-job.ts'
+import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
+import { createWallet, openGoogleSigner } from '../wallet/google.ts'
+import { startCleanupJob } from './cleanup-job.ts'
+import { handlers } from './handlers.ts'
+import { openPorts } from './ports.ts'
+
+/** What every part of a process may be given. */
+interface Foundation {
+  readonly settings: Settings
+  readonly database: OpenDatabase
+  readonly clock: Clock
+  readonly log: Logger
+  readonly baseUrls: BaseUrls
+  /** The way out to tenants' addresses. */
+  readonly outbound: Readonly<Record<Environment, Outbound>>
+  /** Within this process, and to the others. */
+  readonly wakeUps: WakeUps
+  readonly wakeUpChannel: WakeUpChannel
+  /** The process is about to stop: streams end, and nothing more shall be sent to it. */
+  readonly isLeaving: () => boolean
+}
+
+export interface RunningService {
+  readonly baseUrls: BaseUrls
+  readonly demo: Demo | undefined
+  readonly operator: Operator
+  /** Stops accepting, lets requests under way finish, lets the database go. */
+  stop(): Promise<void>
+}
+
+/** Starts what the roles of this process serve. Throws an error that says what to do, after stopping what had started. */
+export async function startService(settings: Settings, log: Logger): Promise<RunningService> {
+  const { roles, timeouts } = settings
+  const stops: (() => unknown)[] = []
+  const stop = async () => {
+    for (const each of stops.splice(0).reverse()) await each()
+  }
+  try {
+    // Ports come first: one that is taken shows at once. They answer 503 until the APIs and the console are attached.
+    const ports = await openPorts(settings)
+    stops.push(() => ports.drain(0))
+
+    const database = await openDatabase(settings, (line) => log.warn(line))
+    stops.push(() => database.close())
+    const baseUrls = await resolveBaseUrls(database.control, settings, ports.origins)
+    const clock = createClock()
+    const operator: Operator = { control: database.control, clock, pepper: database.pepper }
+    await startClock(operator, settings.clockStart)
+    await clock.refresh(database.control) // the demo tenant is made in service time
+    const isDemo = settings.databaseUrl === undefined || settings.demo
+    const demo = isDemo ? await ensureDemo(operator, current) : await findDemo(operator)
+
+    const outbound = openOutbound(settings)
+    stops.push(() => {
+      for (const each of Object.values(outbound)) each.close()
+    })
+    const limits = await openLimiter(settings, database.pepper, log)
+    stops.push(() => limits.close())
+    const wakeUps = createWakeUps()
+    const wakeUpChannel = connectWakeUpChannel(database.control, wakeUps)
+    let leaving = false
+    const isLeaving = () => leaving
+    const foundation: Foundation = {
+      settings,
+      database,
+      clock,
+      log,
+      baseUrls,
+      outbound,
+      wakeUps,
+      wakeUpChannel,
+      isLeaving,
+    }
+
+    const work = roles.has('worker') ? startWork(foundation) : undefined
+    stops.push(() => work?.stop())
+    const usage = createUsageMeter(database, clock)
+    const usageFlush = startUsageFlush(usage, log)
+    stops.push(() => usageFlush.stop())
+    const observability = createObservability({
+      ...foundation,
+      limiter: limits.state,
+      deliveries: () => work?.workers ?? {},
+    })
+    stops.push(() => observability.stop())
+
+    const guard = settings.contractGuard ? createLoggedGuard(log) : undefined
+    const apis = roles.has('api')
+      ? createApis({ ...foundation, limiter: limits.limiter, guard, usage, observability })
+      : undefined
+    const consolePages = roles.has('console') ? createConsolePages(foundation, observability) : undefined
+    const revision = await watchRevision(database.control, async () => {
+      await clock.refresh(database.control)
+      apis?.forget()
+    })
+    stops.push(() => revision.stop())
+    await clock.refresh(database.control) // what changed before the watch began
+
+    ports.attach({ ...apis?.listeners, ...(consolePages && { console: consolePages }) })
+    stops.push(async () => {
+      leaving = true
+      await wait(timeouts.leaveMs)
+      await ports.drain(timeouts.drainMs)
+    })
+    return { baseUrls, demo, operator, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** What a worker does beside answering: it delivers, expires passes, and deletes what has been kept long enough. */
+function startWork(parts: Foundation): Delivery {
+  const { settings, database, clock, log } = parts
+  const delivery = openDelivery(parts)
+  const jobs = [
+    delivery,
+    startCleanupJob(database, clock, log),
+    startExpiryJob(parts, log),
+    startRetentionJob({ control: database.control, clock, log, days: settings.eventDays }),
+    startWipeJob({ database, clock }, log),
+  ]
+  const stop = async () => {
+    await Promise.all(jobs.map((job) => job.stop()))
+  }
+  return { workers: delivery.workers, stop }
+}
+
+/** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */
+export interface ApiParts extends Omit<Foundation, 'settings' | 'database'> {
+  readonly settings: Pick<Settings, 'trustedProxies' | 'timeouts' | 'dataDir' | 'googleWallet'>
+  readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live' | 'pepper'>
+  readonly limiter: RequestLimiter
+  /** Validates everything a second time. */
+  readonly guard?: ContractGuard | undefined
+  /** Counts requests. */
+  readonly usage?: UsageMeter | undefined
+  /** Times requests, and sheds them under load. */
+  readonly observability?: Observability | undefined
+}
+
+export interface Apis {
+  readonly listeners: Readonly<Record<Environment, RequestListener>>
+  /** The control schema has changed: what is cached of it is dropped. */
+  forget(): void
+}
+
+/** The APIs of both environments. */
+export function createApis(parts: ApiParts): Apis {
+  const { settings, database, clock, log, baseUrls, outbound, isLeaving, limiter, usage, observability } =
+    parts
+  const { control, pepper } = database
+  const presence = createPresence()
+  const keyring = createKeyring(control, pepper)
+  const wallet = createWallet(openGoogleSigner(settings), clock, presence)
+  const seals = createSeals(pepper)
+  const shared = {
+    clock,
+    log,
+    keyring,
+    limiter,
+    usage,
+    seals,
+    admission: createAdmission(presence),
+    factors: createFactors(control, pepper, clock, observability?.memberPaused),
+    cursorKey: deriveSecret(pepper, 'cursors'),
+    proxies: readTrust(settings.trustedProxies),
+    bodyMs: settings.timeouts.bodyMs,
+    consoleUrl: baseUrls.console,
+  }
+  const listenerOf = (environment: Environment): RequestListener => {
+    const pool = database[environment]
+    const service: Service = {
+      ...shared,
+      environment,
+      database: pool,
+      account: createAccountChanges(control, pepper, environment, clock),
+      links: { baseUrl: baseUrls[environment], wallet },
+      destinations: { check: (url) => outbound[environment].judge(url) },
+      endpointSecrets: createEndpointSecrets(seals, environment),
+      streams: createEventStreams({ database: pool, environment, wakeUps: parts.wakeUps, isLeaving }),
+      openStreams: new Map(),
+      deliveriesDue: (tenantId) => parts.wakeUpChannel.publish(environment, tenantId),
+      versions: createVersions(versions, handlers, environment, baseUrls.console),
+      traffic: observability?.watch(environment, (exchange, error) => void refuse(exchange, service, error)),
+    }
+    // Where nothing watches, only the databases are asked.
+    const isReady = observability?.isReady ?? (() => databasesAnswer([control, pool]))
+    return createApiListener(service, isReady, parts.guard)
+  }
+  return { listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') }, forget: keyring.forget }
+}
+
+/** What the console's port answers: to those who run the service, to members who confirm requests, and to readers. */
+function createConsolePages(parts: Foundation, observability: Observability): express.Express {
+  const { settings, database, clock, baseUrls, log } = parts
+  const pages = express()
+  pages.disable('x-powered-by')
+  pages.use(observability.pages)
+  pages.use(
+    createChallenges({
+      factors: createFactors(database.control, database.pepper, clock, observability.memberPaused),
+      csrfKey: deriveSecret(database.pepper, 'forms of the console'),
+      consoleUrl: baseUrls.console,
+      proxies: readTrust(settings.trustedProxies),
+      log,
+    }),
+  )
+  pages.use(createConsole({ references: readReferences(versions.map(({ name }) => name)), current }))
+  return pages
+}
