@@ -29,6 +29,16 @@ const BY_INDEX: Statement = {
 }
 
 /**
+ * The same for a statement with a name, which has one plan whatever its values are: it is made once on each connection.
+ * Left to itself PostgreSQL plans the long ones anew each time, because it expects fewer rows where it knows the values.
+ */
+const BY_INDEX_ONCE: Statement = {
+  ...BY_INDEX,
+  name: 'plan_by_index_once',
+  text: `${BY_INDEX.text}, set_config('plan_cache_mode', 'force_generic_plan', true)`,
+}
+
+/**
  * Each statement with plans that use indexes only. It leaves in one packet with the COMMIT behind it: a process that is
  * stopped at whatever moment leaves no transaction open, whose locks would keep other workers from its tenants.
  */
@@ -57,7 +67,7 @@ export async function byIndexSoon<Row>(
 }
 
 async function sendByIndex<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {
-  useIndexes(db)
+  db.query(statement.name === undefined ? BY_INDEX : BY_INDEX_ONCE)
   const sent = db.query<Row>(statement, values)
   return () => sent // in a function: nobody shall wait for it before the COMMIT
 }
