@@ -1,7 +1,8 @@
 /** What became of attempts, written by those who hold them under a lease. */
 import type { Database, Statement } from '../../platform/database/database.ts'
+import { readSqlFile } from '../../platform/database/sql-file.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
-import { type ForTenants, perTenants, type TenantOf } from './senders.ts'
+import { type ForTenants, forOneTenant } from './senders.ts'
 import { writeUnwritten } from './successes.ts'
 
 /** The end of one attempt. Instants in milliseconds since the epoch, service time. */
@@ -20,96 +21,11 @@ export interface Completion {
   readonly next?: { readonly id: string; readonly dueAt: number; readonly generation: number }
 }
 
-// Without a name: planned each time, for the size that the tables have then. Attempts and queue are found by their keys.
-// An attempt that was made by hand before the schedule did goes back to it when it fails (`resumes`).
-const completing = (of: TenantOf, writes: string, written: string) => `WITH outcome AS (
-           SELECT * FROM json_to_recordset($1) AS o (
-             tenant_id text, attempt_id text, token uuid, status text, response_status smallint, response_body text,
-             error text, duration_ms integer, attempted_at timestamptz, next_id text, next_due timestamptz,
-             generation integer)
-         ), released AS (
-           DELETE FROM webhook_ready r USING outcome o
-            WHERE r.tenant_id = ${of('o')} AND r.attempt_id = o.attempt_id AND r.token = o.token
-           RETURNING o.*, r.endpoint_id, r.event_id, r.attempt, r.trigger, r.previous_id, r.resume_at,
-                     r.due_at, r.generation AS series
-         ), judged AS MATERIALIZED (
-           SELECT r.*, r.trigger = 'manual' AND r.status = 'succeeded' AS ends_series,
-                  CASE WHEN e.id IS NOT NULL THEN coalesce(r.next_due, r.resume_at) END AS follows_at,
-                  e.id IS NOT NULL AND r.next_due IS NULL AS resumes
-             FROM released r
-             LEFT JOIN webhook_endpoints e ON (r.next_due IS NOT NULL OR r.resume_at IS NOT NULL) AND r.status = 'failed'
-              AND e.tenant_id = ${of('r')} AND e.id = r.endpoint_id AND e.status = 'enabled'
-              AND e.generation = coalesce(r.generation, r.series)
-         ), unneeded AS (
-           DELETE FROM webhook_waiting w USING judged j
-            WHERE j.ends_series AND w.tenant_id = ${of('j')} AND w.endpoint_id = j.endpoint_id
-              AND w.event_id = j.event_id
-           RETURNING w.tenant_id, w.attempt_id, w.previous_id, j.attempt_id AS succeeded_id
-         ), ${writes} dropped AS (
-           UPDATE webhook_attempts a SET status = 'canceled', updated = $2
-             FROM unneeded u WHERE a.tenant_id = ${of('u')} AND a.id = u.attempt_id
-         ), ended AS (
-           UPDATE webhook_attempts a SET next_attempt_at = NULL
-             FROM (SELECT tenant_id, previous_id FROM judged
-                    WHERE status = 'canceled' OR resume_at IS NOT NULL AND NOT resumes
-                   UNION ALL
-                   SELECT tenant_id, previous_id FROM unneeded WHERE previous_id <> succeeded_id) AS p
-            WHERE a.tenant_id = ${of('p')} AND a.id = p.previous_id
-         )
-         SELECT ${written} FROM judged`
+const TEXT = readSqlFile(import.meta.dirname, 'complete.sql')
 
-/** What waits for its time after it: the attempt itself where it resumes, the next one otherwise. */
-const WAITS = `CASE WHEN resumes THEN attempt_id ELSE next_id END AS next_id, endpoint_id, event_id,
-                  CASE WHEN resumes THEN attempt ELSE attempt + 1 END AS attempt,
-                  CASE WHEN resumes THEN previous_id ELSE attempt_id END AS previous_id,
-                  coalesce(generation, series) AS generation, follows_at`
+const COMPLETE: ForTenants = { many: { text: TEXT }, one: { text: forOneTenant(TEXT, '$3') } }
 
-// A first attempt may not be written yet; what is in the queue says of it all that was planned.
-const notedAndNext = (of: TenantOf) => `noted AS (
-           INSERT INTO webhook_attempts AS a (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, response_status,
-                                              response_body, error, duration_ms, scheduled_at, attempted_at,
-                                              next_attempt_at, created, updated)
-           SELECT ${of('j')}, attempt_id, endpoint_id, event_id, attempt, CASE WHEN resumes THEN 'pending' ELSE status END,
-                  CASE WHEN resumes THEN 'schedule' ELSE trigger END, response_status, response_body, error, duration_ms,
-                  CASE WHEN resumes THEN follows_at ELSE due_at END, attempted_at, follows_at, due_at, $2
-             FROM judged j
-           ON CONFLICT (tenant_id, id) DO UPDATE
-              SET status = excluded.status, trigger = excluded.trigger, scheduled_at = excluded.scheduled_at,
-                  response_status = excluded.response_status, response_body = excluded.response_body,
-                  error = excluded.error, duration_ms = excluded.duration_ms, attempted_at = excluded.attempted_at,
-                  updated = excluded.updated,
-                  next_attempt_at = CASE WHEN excluded.status = 'pending'
-                                           OR excluded.trigger = 'manual' AND excluded.status <> 'succeeded'
-                                         THEN a.next_attempt_at ELSE excluded.next_attempt_at END
-         ), made AS (
-           INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
-                                         created, updated)
-           SELECT ${of('j')}, next_id, endpoint_id, event_id, attempt + 1, 'pending', 'schedule', follows_at, $2, $2
-             FROM judged j WHERE follows_at IS NOT NULL AND NOT resumes
-         ), waits AS (
-           INSERT INTO webhook_waiting (tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation,
-                                        due_at)
-           SELECT ${of('j')}, ${WAITS} FROM judged j WHERE follows_at IS NOT NULL
-         ),`
-
-const COMPLETE: ForTenants<Statement> = perTenants('$3', ({ of }) => ({
-  text: completing(of, notedAndNext(of), 'attempt_id'),
-}))
-
-const NOTED = `noted AS (
-           UPDATE webhook_attempts a
-              SET status = CASE WHEN j.resumes THEN 'pending' ELSE j.status END,
-                  trigger = CASE WHEN j.resumes THEN 'schedule' ELSE a.trigger END,
-                  scheduled_at = CASE WHEN j.resumes THEN j.follows_at ELSE a.scheduled_at END,
-                  response_status = j.response_status, response_body = j.response_body,
-                  error = j.error, duration_ms = j.duration_ms, attempted_at = j.attempted_at, updated = $2,
-                  next_attempt_at = CASE WHEN j.trigger = 'manual' AND NOT j.ends_series THEN a.next_attempt_at
-                                         ELSE j.follows_at END
-             FROM judged j WHERE a.tenant_id = $3 AND a.id = j.attempt_id
-         ),`
-
-// New rows beside changes would not go to one shard: they are written by statements of their own, before it and after.
-const COMPLETE_ONLY: Statement = { text: completing(() => '$3', NOTED, `attempt_id, resumes, ${WAITS}`) }
+const COMPLETE_APART: Statement = { text: readSqlFile(import.meta.dirname, 'complete-apart.sql') }
 
 /** An attempt that ended, and what waits after it: nothing where `follows_at` is null. */
 interface Ended {
@@ -125,21 +41,22 @@ interface Ended {
   readonly follows_at: number | null
 }
 
-const NEXT = `json_to_recordset($2) AS n (attempt_id text, next_id text, endpoint_id text, event_id text, attempt smallint,
-                previous_id text, generation integer, follows_at timestamptz)
-         JOIN webhook_attempts a ON a.tenant_id = $1 AND a.id = n.attempt_id`
-
+// Both by the key of the attempt before, which is known to be the tenant's.
 const MAKE_NEXT: Statement = {
   text: `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
                                        updated)
          SELECT a.tenant_id, n.next_id, n.endpoint_id, n.event_id, n.attempt, 'pending', 'schedule', n.follows_at, $3, $3
-           FROM ${NEXT}`,
+           FROM json_to_recordset($2) AS n (attempt_id text, next_id text, endpoint_id text, event_id text, attempt smallint,
+                follows_at timestamptz)
+           JOIN webhook_attempts a ON a.tenant_id = $1 AND a.id = n.attempt_id`,
 }
 
 const WAIT_FOR_NEXT: Statement = {
   text: `INSERT INTO webhook_waiting (tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation, due_at)
          SELECT a.tenant_id, n.next_id, n.endpoint_id, n.event_id, n.attempt, n.previous_id, n.generation, n.follows_at
-           FROM ${NEXT}`,
+           FROM json_to_recordset($2) AS n (attempt_id text, next_id text, endpoint_id text, event_id text, attempt smallint,
+                previous_id text, generation integer, follows_at timestamptz)
+           JOIN webhook_attempts a ON a.tenant_id = $1 AND a.id = n.attempt_id`,
 }
 
 /**
@@ -171,7 +88,7 @@ export async function completeOfOne(
 ): Promise<ReadonlySet<string>> {
   const tenantId = onlyTenant(completions)!
   writeUnwritten(tx, completions)
-  const { rows } = await tx.query<Ended>(COMPLETE_ONLY, [...completionValues(completions, now), tenantId])
+  const { rows } = await tx.query<Ended>(COMPLETE_APART, [...completionValues(completions, now), tenantId])
   const waiting = rows.flatMap((row) =>
     row.follows_at === null ? [] : { ...row, follows_at: toTimestamp(row.follows_at) },
   )
@@ -212,20 +129,36 @@ export interface Reaction {
 /** Beyond so many in a row a lane gets no narrower. */
 export const MOST_TIMEOUTS = 6
 
-// An endpoint that somebody is changing is passed over: the next attempt tells the same.
-const REACT: ForTenants<Statement> = perTenants('$2', ({ name, of }) => ({
-  name: `webhook_endpoints_react${name}`,
-  text: `WITH reaction AS (
+// An endpoint that somebody is changing is passed over: the next attempt tells the same. By the endpoints' keys. Time-outs are
+// counted up to MOST_TIMEOUTS.
+const REACT: ForTenants = {
+  many: {
+    name: 'webhook_endpoints_react',
+    text: `WITH reaction AS (
            SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
          ), held AS MATERIALIZED (
-           SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(${MOST_TIMEOUTS}, e.timeouts + r.timeouts) END AS timeouts
-             FROM reaction r JOIN webhook_endpoints e ON e.tenant_id = ${of('r')} AND e.id = r.endpoint_id
+           SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(6, e.timeouts + r.timeouts) END AS timeouts
+             FROM reaction r JOIN webhook_endpoints e ON e.tenant_id = r.tenant_id AND e.id = r.endpoint_id
             ORDER BY e.tenant_id, e.id
               FOR NO KEY UPDATE OF e SKIP LOCKED
          )
          UPDATE webhook_endpoints e SET timeouts = h.timeouts
-           FROM held h WHERE e.tenant_id = ${of('h')} AND e.id = h.id AND e.timeouts <> h.timeouts`,
-}))
+           FROM held h WHERE e.tenant_id = h.tenant_id AND e.id = h.id AND e.timeouts <> h.timeouts`,
+  },
+  one: {
+    name: 'webhook_endpoints_react_of_one',
+    text: `WITH reaction AS (
+           SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
+         ), held AS MATERIALIZED (
+           SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(6, e.timeouts + r.timeouts) END AS timeouts
+             FROM reaction r JOIN webhook_endpoints e ON e.tenant_id = $2 AND e.id = r.endpoint_id
+            ORDER BY e.tenant_id, e.id
+              FOR NO KEY UPDATE OF e SKIP LOCKED
+         )
+         UPDATE webhook_endpoints e SET timeouts = h.timeouts
+           FROM held h WHERE e.tenant_id = $2 AND e.id = h.id AND e.timeouts <> h.timeouts`,
+  },
+}
 
 /** Narrows the lanes of endpoints that do not answer in time, and opens those that do again. */
 export function noteReactions(db: Database, reactions: readonly Reaction[]): Promise<unknown> {

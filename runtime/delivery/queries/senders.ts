@@ -2,10 +2,6 @@
 import type { Statement } from '../../platform/database/database.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 
-/** Attempts that a tenant may make in a second, and how many at once when it has made none for a while. */
-export const ATTEMPTS_PER_SECOND = 100
-export const BURST = 100
-
 /** For whom a worker plans and claims. */
 export interface VisitRequest {
   /**
@@ -26,58 +22,31 @@ export interface VisitRequest {
   readonly allowances: Readonly<Record<string, number>>
 }
 
-/** How a statement names the tenant of a row that was found under the alias. */
-export type TenantOf = (alias: string) => string
-
 /** A statement in its form for many tenants and in that for one. */
-export type ForTenants<T> = Readonly<Record<VisitRequest['of'], T>>
+export type ForTenants = Readonly<Record<VisitRequest['of'], Statement>>
 
-/** What the text of a statement needs of its form. */
-export interface Form {
-  /** Ends the statement's name. */
-  readonly name: string
-  readonly of: TenantOf
-  /** The condition on a table that is reached by the places of rows, or by no tenant's in particular. */
-  readonly isIn: string
-}
+/** Where the many come from, and the one. */
+const MANY = 'unnest($4::text[]) WITH ORDINALITY AS t (tenant_id, position)'
+const ONE = '(SELECT $4::text AS tenant_id, 1::bigint AS position) AS t'
 
 /**
- * Writes a statement in both forms.
+ * The statement for a single tenant, by whose value every table is asked for its rows and every new row is the tenant's: so a
+ * database that is distributed by tenant sends it to one place. It is derived because it would be the same 80 lines again but for
+ * that: comparisons of a table (`w`, `r`, `e`, `a`, `head`) with the tenant of another row, conditions on places of rows, and
+ * tenants of new rows.
  *
- * @param value the parameter that is the tenant in the form for one.
+ * @param tenant the parameter that is the tenant.
  */
-export function perTenants(
-  value: string,
-  write: (form: Form, of: VisitRequest['of']) => Statement,
-): ForTenants<Statement> {
-  const many: Form = { name: '', of: (alias) => `${alias}.tenant_id`, isIn: 'true' }
-  const one: Form = { name: '_of_one', of: () => value, isIn: `tenant_id = ${value}` }
-  return { many: write(many, 'many'), one: write(one, 'one') }
+export function forOneTenant(text: string, tenant: '$3' | '$4'): string {
+  return text
+    .replace(MANY, ONE)
+    .replaceAll(
+      /\b(w|r|e|a|head)\.tenant_id = \w+\.tenant_id\b/g,
+      (_, table) => `${table}.tenant_id = ${tenant}`,
+    )
+    .replaceAll(/\bWHERE (?=(\w+\.)?ctid = ANY)/g, () => `WHERE tenant_id = ${tenant} AND `)
+    .replaceAll(/(\bINSERT INTO [^()]+\([^()]+\)\s+SELECT )\w+\.tenant_id\b/g, (_, begin) => begin + tenant)
 }
-
-const TENANTS: ForTenants<string> = {
-  many: 'unnest($4::text[]) WITH ORDINALITY AS t (tenant_id, position)',
-  one: '(SELECT $4::text AS tenant_id, 1::bigint AS position) AS t',
-}
-
-const REFILLED = `least(${BURST}, w.tokens::numeric
-      + greatest(0, extract(epoch FROM $1::timestamptz - w.refilled_at)) * ${ATTEMPTS_PER_SECOND})`
-
-/**
- * The tenants' buckets, locked, of those for whom nobody else is claiming. Who waited for nobody may still be too late: if
- * the turn moved after this statement began, another claim has taken what this one still sees.
- */
-export const visit = (tenants: VisitRequest['of'], of: TenantOf) => `visit AS MATERIALIZED (
-    SELECT t.position, s.*
-      FROM ${TENANTS[tenants]}
-     CROSS JOIN LATERAL (SELECT w.turn FROM webhook_senders w WHERE w.tenant_id = ${of('t')} LIMIT 1) AS seen
-     CROSS JOIN LATERAL (
-       SELECT w.ctid AS place, w.tenant_id, w.endpoint_id, w.planned, (${REFILLED})::float8 AS tokens,
-              greatest(0, least(floor(${REFILLED}), coalesce(($7::jsonb ->> w.tenant_id)::integer, $6)))::integer AS quota
-         FROM webhook_senders w
-        WHERE w.tenant_id = ${of('t')} AND w.turn = seen.turn
-          FOR NO KEY UPDATE SKIP LOCKED) AS s
-  )`
 
 /** What `visit` is given: $1 to $7. */
 export function visitValues(request: VisitRequest): unknown[] {

@@ -106,33 +106,37 @@ export async function lockWaiting(db: Database, tenantId: string, id: string): P
   return (await db.query(LOCK_WAITING, [tenantId, id])).rows.length > 0
 }
 
-const RESET = `UPDATE webhook_attempts a
-           SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
-               duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
-           WHERE a.tenant_id = $1 AND a.id = $2
-           RETURNING ${COLUMNS}`
-
-const queueing = (tenant: string) =>
-  `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
-                                      previous_id, generation, resume_at)
-           SELECT ${tenant}, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
-                  w.previous_id, w.generation, w.due_at`
-
+// $1 tenant, $2 attempt, $3 now, service time. Each table is reached by its key.
 const RETRY: Statement = {
   name: 'webhook_attempts_retry',
   text: `WITH waited AS (
            DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2
            RETURNING previous_id, generation, due_at
          ), reset AS (
-           ${RESET}
+           UPDATE webhook_attempts a
+              SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
+                  duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
+            WHERE a.tenant_id = $1 AND a.id = $2
+           RETURNING a.id, a.endpoint_id, a.event_id, a.attempt, a.status, a.trigger, a.response_status, a.response_body,
+                     a.error, a.duration_ms, a.scheduled_at, a.attempted_at, a.next_attempt_at, a.created, a.updated
          ), queued AS (
-           ${queueing('$1')} FROM reset r LEFT JOIN waited w ON true
+           INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
+                                      previous_id, generation, resume_at)
+           SELECT $1, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
+                  w.previous_id, w.generation, w.due_at
+             FROM reset r LEFT JOIN waited w ON true
          )
          SELECT * FROM reset`,
   steps: inSteps(
     'webhook_attempts_retry',
-    RESET,
-    `${queueing('r.tenant_id')}
+    `UPDATE webhook_attempts a
+        SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
+            duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
+      WHERE a.tenant_id = $1 AND a.id = $2`,
+    `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
+                                previous_id, generation, resume_at)
+     SELECT r.tenant_id, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
+            w.previous_id, w.generation, w.due_at
        FROM webhook_attempts r
        LEFT JOIN webhook_waiting w ON w.tenant_id = $1 AND w.attempt_id = r.id
       WHERE r.tenant_id = $1 AND r.id = $2`,

@@ -2,19 +2,18 @@ import type { Database, Statement } from '../../platform/database/database.ts'
 import { inSteps } from '../../platform/database/steps.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 
-// Leased ones are being sent: they end as they end.
-const UNCLAIMED = `tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4`
-
-const HOLD_UNCLAIMED = `SELECT attempt_id FROM webhook_ready
-           WHERE ${UNCLAIMED}
-           FOR UPDATE`
-
-/** All of them are gone from where they were. */
-const REMOVE = `WITH unclaimed AS (
-           ${HOLD_UNCLAIMED}
+// $1 tenant, $2 endpoint, $3 now, service time, $4 machine time. What is leased is being sent: that ends as it ends. The endpoint's
+// attempts by webhook_ready_by_lane and webhook_waiting_by_endpoint, the rest by keys. A first attempt whose sender was lost may
+// not be written yet.
+const CANCEL: Statement = {
+  name: 'webhook_attempts_cancel',
+  text: `WITH unclaimed AS (
+           SELECT attempt_id FROM webhook_ready
+            WHERE tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4
+              FOR UPDATE
          ), ready AS (
            DELETE FROM webhook_ready r USING unclaimed u
-           WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id
+            WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id
            RETURNING r.attempt_id, r.event_id, r.attempt, r.due_at, r.previous_id
          ), waiting AS (
            DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2
@@ -23,27 +22,40 @@ const REMOVE = `WITH unclaimed AS (
            SELECT * FROM ready UNION ALL SELECT * FROM waiting
          ), ended AS (
            UPDATE webhook_attempts a SET next_attempt_at = NULL
-           FROM gone WHERE a.tenant_id = $1 AND a.id = gone.previous_id
-         )`
-
-const WRITE = `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
-                                       created, updated)`
-
-// A first attempt whose sender was lost may not be written yet.
-const CANCEL: Statement = {
-  name: 'webhook_attempts_cancel',
-  text: `${REMOVE}
-         ${WRITE}
+             FROM gone WHERE a.tenant_id = $1 AND a.id = gone.previous_id
+         )
+         INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
+                                       created, updated)
          SELECT $1, attempt_id, $2, event_id, attempt, 'canceled', 'schedule', due_at, due_at, $3 FROM gone
          ON CONFLICT (tenant_id, id) DO UPDATE SET status = excluded.status, updated = excluded.updated`,
   steps: inSteps(
     'webhook_attempts_cancel',
-    HOLD_UNCLAIMED,
-    `${WRITE}
+    `SELECT attempt_id FROM webhook_ready
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4
+        FOR UPDATE`,
+    `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
+                                   created, updated)
      SELECT tenant_id, attempt_id, endpoint_id, event_id, attempt, 'pending', 'schedule', due_at, due_at, due_at
-       FROM webhook_ready WHERE ${UNCLAIMED}
+       FROM webhook_ready
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4
      ON CONFLICT (tenant_id, id) DO NOTHING`,
-    `${REMOVE}
+    `WITH unclaimed AS (
+       SELECT attempt_id FROM webhook_ready
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4
+          FOR UPDATE
+     ), ready AS (
+       DELETE FROM webhook_ready r USING unclaimed u
+        WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id
+       RETURNING r.attempt_id, r.event_id, r.attempt, r.due_at, r.previous_id
+     ), waiting AS (
+       DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2
+       RETURNING attempt_id, event_id, attempt, due_at, previous_id
+     ), gone AS (
+       SELECT * FROM ready UNION ALL SELECT * FROM waiting
+     ), ended AS (
+       UPDATE webhook_attempts a SET next_attempt_at = NULL
+         FROM gone WHERE a.tenant_id = $1 AND a.id = gone.previous_id
+     )
      UPDATE webhook_attempts a SET status = 'canceled', updated = $3
        FROM gone WHERE a.tenant_id = $1 AND a.id = gone.attempt_id`,
   ),

@@ -1,0 +1,68 @@
+/** Statements that have a file of their own can be pasted into psql, and say what they take. */
+import { globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { forOneTenant } from '../../runtime/delivery/queries/senders.ts'
+import { readSqlFile } from '../../runtime/platform/database/sql-file.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+
+const RUNTIME = join(import.meta.dirname, '../../runtime')
+
+/** But migrations: they have a test of their own. */
+const files = globSync('**/*.sql', { cwd: RUNTIME }).filter((file) => !file.includes('/migrations/'))
+
+let database: TestDatabase
+let client: pg.Client
+beforeAll(async () => {
+  database = await openTestDatabase()
+  client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  await client.query('SET search_path = sandbox')
+})
+afterAll(async () => {
+  await client.end()
+  await database.close()
+})
+
+/** Prepares the text; gives the types of its parameters. */
+async function prepare(text: string): Promise<readonly string[]> {
+  await client.query('DEALLOCATE ALL')
+  await client.query(`PREPARE pasted AS ${text}`)
+  const { rows } = await client.query<{ types: string[] }>(
+    'SELECT parameter_types::text[] AS types FROM pg_prepared_statements',
+  )
+  return rows[0]!.types
+}
+
+const SHORT: Readonly<Record<string, string>> = { 'timestamp with time zone': 'timestamptz' }
+
+test('there are some', () => {
+  expect(files.map((file) => basename(file))).toEqual(expect.arrayContaining(['claim.sql', 'plan.sql']))
+})
+
+test.each(files)('%s is a statement as it stands, and tells the types of its parameters', async (file) => {
+  const text = readFileSync(join(RUNTIME, file), 'utf8')
+  const types = (await prepare(text)).map((type) => SHORT[type] ?? type)
+  const told = [...text.matchAll(/^-- \$(\d+) +(\S+) {2}/gm)].map(([, number, type]) => `${number} ${type}`)
+  expect(told).toEqual(types.map((type, index) => `${index + 1} ${type}`))
+})
+
+test.each(files)('%s is sent without its comments', async (file) => {
+  const sent = readSqlFile(join(RUNTIME, dirname(file)), basename(file))
+  expect(sent).toMatch(/^WITH /)
+  expect(sent).not.toContain('--')
+  await prepare(sent)
+})
+
+test('for one tenant a statement names it in every condition, source and new row', async () => {
+  const queries = join(RUNTIME, 'delivery/queries')
+  const claim = forOneTenant(readSqlFile(queries, 'claim.sql'), '$4')
+  expect((await prepare(claim))[3]).toBe('text')
+  expect(claim.match(/\b(w|r|e)\.tenant_id = \$4/g)).toHaveLength(11)
+  expect(claim.match(/WHERE tenant_id = \$4 AND (w\.)?ctid = ANY/g)).toHaveLength(2)
+  const complete = forOneTenant(readSqlFile(queries, 'complete.sql'), '$3')
+  expect((await prepare(complete))[2]).toBe('text')
+  expect(complete.match(/\b[wrea]\.tenant_id = \$3/g)).toHaveLength(5)
+  expect(complete.match(/SELECT \$3, /g)).toHaveLength(3)
+})
