@@ -55,14 +55,19 @@ test.each(files)('%s is sent without its comments', async (file) => {
   await prepare(sent)
 })
 
-test('for one tenant a statement names it in every condition, source and new row', async () => {
-  const queries = join(RUNTIME, 'delivery/queries')
-  const claim = forOneTenant(readSqlFile(queries, 'claim.sql'), '$4')
-  expect((await prepare(claim))[3]).toBe('text')
-  expect(claim.match(/\b(w|r|e)\.tenant_id = \$4/g)).toHaveLength(11)
-  expect(claim.match(/WHERE tenant_id = \$4 AND (w\.)?ctid = ANY/g)).toHaveLength(2)
-  const complete = forOneTenant(readSqlFile(queries, 'complete.sql'), '$3')
-  expect((await prepare(complete))[2]).toBe('text')
-  expect(complete.match(/\b[wrea]\.tenant_id = \$3/g)).toHaveLength(5)
-  expect(complete.match(/SELECT \$3, /g)).toHaveLength(3)
+test.each([
+  ['claim.sql', '$4'],
+  ['plan.sql', '$4'],
+  ['complete.sql', '$3'],
+] as const)('for one tenant %s names it for every table, place and new row', async (file, tenant) => {
+  const text = forOneTenant(readSqlFile(join(RUNTIME, 'delivery/queries'), file), tenant)
+  expect((await prepare(text))[Number(tenant.slice(1)) - 1]).toBe('text')
+  const conditions =
+    text.match(/\b(?:w|r|e|a|head)\.tenant_id = \S+|WHERE (?:\S+ = \S+ AND )?(?:w\.)?ctid = ANY/g) ?? []
+  expect(conditions.length).toBeGreaterThan(4)
+  expect(conditions.filter((each) => !each.includes(` = ${tenant}`))).toEqual([])
+  const inserted = [...text.matchAll(/INSERT INTO [^()]+\([^()]+\)\s+SELECT ([^\s,]+),/g)].map(
+    ([, value]) => value,
+  )
+  expect(inserted.filter((value) => value !== tenant)).toEqual([])
 })
