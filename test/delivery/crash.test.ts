@@ -130,6 +130,8 @@ test('stopped between claim and sending for longer than its lease a worker claim
   const late = { now: () => stage.leaseClock.now() + (asked++ < 2 ? 0 : 30_000), refresh: async () => {} }
   const worker = stage.work({ leaseClock: late })
   await stage.drained(tenantId)
+  // Others see the end of an attempt before the worker knows that it is on disk, and counts it.
+  await until('the success to be counted', () => worker.stats().attempts.succeeded > 0)
   expect(worker.stats().attempts).toMatchObject({ lost: 1, succeeded: 1 })
   expect(receiver.got.length).toBe(1)
 })
