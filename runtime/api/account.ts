@@ -9,7 +9,7 @@ export interface AccountChanges {
   /** @param db of such a transaction. */
   bind(db: Database, holder: AccountHolder): Account
   /** After the commit of a wipe: has every node look where the tenant's data is now. */
-  spread(): Promise<void>
+  notifyNodes(): Promise<void>
 }
 
 /** Whose account it is. */

@@ -148,7 +148,7 @@ function toApiError(
   return internalError()
 }
 
-/** Writes head and body in one go. */
+/** Writes headers and body in one go. */
 export function send(
   exchange: Metered,
   service: Service,

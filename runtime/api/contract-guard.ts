@@ -1,17 +1,17 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import {
-  type ContractJudge,
+  type ContractValidator,
   cutDocument,
   normalizeTarget,
   type Objection,
-  openJudge,
+  openContractValidator,
   type SentRequest,
-} from './contract-judge.ts'
+} from './contract-validator.ts'
 import { readDocument } from './documents.ts'
 import { splitTarget } from './pipeline.ts'
 
-/** A request that the service and express-openapi-validator judge differently, or an answer that fits no description. */
+/** A request on which the service and express-openapi-validator disagree, or an answer that fits no description. */
 export interface Disagreement {
   readonly what: 'accepted against the document' | 'refused against the document' | 'answer'
   readonly version: string
@@ -26,36 +26,36 @@ export interface Disagreement {
 
 /** The second opinion on everything under /v1. It changes no answer. */
 export interface ContractGuard {
-  /** Wraps a listener: what it is asked and what it answers is judged after the answer has gone. */
+  /** Wraps a listener: requests and answers are validated after the answer has gone. */
   watch(listener: RequestListener): RequestListener
-  /** Resolves when all that was answered so far has been judged. */
+  /** Resolves when all that was answered so far has been validated. */
   settled(): Promise<void>
 }
 
 /**
- * Creates a guard that tells of disagreements. Validators are opened when the first request needs them, one for each
+ * Creates a guard that reports disagreements. Validators are opened when the first request needs them, one for each
  * version and family of paths.
  *
- * @param failed is told why a judgement was not possible.
+ * @param failed is called where validation was not possible.
  */
 export function createContractGuard(
   report: (disagreement: Disagreement) => void,
   failed: (error: unknown) => void,
 ): ContractGuard {
   const pending = new Set<Promise<void>>()
-  const judges = createJudges()
+  const validators = createValidators()
   return {
     watch: (listener) => (request, response) => {
       const { path } = splitTarget(request.url ?? '/')
       if (path.startsWith('/v1/') && request.method !== 'OPTIONS') {
-        const exchange = overhear(request, response)
+        const observed = observe(request, response)
         response.once('finish', () => {
           if (response.statusCode === REQUEST_TIMEOUT) return
-          const judged = judge(judges, exchange())
+          const validated = validate(validators, observed())
             .then((disagreements) => disagreements.forEach(report))
             .catch(failed)
-            .finally(() => pending.delete(judged))
-          pending.add(judged)
+            .finally(() => pending.delete(validated))
+          pending.add(validated)
         })
       }
       listener(request, response)
@@ -77,35 +77,35 @@ export function createLoggedGuard(log: Logger): ContractGuard {
 /** A request that did not arrive whole is nothing that a document describes, and its answer neither. */
 const REQUEST_TIMEOUT = 408
 
-type Judges = (version: string, path: string) => Promise<ContractJudge>
+type Validators = (version: string, path: string) => Promise<ContractValidator>
 
-function createJudges(): Judges {
+function createValidators(): Validators {
   const documents = new Map<string, ReturnType<typeof readDocument>>()
-  const judges = new Map<string, Promise<ContractJudge>>()
+  const validators = new Map<string, Promise<ContractValidator>>()
   return (version, path) => {
     const family = `${version} ${path.split('/', 3)[2]}`
-    const known = judges.get(family)
+    const known = validators.get(family)
     if (known) return known
     const document = documents.get(version) ?? readDocument(version)
     documents.set(version, document)
-    const judge = openJudge(cutDocument(document.parsed(), path))
-    judges.set(family, judge)
-    return judge
+    const validator = openContractValidator(cutDocument(document.parsed(), path))
+    validators.set(family, validator)
+    return validator
   }
 }
 
 /** What went over the wire for one request. */
-interface Overheard {
+interface Observed {
   readonly request: SentRequest
   readonly status: number
   readonly version: string
   readonly answer: unknown
-  /** The answer is a stream, which is no value to be judged. */
+  /** The answer is a stream, which is no value to be validated. */
   readonly streamed: boolean
 }
 
-/** Listens in on both streams without taking anything from them. The function gives what was heard. */
-function overhear(request: IncomingMessage, response: ServerResponse): () => Overheard {
+/** Observes both streams without taking anything from them. The function gives what has gone over them. */
+function observe(request: IncomingMessage, response: ServerResponse): () => Observed {
   const sent: Buffer[] = []
   const emit = request.emit
   request.emit = (event: string | symbol, ...values: unknown[]) => {
@@ -152,20 +152,20 @@ function readJson(text: string): unknown {
   }
 }
 
-async function judge(
-  judges: Judges,
-  { request, status, version, answer, streamed }: Overheard,
+async function validate(
+  validators: Validators,
+  { request, status, version, answer, streamed }: Observed,
 ): Promise<Disagreement[]> {
   const { path } = splitTarget(normalizeTarget(request.target))
   if (version === '') return []
   const code = codeOf(answer)
-  const { judgeRequest, judgeAnswer } = await judges(version, path)
+  const { checkRequest, checkAnswer } = await validators(version, path)
   const { method, target } = request
   const base = { version, method, target, status, code }
   // What was refused for its depth would be too deep for the validator too.
-  const judged = code === 'malformed_json' ? { ...request, body: undefined } : request
-  const about = compare(status, code, await judgeRequest(judged))
-  const objection = streamed ? undefined : await judgeAnswer(judged, status, answer)
+  const sent = code === 'malformed_json' ? { ...request, body: undefined } : request
+  const about = compare(status, code, await checkRequest(sent))
+  const objection = streamed ? undefined : await checkAnswer(sent, status, answer)
   const misfit =
     objection?.status === MISFIT ? [{ ...base, what: 'answer', objection: objection.message } as const] : []
   return about ? [{ ...base, ...about }, ...misfit] : misfit
@@ -182,14 +182,14 @@ const BY_DOCUMENT = new Set(['missing_field', 'unknown_parameter', 'repeated_par
 const MISFIT = 500
 
 /** What is answered once a request has been found to fit. */
-const AFTER_JUDGEMENT = new Set([402, 409, 501])
+const AFTER_VALIDATION = new Set([402, 409, 501])
 
 function compare(
   status: number,
   code: string | undefined,
   objection: Objection | undefined,
 ): Pick<Disagreement, 'what' | 'objection'> | undefined {
-  if (objection && (status < 400 || AFTER_JUDGEMENT.has(status))) {
+  if (objection && (status < 400 || AFTER_VALIDATION.has(status))) {
     return { what: 'accepted against the document', objection: objection.message }
   }
   if (!objection && code !== undefined && BY_DOCUMENT.has(code)) {

@@ -11,7 +11,7 @@ export interface CursorScope {
   readonly environment: string
   readonly tenantId: string
   readonly operationId: string
-  /** Parameters of the request in the form of head: the version does not matter. */
+  /** Parameters of the request in the form of the canonical version: the caller's does not matter. */
   readonly query: Readonly<Record<string, unknown>>
 }
 

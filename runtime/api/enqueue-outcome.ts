@@ -9,6 +9,7 @@ import type { RenderedEvent } from '../events/render.ts'
 import type { AuditEntry } from '../platform/audit/entry.ts'
 import { appendAudit, appendAuditIn } from '../platform/audit/queries.ts'
 import type { Database } from '../platform/database/database.ts'
+import { enqueue } from '../platform/database/enqueue.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { newId } from '../platform/ids.ts'
 import { plainAddress } from './address.ts'
@@ -134,7 +135,7 @@ function enqueueNotes({ db, service, exchange }: Writing, notes: readonly AuditN
       targetId,
       outcome: 'succeeded',
     } as const
-    appendAudit(db, exchange.credential.space, entry)
+    enqueue(appendAudit(db, exchange.credential.space, entry))
   }
 }
 
@@ -155,7 +156,7 @@ function enqueueInBothLogs({ db, service, exchange, rules }: Writing): void {
       targetId: tenantId,
       outcome: 'succeeded',
     } as const
-    appendAuditIn(db, environment, tenantId, entry)
+    enqueue(appendAuditIn(db, environment, tenantId, entry))
   }
 }
 

@@ -103,14 +103,14 @@ export function invalidState(message: string): ApiError {
 }
 
 /** The most entries that an error's `details` hold. */
-export const MOST_DETAILS = 50
+export const MAX_DETAILS = 50
 
 /** A body that does not fit. At least one fault; those beyond fifty are left out. */
 export function validationFailed(
   faults: readonly Detail[],
   parts: Pick<ErrorParts, 'asSent'> = {},
 ): ApiError {
-  const details = faults.slice(0, MOST_DETAILS).map(({ field, issue }) => ({ field, issue }))
+  const details = faults.slice(0, MAX_DETAILS).map(({ field, issue }) => ({ field, issue }))
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : ''
   const message = `The request body is not valid${sayFirst(details)}${more}.`
   return new ApiError(422, 'invalid_request', 'validation_failed', message, { ...parts, details })

@@ -8,7 +8,7 @@ export const ANSWERED_ALREADY = 'idempotency_answers_pkey'
 export interface StoredAnswer {
   readonly fingerprint: Buffer
   readonly status: number
-  /** JSON of head's form: the body of success, or an error object. Null where it is sealed. */
+  /** JSON in the form of the canonical version: the body of success, or an error object. Null where it is sealed. */
   readonly body: string | null
   readonly sealed: Buffer | null
   /** Milliseconds since the epoch, service time. */

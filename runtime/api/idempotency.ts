@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Database } from '../platform/database/database.ts'
+import { enqueue } from '../platform/database/enqueue.ts'
 import { waitForSeen } from '../platform/database/pool/flusher.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { ApiError } from './errors.ts'
@@ -48,7 +49,7 @@ export async function claim(
     return replay(stored, claimed, service, tenant.id)
   }
   if (!mine) throw inProgress()
-  if (stored) forgetAnswer(db, space, claimed.key, now - KEPT_FOR)
+  if (stored) enqueue(forgetAnswer(db, space, claimed.key, now - KEPT_FOR))
   return undefined
 }
 

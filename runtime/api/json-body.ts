@@ -4,7 +4,7 @@ import { ApiError, unavailable } from './errors.ts'
 import { BODY_LIMIT, bodyTooLarge, unsupportedMediaType } from './transport.ts'
 
 /** All bodies that are being read may take so many bytes together: they stand outside the heap that is watched. */
-const MOST_HELD = 256 * BODY_LIMIT
+const MAX_HELD = 256 * BODY_LIMIT
 
 let held = 0
 
@@ -41,7 +41,7 @@ export function readBytes(request: IncomingMessage, timeoutMs: number): Promise<
       counted += chunk.length
       held += chunk.length
       if (size > BODY_LIMIT) giveUp(bodyTooLarge())
-      else if (held > MOST_HELD) giveUp(unavailable())
+      else if (held > MAX_HELD) giveUp(unavailable())
       else chunks.push(chunk)
     }
     const late = setTimeout(() => giveUp(bodyTooSlow()), timeoutMs)

@@ -1,4 +1,4 @@
-/** What a write request leaves behind beside its effect: the event that tells of it, its entry in the audit log, its answer. */
+/** What a write request leaves behind beside its effect: its event, its entry in the audit log, its answer. */
 
 import { appendEvents, audienceOf, PLANNED_FOR } from '../events/queries.ts'
 import type { RenderedEvent } from '../events/render.ts'
@@ -11,6 +11,7 @@ import {
   placeInChain,
 } from '../platform/audit/queries.ts'
 import type { Database, Statement } from '../platform/database/database.ts'
+import { enqueue } from '../platform/database/enqueue.ts'
 import { readSpace } from '../platform/database/space.ts'
 import { inSteps } from '../platform/database/steps.ts'
 import { toTimestamp } from '../platform/database/types.ts'
@@ -103,8 +104,8 @@ export async function appendOutcome(
     return (await db.query<{ planned_for: boolean }>(WITH_EVENT, values)).rows[0]!.planned_for
   }
   const planning = appendEvents(db, space, events)
-  if (!answer) appendAudit(db, space, entry)
-  else appendEntryAndAnswer(db, space, entry, answer)
+  if (!answer) enqueue(appendAudit(db, space, entry))
+  else enqueue(appendEntryAndAnswer(db, space, entry, answer))
   return planning
 }
 
@@ -119,6 +120,6 @@ export function appendEntryAndAnswer(
   if (space === tenantId) {
     return db.query(ENTRY_AND_ANSWER, [...entryValues(tenantId, entry, wipes), ...answerValues(answer)])
   }
-  db.query(ANSWER, [space, ...answerValues(answer), toTimestamp(entry.created)])
+  enqueue(db.query(ANSWER, [space, ...answerValues(answer), toTimestamp(entry.created)]))
   return appendAudit(db, space, entry)
 }

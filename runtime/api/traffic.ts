@@ -65,7 +65,7 @@ export interface TrafficOptions {
 
 /** How often requests that take too long are looked for. */
 const LOOKS = 10
-const LONGEST_LOOK_MS = 1000
+const MAX_LOOK_MS = 1000
 
 const UNKNOWN = {}
 
@@ -103,7 +103,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
       options.refuse(exchange, unavailable('This took too long; try again shortly.'))
     }
   }
-  const sweep = setInterval(expire, Math.min(LONGEST_LOOK_MS, answerMs / LOOKS)).unref()
+  const sweep = setInterval(expire, Math.min(MAX_LOOK_MS, answerMs / LOOKS)).unref()
 
   const countShed = (reason: string) => void shed.set(reason, (shed.get(reason) ?? 0) + 1)
 

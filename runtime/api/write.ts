@@ -101,12 +101,14 @@ async function complete(
   return { ...reply, body, text: JSON.stringify(body) }
 }
 
-/** This node looks where the tenant's data is now before it answers; the others do soon. Workers tell them again. */
+/** This node looks where the tenant's data is now before it answers; the others do soon. The worker that deletes the old data notifies them again. */
 function leaveSpace({ keyring, account, log }: Service): void {
   keyring.forget()
   account
-    .spread()
-    .catch((err) => log.warn({ err }, 'a wipe could not be told to other nodes; its worker tells them'))
+    .notifyNodes()
+    .catch((err) =>
+      log.warn({ err }, 'other nodes could not be notified of a wipe; its worker notifies them'),
+    )
 }
 
 /** How often a transaction is begun that the database ends to free others. */

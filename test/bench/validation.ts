@@ -13,7 +13,7 @@ import { emitValidators } from '../../generators/emit/validators/validators.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { explain } from '../../generators/runtime/explain.ts'
-import { openJudge } from '../../runtime/api/contract-judge.ts'
+import { openContractValidator } from '../../runtime/api/contract-validator.ts'
 import type { Body } from '../../runtime/contract.ts'
 import { createRandom, valueNear } from '../emit/values.ts'
 import { makeShapes, prepareShapes } from './shapes.ts'
@@ -103,7 +103,7 @@ async function printSpeed(api: Api): Promise<void> {
   ajv.addSchema({ ...document, $id: 'document:' })
   const cases = casesOf(api).slice(0, 12)
   const paths = Object.fromEntries(cases.map(({ path }) => [path, (document.paths as Json)[path]]))
-  const middleware = await openJudge({ ...document, paths, webhooks: {} })
+  const middleware = await openContractValidator({ ...document, paths, webhooks: {} })
   print('\nns a body                      ours   ajv at run time   express-openapi-validator')
   const sums = [0, 0, 0]
   for (const each of cases) {
@@ -119,7 +119,7 @@ async function printSpeed(api: Api): Promise<void> {
     const request = { method: each.method, target, headers, body: each.body }
     const ours = timeOf(() => each.validate(each.body), 20_000)
     const theirs = timeOf(() => judge(each.body), 20_000)
-    const whole = await timeOfLater(() => middleware.judgeRequest(request), 150)
+    const whole = await timeOfLater(() => middleware.checkRequest(request), 150)
     for (const [index, time] of [ours, theirs, whole].entries()) sums[index] = sums[index]! + time
     print(
       `${each.id.padEnd(26)}${ours.toFixed(0).padStart(9)}${theirs.toFixed(0).padStart(18)}${whole.toFixed(0).padStart(28)}`,

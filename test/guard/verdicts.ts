@@ -1,6 +1,10 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { type ContractJudge, cutDocument, openJudge } from '../../runtime/api/contract-judge.ts'
+import {
+  type ContractValidator,
+  cutDocument,
+  openContractValidator,
+} from '../../runtime/api/contract-validator.ts'
 import { ApiError } from '../../runtime/api/errors.ts'
 import type { Authorized, Service, Versioned } from '../../runtime/api/exchange.ts'
 import { splitTarget } from '../../runtime/api/pipeline.ts'
@@ -49,7 +53,11 @@ export async function judgeByStages(
 }
 
 /** Opens the other judge on one operation, with nothing said of its answers. */
-export function openOther(document: RequestDocument, path: string, method: string): Promise<ContractJudge> {
+export function openOther(
+  document: RequestDocument,
+  path: string,
+  method: string,
+): Promise<ContractValidator> {
   const item = document.paths[path]!
   const operation = item[method.toLowerCase()]!
   const alone = {
@@ -61,17 +69,17 @@ export function openOther(document: RequestDocument, path: string, method: strin
       },
     },
   }
-  return openJudge(cutDocument(alone as unknown as Readonly<Record<string, unknown>>, path, true))
+  return openContractValidator(cutDocument(alone as unknown as Readonly<Record<string, unknown>>, path, true))
 }
 
 /** The other judge's verdict. It is given parsed JSON, as behind `express.json()`. */
 export async function judgeByValidator(
-  judge: ContractJudge,
+  judge: ContractValidator,
   { method, target, headers, text }: Case,
 ): Promise<Verdict> {
   const body = readJson(text)
   if (body instanceof SyntaxError) return { code: 'malformed', message: body.message }
-  const objection = await judge.judgeRequest({ method, target, headers, body })
+  const objection = await judge.checkRequest({ method, target, headers, body })
   return objection && { code: String(objection.status), message: objection.message }
 }
 

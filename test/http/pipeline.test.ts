@@ -7,7 +7,7 @@ import { createAdmission } from '../../runtime/api/admission.ts'
 import { ApiError, describeItemError, validationFailed } from '../../runtime/api/errors.ts'
 import { runPipeline } from '../../runtime/api/pipeline.ts'
 import { createVersions, type Handlers } from '../../runtime/api/versions.ts'
-import type { Operation, OperationExtensions, Parameter } from '../../runtime/contract.ts'
+import type { Context, Operation, OperationExtensions, Parameter } from '../../runtime/contract.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
 import type { Pool, Transactions } from '../../runtime/platform/database/pool/pool.ts'
@@ -463,5 +463,32 @@ test('a bucket that nobody has heard of stops the start', () => {
   const operations = [operation({ extensions: { rateLimit: 'reads' as 'read' } })]
   expect(() => createVersions([{ ...VERSION, operations }], {}, 'live', '')).toThrow(
     'getThing: there is no rate bucket reads',
+  )
+})
+
+test('a handler that only reads leaves nothing behind', async () => {
+  const attempts: ((context: Context) => unknown)[] = [
+    (context) => context.audit.note({ action: 'thing.seen', targetId: 'thing_1' }),
+    (context) => context.events.emit({ type: 'thing.seen', data: {} }),
+    (context) => context.events.deliverSoon(),
+    (context) => context.account.rotateKeys(),
+  ]
+  for (const attempt of attempts) {
+    const getThing = async (context: Context) => {
+      await attempt(context)
+      return { status: 200, body: {} }
+    }
+    expect((await ask({ operation: operation(), handlers: { getThing } })).code).toBe('internal_error')
+    server?.close()
+  }
+})
+
+test('an operation that writes without an audit action is not served', () => {
+  const silent = {
+    ...operation({ method: 'POST' }),
+    extensions: { scope: 'write', rateLimit: 'read' } as const,
+  }
+  expect(() => createVersions([{ ...VERSION, operations: [silent] }], {}, 'live', 'http://console')).toThrow(
+    'getThing: no audit action is declared',
   )
 })

@@ -63,7 +63,7 @@ function pointerOf(document: Document, method: string, path: string, status: num
  * What is wrong with an answer according to the version's document; empty when nothing is. A success with a status that the
  * document does not have is wrong.
  */
-export function judgeAnswer(
+export function checkAnswer(
   version: string,
   request: { readonly method: string; readonly path: string },
   status: number,

@@ -19,7 +19,7 @@ import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import { type ApiParts, createApis } from '../../runtime/process/compose.ts'
 import { type Listener, listenOn } from '../../runtime/process/listeners.ts'
-import { judgeAnswer } from './contract.ts'
+import { checkAnswer } from './contract.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import { expectAgreement, guard } from './guard.ts'
 import { NO_NAMES, UNHURRIED } from './programs.ts'
@@ -228,5 +228,5 @@ function expectContract(answer: Answer, method: string, path: string): void {
   expect(ALWAYS.filter((name) => !answer.headers.has(name))).toEqual([])
   if (answer.text === '') return
   const request = { method, path: path.split('?')[0]! }
-  expect(judgeAnswer(answer.headers.get('Service-Version')!, request, answer.status, answer.body)).toEqual([])
+  expect(checkAnswer(answer.headers.get('Service-Version')!, request, answer.status, answer.body)).toEqual([])
 }

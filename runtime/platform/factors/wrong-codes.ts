@@ -71,7 +71,7 @@ export function createWrongCodes(
           const pauses = await control.transaction(async (tx) => {
             const limits = { now, max: MAX_WRONG, firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS }
             const begun = await beginPauses(tx, tenantId, admitted, limits)
-            for (const pause of begun) writeEntries(tx, clock, tenantId, pause, origin)
+            for (const pause of begun) enqueueEntries(tx, clock, tenantId, pause, origin)
             return begun
           })
           for (const { member_id: memberId, paused_until: until } of pauses)
@@ -83,7 +83,7 @@ export function createWrongCodes(
 }
 
 /** In the logs of both environments, since a member belongs to the whole account. They travel with the COMMIT, which fails with them. */
-function writeEntries(
+function enqueueEntries(
   tx: Parameters<typeof appendAuditIn>[0],
   clock: Clock,
   tenantId: string,

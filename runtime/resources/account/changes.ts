@@ -49,11 +49,11 @@ export function createAccountChanges(
     forTenant: (tenantId) => ({
       transaction: (work) =>
         control.forTenant(tenantId).transaction((db) => {
-          db.query(ENTER, [environment])
+          enqueue(db.query(ENTER, [environment]))
           return work(db)
         }),
     }),
-    spread: () => bumpRevision(control),
+    notifyNodes: () => bumpRevision(control),
     bind: (db, { tenant: { id: tenantId }, space, now, moved }) => ({
       rotateKeys: () => rotateKeys(db, pepper, tenantId, environment, now),
       async wipeSandbox() {
@@ -64,7 +64,7 @@ export function createAccountChanges(
       async changeBilling({ plan, billingEmail }) {
         const values = [tenantId, plan ?? null, billingEmail !== undefined, billingEmail ?? null]
         const { rows } = await db.query<{ plan: Caller['tenant']['plan'] }>(CHANGE_BILLING, values)
-        bumpRevision(db)
+        enqueue(bumpRevision(db))
         return rows[0]!.plan
       },
     }),
@@ -78,7 +78,7 @@ async function rotateKeys(
   environment: Environment,
   now: number,
 ): Promise<readonly RotatedKey[]> {
-  db.query(LOCK_TENANT, [tenantId])
+  enqueue(db.query(LOCK_TENANT, [tenantId]))
   const { rows } = await db.query<KeyInUse>(KEYS_IN_USE, [tenantId, environment])
   const rotated = await Promise.all(
     rows.map(async (old) => {
@@ -98,6 +98,6 @@ async function rotateKeys(
       return { id, replacesId: old.id, secret }
     }),
   )
-  bumpRevision(db)
+  enqueue(bumpRevision(db))
   return rotated
 }

@@ -1,6 +1,7 @@
 /** How a tenant's sandbox is emptied: it gets a new space at once, and what stands in the old one is deleted in steps. */
 
 import type { Database, Statement } from '../../platform/database/database.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { NOT_NULL_VIOLATION } from '../../platform/database/errors.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { readSpace, spaceOf } from '../../platform/database/space.ts'
@@ -78,7 +79,7 @@ async function carryOver(db: Database, old: string, space: string): Promise<void
     db.query(OPEN_BUCKET, [space, tokens, toTimestamp(refilled_at), sequence ?? 0])
   }
   if (sequence !== undefined) db.query(OPEN_SEQUENCE, [space, sequence])
-  db.query(REMOVE_BUCKET, [old])
+  enqueue(db.query(REMOVE_BUCKET, [old]))
 }
 
 /** More records of a type are not counted, because the tenant's writes wait for it: the number then stands for that many or more. */
@@ -122,8 +123,8 @@ export async function wipeSpace(
   const { tenantId, wipes } = readSpace(old)
   const space = spaceOf(tenantId, wipes + 1)
   if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
-  db.query(CLOSE, [tenantId, wipes + 1])
-  db.query(RETIRE, [old, toTimestamp(now)])
+  enqueue(db.query(CLOSE, [tenantId, wipes + 1]))
+  enqueue(db.query(RETIRE, [old, toTimestamp(now)]))
   await carryOver(db, old, space)
   const { rows } = await db.query<Record<string, number>>(COUNT, [old, maxCounted])
   return { space, deleted: rows[0]! }

@@ -4,6 +4,7 @@ import { mergePatch } from '../../api/merge-patch.ts'
 import { judgeMetadata } from '../../api/metadata.ts'
 import type { Context, Detail } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
 import { unknownKeys, type Values } from '../pass-templates/fields.ts'
 import { readExpiry } from './expiry.ts'
@@ -43,7 +44,7 @@ export async function changePasses(
     outcomes.push(outcome)
     if (outcomes.length % PAUSE_AFTER === 0) await letOthersIn()
   }
-  if (changed.size > 0) updatePasses(db, caller.space, [...changed.values()])
+  if (changed.size > 0) enqueue(updatePasses(db, caller.space, [...changed.values()]))
   return outcomes
 }
 

@@ -68,13 +68,13 @@ async function expireOf(
     )
     if (expired.length === 0) return false
     const events = collectEvents({ tenantId: space, pin, now })
-    updatePasses(db, space, expired)
+    enqueue(updatePasses(db, space, expired))
     for (const pass of expired) {
       emit(events, { type: 'pass.expired', data: { pass: showPass(pass, baseUrls[environment], now) } })
     }
     const due = events.write(db)
     for (const { id } of expired) {
-      appendAudit(db, space, systemEntry(environment, 'pass.expired', id, now))
+      enqueue(appendAudit(db, space, systemEntry(environment, 'pass.expired', id, now)))
     }
     return due
   })

@@ -3,6 +3,7 @@ import type { components } from '../../../generated/head/types.ts'
 import { ApiError, invalidState, validationFailed } from '../../api/errors.ts'
 import type { Context } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
 import { unknownKeys } from '../pass-templates/fields.ts'
 import { type Mould, type Moulds, shareFreeTemplates, shareTemplates } from '../pass-templates/queries.ts'
@@ -72,12 +73,12 @@ export async function issuePasses(
     ),
   )
   const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
-  if (rows.length > 0) insertPasses(db, caller.space, rows)
+  if (rows.length > 0) enqueue(insertPasses(db, caller.space, rows))
   for (const [index, row] of rows.entries()) {
     emit(events, { type: 'pass.created', data: { pass: showPass(row, links.baseUrl, now) } })
     if ((index + 1) % PAUSE_AFTER === 0) await letOthersIn()
   }
-  if (trial && rows.length > 0) addTrialUsage(db, caller.space, rows.length)
+  if (trial && rows.length > 0) enqueue(addTrialUsage(db, caller.space, rows.length))
   return outcomes
 }
 

@@ -7,6 +7,7 @@ import { judgeMetadata } from '../../api/metadata.ts'
 import { prepared } from '../../api/prepared.ts'
 import type { Context, Detail } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { cancelAttempts } from './cancel-attempts.ts'
@@ -88,7 +89,7 @@ export const webhookEndpointsHandlers = {
       ])
       await updateEndpoint(db, caller.space, changed)
       if (changed.status === 'disabled' && row.status === 'enabled') {
-        cancelAttempts(db, caller.space, row.id, request.now, request.machineNow)
+        enqueue(cancelAttempts(db, caller.space, row.id, request.now, request.machineNow))
       }
       return { status: 200, body: showEndpoint(changed) }
     },

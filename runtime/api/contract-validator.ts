@@ -22,18 +22,18 @@ export interface Objection {
 }
 
 /** Holds requests and answers against one OpenAPI document. Neither is changed. */
-export interface ContractJudge {
-  judgeRequest(request: SentRequest): Promise<Objection | undefined>
-  judgeAnswer(request: SentRequest, status: number, body: unknown): Promise<Objection | undefined>
+export interface ContractValidator {
+  checkRequest(request: SentRequest): Promise<Objection | undefined>
+  checkAnswer(request: SentRequest, status: number, body: unknown): Promise<Objection | undefined>
 }
 
-type Judged = IncomingMessage & { body?: unknown; settle(objection: Objection | undefined): void }
+type Validated = IncomingMessage & { body?: unknown; settle(objection: Objection | undefined): void }
 
 /**
  * Opens express-openapi-validator on a document, in two apps that listen to nothing: it refuses to look at the answer to a
  * request that it refuses. Takes about half a second for ten operations, and much more memory than the document.
  */
-export async function openJudge(document: Json): Promise<ContractJudge> {
+export async function openContractValidator(document: Json): Promise<ContractValidator> {
   const { middleware } = await import('express-openapi-validator')
   const createApp = (
     side: 'requests' | 'responses',
@@ -57,18 +57,18 @@ export async function openJudge(document: Json): Promise<ContractJudge> {
     app.use(reply)
     app.use(
       (error: unknown, request: express.Request, _response: express.Response, _next: express.NextFunction) =>
-        judgedOf(request).settle(toObjection(error)),
+        validatedOf(request).settle(toObjection(error)),
     )
     return app
   }
-  const requests = createApp('requests', (request) => judgedOf(request).settle(undefined))
+  const requests = createApp('requests', (request) => validatedOf(request).settle(undefined))
   const answers = createApp('responses', (request, response) => {
     response.json(request.body)
-    judgedOf(request).settle(undefined)
+    validatedOf(request).settle(undefined)
   })
   return {
-    judgeRequest: (request) => put(requests, request, 200, structuredClone(request.body)),
-    async judgeAnswer(request, status, body) {
+    checkRequest: (request) => put(requests, request, 200, structuredClone(request.body)),
+    async checkAnswer(request, status, body) {
       const objection = await put(answers, request, standIn(status), structuredClone(body))
       // What fails may fail in ways that no operation describes.
       return status >= 500 && objection?.message.includes('no schema defined') ? undefined : objection
@@ -95,8 +95,8 @@ type ApiSpec = Exclude<
   string
 >
 
-function judgedOf(request: express.Request): Judged {
-  return request as unknown as Judged
+function validatedOf(request: express.Request): Validated {
+  return request as unknown as Validated
 }
 
 function toObjection(error: unknown): Objection {
