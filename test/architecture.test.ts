@@ -201,6 +201,26 @@ test('stages of the toolkit are folders; beside them is its entry alone', () => 
   expect(tracked.filter((file) => /^generators\/[^/]+$/.test(file))).toEqual(['generators/cli.ts'])
 })
 
+test('the toolkit knows no web framework, no database and no service', () => {
+  const sources = execFileSync(
+    'git',
+    ['ls-files', '--cached', '--others', '--exclude-standard', 'generators'],
+    {
+      encoding: 'utf8',
+    },
+  )
+    .split('\n')
+    .filter((file) => /\.(ts|hbs|json)$/.test(file))
+  const foreign = sources.flatMap((file) => {
+    const text = readFileSync(file, 'utf8')
+    const packages = [...text.matchAll(/from '(express|pg|redis|fastify|pino)['/]/g)].map(([found]) => found)
+    const words = [...text.matchAll(/\b(wallet|cardholder|pass_template|svc|postgres\w*|Service-\w+)\b/gi)]
+    return [...packages, ...words.map(([found]) => found)].map((found) => `${file}: ${found}`)
+  })
+  expect(foreign).toEqual([])
+  expect(sources.length).toBeGreaterThan(100)
+})
+
 test('emitters touch no disk and no clock', () => {
   const sources = tracked.filter((file) =>
     /^generators\/(runtime|ir|diff|translate|propose|print|emit)\//.test(file),
