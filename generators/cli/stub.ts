@@ -3,7 +3,7 @@ import { count, loadFamily, type Outcome, type Run, UsageError } from './run.ts'
 
 /** @param listing says what is missing and writes nothing. @throws UsageError without a folder of handlers. */
 export async function stub(run: Run, listing: boolean): Promise<Outcome> {
-  const { handlers, out } = run.config
+  const { handlers, out, stubs: names } = run.config
   if (handlers === undefined)
     throw new UsageError('name the folder of handlers as `handlers` in the configuration file')
   const apis = await loadFamily(run)
@@ -15,7 +15,7 @@ export async function stub(run: Run, listing: boolean): Promise<Outcome> {
   const versions = apis.map((api) => api.version)
   const changes = await loadChanges(run.config.versions, versions, run.report)
   run.report.finish()
-  const stubs = addStubs(apis, handlers, out, listing, changes)
+  const stubs = addStubs(apis, handlers, out, listing, changes, names)
   const said = listing
     ? `${count(stubs.length, 'operation')} without a handler`
     : `${count(stubs.length, 'stub')} added`

@@ -25,11 +25,22 @@ export interface Config {
   readonly wire?: WireConfig
   /** Folder that `stub` adds handlers to. */
   readonly handlers?: string
+  /** What stubs import of the service: the type of its context, and what answers an operation that nobody has written. */
+  readonly stubs?: Readonly<Partial<Record<StubName, Export>>>
   /**
    * Whether what the toolkit cannot hold, and what breaks a rule of Redocly's, is an error. Without `strict` in the
    * file it is where handlers serve: judges must not judge less than the document says. Elsewhere it is a warning.
    */
   readonly strict: boolean
+}
+
+const STUB_NAMES = ['context', 'notImplemented'] as const
+export type StubName = (typeof STUB_NAMES)[number]
+
+/** Something that a file exports: `./errors.ts#notImplemented` in the configuration. */
+export interface Export {
+  readonly file: string
+  readonly name: string
 }
 
 /** What can be emitted; unless `emit` names a part all of it, but what serves only where `handlers` are named. */
@@ -45,7 +56,18 @@ export const EMITTERS = [
 ] as const
 export type Emitter = (typeof EMITTERS)[number]
 
-const MEMBERS = ['documents', 'versions', 'extensions', 'out', 'handlers', 'emit', 'client', 'wire', 'strict']
+const MEMBERS = [
+  'documents',
+  'versions',
+  'extensions',
+  'out',
+  'handlers',
+  'stubs',
+  'emit',
+  'client',
+  'wire',
+  'strict',
+]
 
 /** @returns the configuration, or undefined after diagnostics that name what is wrong with the file. */
 export function readConfig(file: string, report: Report): Config | undefined {
@@ -93,6 +115,9 @@ export function readConfig(file: string, report: Report): Config | undefined {
       '`client` names no package',
       'write `"client": { "package": { "name": …, "version": … } }`',
     )
+  const stubs = stubsOf(raw.stubs, at)
+  if (!stubs)
+    return complain('stubs', '`stubs` names no export', 'write `"context": "./file.ts#Context"`, say')
   const config: Config = {
     documents,
     out: at(raw.out),
@@ -101,6 +126,7 @@ export function readConfig(file: string, report: Report): Config | undefined {
     ...(raw.versions !== undefined && { versions: at(raw.versions) }),
     ...(raw.extensions !== undefined && { extensions: at(raw.extensions) }),
     ...(raw.handlers !== undefined && { handlers: at(raw.handlers) }),
+    ...(raw.stubs !== undefined && { stubs }),
     ...(client && { client }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
@@ -112,7 +138,19 @@ export function readConfig(file: string, report: Report): Config | undefined {
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   string: ['out', 'versions', 'extensions', 'handlers'],
   boolean: ['strict'],
-  object: ['client', 'wire'],
+  object: ['stubs', 'client', 'wire'],
+}
+
+/** @returns undefined where something is no name of an export. */
+function stubsOf(stubs: unknown, at: (path: unknown) => string): Config['stubs'] {
+  const named = Object.entries((stubs ?? {}) as Record<string, unknown>).map(([member, value]) => {
+    const [, file, name] = /^([^#]+)#([\w$]+)$/.exec(String(value)) ?? []
+    const known = STUB_NAMES.some((each) => each === member)
+    return known && file !== undefined && name !== undefined
+      ? ([member, { file: at(file), name }] as const)
+      : undefined
+  })
+  return named.every((each) => each !== undefined) ? Object.fromEntries(named) : undefined
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeOf(value) === 'object'

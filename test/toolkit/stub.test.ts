@@ -19,27 +19,41 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
+const NAMES = {
+  context: { file: 'service/context.ts', name: 'Context' },
+  notImplemented: { file: 'service/errors.ts', name: 'unwritten' },
+}
+
 const WRITTEN = `import type { BooksHandlers } from '../../../../generated/head/handlers.ts'
 
 // a comment, odd   spacing and all
 export const booksHandlers = {
   async listBooks() { return { status: 200,   body: undefined } },
-} satisfies BooksHandlers
+} satisfies BooksHandlers<unknown>
 `
 
 test('adds what is missing and leaves what stands there as it is', () => {
   mkdirSync(join(folder, 'books'))
   writeFileSync(join(folder, 'books/handlers.ts'), WRITTEN)
-  expect(addStubs([api], folder, 'generated')).toEqual([
+  expect(addStubs([api], folder, 'generated', false, [], NAMES)).toEqual([
     { file: `${folder}/books/handlers.ts`, operation: 'createBook' },
     { file: `${folder}/book-loans/handlers.ts`, operation: 'listLoans' },
   ])
   const books = readFileSync(join(folder, 'books/handlers.ts'), 'utf8')
   for (const line of WRITTEN.trimEnd().split('\n')) expect(books).toContain(line)
-  expect(books).toMatch(/async createBook\(\) \{\s+return notImplemented\(\)/)
+  expect(books).toMatch(/async createBook\(\) \{\s+return unwritten\(\)/)
   const loans = readFileSync(join(folder, 'book-loans/handlers.ts'), 'utf8')
   expect(loans).toContain('export const bookLoansHandlers = {')
-  expect(loans).toContain('satisfies Partial<BookLoansHandlers>')
+  expect(loans).toContain('satisfies Partial<BookLoansHandlers<Context>>')
+  expect(loans).toContain("import type { Context } from '../../../../service/context.ts'")
+  expect(loans).toContain("import { unwritten } from '../../../../service/errors.ts'")
+})
+
+test('a stub throws where the configuration names nothing to call', () => {
+  addStubs([api], folder, 'generated')
+  const books = readFileSync(join(folder, 'books/handlers.ts'), 'utf8')
+  expect(books).toContain('satisfies Partial<BooksHandlers<unknown>>')
+  expect(books).toMatch(/async createBook\(\) \{\s+throw new Error\(/)
 })
 
 test('lists what is missing without writing', () => {
