@@ -93,7 +93,10 @@ test('each operation either has a handler or is listed as not written', () => {
   // @ts-expect-error there is no such operation
   const unknown: NotWritten<typeof handlers> = { ...NOT_WRITTEN_YET, getNothing: true }
   // @ts-expect-error it was written, and is listed still
-  const late: NotWritten<typeof handlers & Pick<Handlers, 'createScan'>> = { ...others, createScan: true }
+  const late: NotWritten<typeof handlers & Pick<Handlers<unknown>, 'createScan'>> = {
+    ...others,
+    createScan: true,
+  }
   expect([missing, both, unknown, late].map((list) => Object.keys(list).length)).toEqual([
     Object.keys(NOT_WRITTEN_YET).length - 1,
     Object.keys(NOT_WRITTEN_YET).length + 1,

@@ -51,7 +51,7 @@ const ask = async (version: string, method: string, path: string, body?: object)
     headers: { 'library-version': version },
     ...(body && { body: JSON.stringify(body) }),
   })
-  return { status: response.status, body: await response.json() }
+  return { status: response.status, body: (await response.json()) as { readonly faults?: readonly string[] } }
 }
 
 test('what is generated compiles, the client and the change among it', () => {
