@@ -323,7 +323,7 @@ async function errorsOf(all: readonly Drafted[]): Promise<Map<string, string[]>>
     names.set(file, `${name} ${filled}`)
     files.set(
       file,
-      `import type * as Old from './${old}'\nimport type * as New from './${next}'\nimport { between } from './change.ts'\nconst v = between<{ schemas: Old.components['schemas']; operations: Old.operations }, { schemas: New.components['schemas']; operations: New.operations }>()\nexport default v.change({ id: 'a', why: 'b', lenses: [${filled}] })\n`,
+      `import type * as Old from './${old}'\nimport type * as New from './${next}'\nimport { between } from 'dateline/change'\nconst v = between<{ schemas: Old.components['schemas']; operations: Old.operations }, { schemas: New.components['schemas']; operations: New.operations }>()\nexport default v.change({ id: 'a', why: 'b', lenses: [${filled}] })\n`,
     )
   }
   const program = programOf(files)

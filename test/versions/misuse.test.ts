@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { programOf } from './compile.ts'
 
 const PREAMBLE = `
-import { between } from './change.ts'
+import { between } from 'dateline/change'
 interface Old {
   schemas: {
     Colour: 'red' | 'blue'
