@@ -46,7 +46,7 @@ test('adds what is missing and leaves what stands there as it is', () => {
   expect(loans).toContain('export const bookLoansHandlers = {')
   expect(loans).toContain('satisfies Partial<BookLoansHandlers<Context>>')
   expect(loans).toContain("import type { Context } from '../../../../service/context.ts'")
-  expect(loans).toContain("import { unwritten } from '../../../../service/errors.ts'")
+  expect(loans).toMatch(/import \{ unwritten \} from ['"]\.\.\/\.\.\/\.\.\/\.\.\/service\/errors\.ts['"]/)
 })
 
 test('a stub throws where the configuration names nothing to call', () => {
