@@ -12,7 +12,7 @@ const stops: (() => Promise<void>)[] = []
 let base: string
 
 const node = (...args: readonly string[]) =>
-  execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+  execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' })
 
 /** Installs what generated code needs, as npm would: links to packages, the toolkit among them. */
 function install(): void {
