@@ -125,15 +125,36 @@ function addCommands(program: Command, perform: (command: Command, action: Actio
     command('new-version <version>', 'make the next document and the folder of its changes'),
     async (run, version) => (await import('./cli/new-version.ts')).newVersion(run, version!),
   )
+  const resource = command(
+    'new-resource <name>',
+    'write a resource into the newest document, after a neighbour',
+  )
+    .requiredOption(
+      '--like <tag>',
+      'the neighbour: scope, bucket, headers, errors and parameters are its own',
+    )
+    .requiredOption('--prefix <prefix>', 'of its identifiers')
+    .option('--singular <word>', 'what one of them is called')
+    .option('--operations <kinds>', 'of create, list, get, update, archive', 'create,list,get')
+    .option('--events <verbs>', 'in the past tense, or none', 'created')
+    .option('--properties <names>', "of the neighbour's that it has too")
+    .option('--scope <scope>', "in place of the neighbour's")
+    .option('--rate-limit <bucket>', "in place of the neighbour's")
+  perform(resource, async (run, name) =>
+    (await import('./cli/new-resource.ts')).newResource(run, name!, resource.opts()),
+  )
   perform(command('watch', 'generate again whenever a document or a change is written'), async (run) => {
     const stop = new AbortController()
     process.once('SIGINT', () => stop.abort())
     process.once('SIGTERM', () => stop.abort())
     return (await import('./cli/watch.ts')).watch(run, stop.signal)
   })
-  const stub = command('stub', 'add a handler for each operation that has none')
-  perform(stub.option('--list', 'say which have none, and write nothing'), async (run) =>
-    (await import('./cli/stub.ts')).stub(run, stub.opts<{ list?: true }>().list === true),
+  const stub = command(
+    'stub [operations...]',
+    'begin what has no handler: what the newest document has gained since the last commit, or what is named',
+  )
+  perform(stub.option('--list', 'say which have none, and write nothing'), async (run, ...operations) =>
+    (await import('./cli/stub.ts')).stub(run, stub.opts<{ list?: true }>().list === true, operations),
   )
   perform(command('docs', 'write everything and say where the reference of each version is'), async (run) =>
     (await import('./cli/generate.ts')).docs(run),

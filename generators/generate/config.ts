@@ -9,6 +9,7 @@ import type { ClientConfig } from '../emit/client/client.ts'
 import type { WireConfig } from '../emit/client/wire.ts'
 import { findOutputFault, type Sources } from '../output/output-folder.ts'
 import { compare } from '../print/file.ts'
+import { findStubFault, type StubConfig } from '../scaffold/config.ts'
 
 export interface Config {
   /** Document files, oldest first, relative to the working directory. */
@@ -25,22 +26,13 @@ export interface Config {
   readonly wire?: WireConfig
   /** Folder that `stub` adds handlers to. */
   readonly handlers?: string
-  /** What stubs import of the service: the type of its context, and what answers an operation that nobody has written. */
-  readonly stubs?: Readonly<Partial<Record<StubName, Export>>>
+  /** What `stub` makes of an operation without a handler. */
+  readonly stub?: StubConfig
   /**
    * Whether what the toolkit cannot hold, and what breaks a rule of Redocly's, is an error. Without `strict` in the
    * file it is where handlers serve: judges must not judge less than the document says. Elsewhere it is a warning.
    */
   readonly strict: boolean
-}
-
-const STUB_NAMES = ['context', 'notImplemented'] as const
-export type StubName = (typeof STUB_NAMES)[number]
-
-/** Something that a file exports: `./errors.ts#notImplemented` in the configuration. */
-export interface Export {
-  readonly file: string
-  readonly name: string
 }
 
 /** What can be emitted; unless `emit` names a part all of it, but what serves only where `handlers` are named. */
@@ -62,7 +54,7 @@ const MEMBERS = [
   'extensions',
   'out',
   'handlers',
-  'stubs',
+  'stub',
   'emit',
   'client',
   'wire',
@@ -115,9 +107,13 @@ export function readConfig(file: string, report: Report): Config | undefined {
       '`client` names no package',
       'write `"client": { "package": { "name": …, "version": … } }`',
     )
-  const stubs = stubsOf(raw.stubs, at)
-  if (!stubs)
-    return complain('stubs', '`stubs` names no export', 'write `"context": "./file.ts#Context"`, say')
+  const stubFault = raw.stub === undefined ? undefined : findStubFault(raw.stub)
+  if (stubFault !== undefined)
+    return complain(
+      'stub',
+      stubFault,
+      'write `"stub": { "templates": …, "files": [{ "template": …, "file": … }] }`',
+    )
   const config: Config = {
     documents,
     out: at(raw.out),
@@ -126,8 +122,8 @@ export function readConfig(file: string, report: Report): Config | undefined {
     ...(raw.versions !== undefined && { versions: at(raw.versions) }),
     ...(raw.extensions !== undefined && { extensions: at(raw.extensions) }),
     ...(raw.handlers !== undefined && { handlers: at(raw.handlers) }),
-    ...(raw.stubs !== undefined && { stubs }),
     ...(client && { client }),
+    ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
   const fault = findOutputFault(config.out, sourcesOf(config, file), config.versions)
@@ -138,19 +134,7 @@ export function readConfig(file: string, report: Report): Config | undefined {
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   string: ['out', 'versions', 'extensions', 'handlers'],
   boolean: ['strict'],
-  object: ['stubs', 'client', 'wire'],
-}
-
-/** @returns undefined where something is no name of an export. */
-function stubsOf(stubs: unknown, at: (path: unknown) => string): Config['stubs'] {
-  const named = Object.entries((stubs ?? {}) as Record<string, unknown>).map(([member, value]) => {
-    const [, file, name] = /^([^#]+)#([\w$]+)$/.exec(String(value)) ?? []
-    const known = STUB_NAMES.some((each) => each === member)
-    return known && file !== undefined && name !== undefined
-      ? ([member, { file: at(file), name }] as const)
-      : undefined
-  })
-  return named.every((each) => each !== undefined) ? Object.fromEntries(named) : undefined
+  object: ['client', 'wire', 'stub'],
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeOf(value) === 'object'

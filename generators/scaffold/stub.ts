@@ -1,98 +1,109 @@
 /**
- * Adds a handler for every operation that has none, in the folder of its tag, and touches nothing that stands there.
- * A stub calls what the configuration names, or throws, until somebody writes it.
+ * What operations without a handler need: files made from the project's own templates, and additions to files that
+ * stand there.
  */
-import { existsSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { type ObjectLiteralExpression, Project, type SourceFile, SyntaxKind } from 'ts-morph'
-import { headOperations } from '../change/head.ts'
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import Handlebars from 'handlebars'
+import { makeFolder } from '../cache/make-folder.ts'
+import { type HeadOperation, headOperations } from '../change/head.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
-import { handlersInterface } from '../emit/handlers/handlers.ts'
-import type { Config, Export } from '../generate/config.ts'
-import type { Api } from '../ir/model.ts'
-import { camelCase, identifier, snakeCase } from '../ir/naming.ts'
-import { propertyKey } from '../print/literal.ts'
-
-/** An operation without a handler, and the file that its handler belongs in. */
-export interface Stub {
-  readonly file: string
-  readonly operation: string
-}
+import type { Api, Operation } from '../ir/model.ts'
+import type { StubConfig, StubFile } from './config.ts'
+import { memberNames, mergeSource } from './merge.ts'
+import { type ResourceView, viewResource } from './resource-view.ts'
 
 /**
- * @param listing finds what is missing and writes nothing.
+ * @param handlers folder below which an object of some variable has a member named after each written operation.
  * @param changes of all versions: what one serves under another id has no handler of its own.
- * @param names what stubs import of the service.
- * @returns what was missing, in the order of the newest document.
+ * @returns operations without a handler, in the order of the newest document.
  */
-export function addStubs(
+export function missingOperations(
   apis: readonly Api[],
   handlers: string,
-  out: string,
-  listing = false,
   changes: readonly LoadedChange[] = [],
-  names: Config['stubs'] = {},
-): Stub[] {
-  const project = new Project({
-    useInMemoryFileSystem: false,
-    compilerOptions: { allowImportingTsExtensions: true },
-  })
-  const added: Stub[] = []
-  for (const { operation } of headOperations(apis, changes)) {
-    const file = join(handlers, snakeCase(operation.tag).replaceAll('_', '-'), 'handlers.ts')
-    const source = project.getSourceFile(file) ?? openSource(project, file, operation.tag, out, names.context)
-    const object = handlersObject(source, operation.tag)
-    const name = propertyKey(operation.id)
-    if (!object || object.getProperty(name)) continue
-    const { notImplemented } = names
-    if (notImplemented) useExport(source, file, notImplemented)
-    const statement = notImplemented
-      ? `return ${notImplemented.name}()`
-      : "throw new Error('nobody has written this yet')"
-    object.addMethod({ name, isAsync: true, statements: [statement] })
-    added.push({ file, operation: operation.id })
+): readonly HeadOperation[] {
+  const ids = new Map(headOperations(apis, changes).map((each) => [each.operation.id, each]))
+  for (const file of globSync(join(handlers, '**/*.ts'))) {
+    const text = readFileSync(file, 'utf8')
+    // A compiler reads slowly: only what names an operation is worth it.
+    if (![...ids.keys()].some((id) => text.includes(id))) continue
+    for (const name of memberNames(text)) ids.delete(name)
   }
-  if (!listing) project.saveSync()
-  return added
+  return [...ids.values()]
 }
 
-const objectName = (tag: string): string => identifier(`${camelCase(tag)}Handlers`)
-
-const importPath = (from: string, to: string): string => {
-  const path = relative(dirname(from), to).replaceAll('\\', '/')
-  return path.startsWith('.') ? path : `./${path}`
+export interface Stubs {
+  readonly operations: readonly string[]
+  readonly written: readonly string[]
+  /** Files that exist and are not added to. */
+  readonly left: readonly string[]
 }
 
-function openSource(
-  project: Project,
-  file: string,
-  tag: string,
-  out: string,
-  context: Export | undefined,
-): SourceFile {
-  if (existsSync(file)) return project.addSourceFileAtPath(file)
-  const from = importPath(file, join(out, 'head', 'handlers.ts'))
-  const lines = [`import type { ${handlersInterface(tag)} } from '${from}'`]
-  if (context) lines.push(`import type { ${context.name} } from '${importPath(file, context.file)}'`)
-  const type = `${handlersInterface(tag)}<${context?.name ?? 'unknown'}>`
-  lines.push('', `export const ${objectName(tag)} = {`, `} satisfies Partial<${type}>`, '')
-  return project.createSourceFile(file, lines.join('\n'))
+/** @param root folder that the files of the configuration are relative to. Writes them. */
+export function writeStubs(
+  api: Api,
+  operations: readonly Operation[],
+  config: StubConfig,
+  root: string,
+): Stubs {
+  const handlebars = Handlebars.create()
+  handlebars.registerHelper(HELPERS)
+  const written = new Set<string>()
+  const left = new Set<string>()
+  const compile = (text: string) => handlebars.compile(text, { strict: true, noEscape: true })
+  for (const tag of new Set(operations.map((operation) => operation.tag))) {
+    const own = operations.filter((operation) => operation.tag === tag)
+    const view = viewResource(api, tag, own)
+    for (const wanted of config.files) {
+      if (wanted.for !== undefined && !view.operations.some(({ kind }) => kind === wanted.for)) continue
+      const source = readFileSync(join(root, config.templates, `${wanted.template}.hbs`), 'utf8')
+      const file = join(root, pathOf(wanted, view, root, compile))
+      const text = compile(source)(view)
+      if (text.trim() === '') continue
+      if (!existsSync(file)) makeFolder(dirname(file))
+      else if (!wanted.merge) {
+        left.add(file)
+        continue
+      }
+      writeFileSync(file, existsSync(file) ? merged(file, text, wanted, own) : text)
+      written.add(file)
+    }
+  }
+  return { operations: operations.map(({ id }) => id), written: [...written], left: [...left] }
 }
 
-/** The object literal that the file exports for its tag, also under `satisfies`. */
-function handlersObject(source: SourceFile, tag: string): ObjectLiteralExpression | undefined {
-  const declaration = source.getVariableDeclaration(objectName(tag))
-  const value = declaration?.getInitializer()
-  if (!value) return undefined
-  return (
-    value.asKind(SyntaxKind.ObjectLiteralExpression) ??
-    value.getFirstDescendantByKind(SyntaxKind.ObjectLiteralExpression)
+/** What templates may ask beside Handlebars' own; the last argument is Handlebars' options. */
+const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
+  eq: (a, b) => a === b,
+  not: (value) => !value,
+  some: (...values) => values.slice(0, -1).some(Boolean),
+  has: (members: readonly { readonly name: string }[], name: string) =>
+    members.some((member) => member.name === name),
+  add: (a: number, b: number) => a + b,
+  pad: (text: string, width: number) => text.padEnd(width),
+  json: (value) => JSON.stringify(value),
+  // {{pick type string="text" boolean="boolean"}}
+  pick: (name: string, { hash }: Handlebars.HelperOptions) => String(hash[name]),
+}
+
+const merged = (file: string, text: string, { without }: StubFile, own: readonly Operation[]): string =>
+  mergeSource(
+    readFileSync(file, 'utf8'),
+    text,
+    without === undefined ? undefined : { object: without, members: own.map(({ id }) => id) },
   )
-}
 
-function useExport(source: SourceFile, file: string, { file: from, name }: Export): void {
-  const path = importPath(file, from)
-  const known = source.getImportDeclaration((each) => each.getModuleSpecifierValue() === path)
-  if (!known) source.addImportDeclaration({ moduleSpecifier: path, namedImports: [name] })
-  else if (!known.getNamedImports().some((each) => each.getName() === name)) known.addNamedImport(name)
+type Compile = (text: string) => (view: object) => string
+
+/** The path may ask for `{{number}}`: the next one among the numbered files of its folder, as wide as they are. */
+function pathOf({ file }: StubFile, view: ResourceView, root: string, compile: Compile): string {
+  const plain = compile(file)({ ...view, number: '' })
+  const folder = join(root, dirname(plain))
+  const numbered = existsSync(folder) ? readdirSync(folder).filter((name) => /^\d+_/.test(name)) : []
+  const same = numbered.find((name) => name.replace(/^\d+/, '') === basename(plain))
+  if (file.includes('{{number}}') && same !== undefined) return join(dirname(plain), same)
+  const width = numbered[0]?.match(/^\d+/)?.[0].length ?? 4
+  const last = Math.max(0, ...numbered.map((name) => Number.parseInt(name, 10)))
+  return compile(file)({ ...view, number: String(last + 1).padStart(width, '0') })
 }

@@ -76,6 +76,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npx tsc',
   'npx dateline --config FILE generate',
   'npx dateline new-version DATE',
+  'npx dateline new-resource coupons --like pass_templates --prefix cpn',
   'npx dateline diff OLD NEW',
   'npx dateline prove',
 ]

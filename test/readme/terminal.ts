@@ -1,5 +1,5 @@
 /** A person who reads the README: bash, the machine's own Node, a fresh home, a copy of the checkout. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,6 +50,13 @@ export async function openDesk(): Promise<Desk> {
   const home = join(folder, 'home')
   cpSync(ROOT, directory, { recursive: true, filter: isCloned })
   symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=clone', '-c', 'user.email=clone@example.com', ...words], {
+      cwd: directory,
+    })
+  git('init', '-q')
+  git('add', 'openapi')
+  git('commit', '-qm', 'The documents')
   mkdirSync(home)
   for (const each of [folder, directory]) chmodSync(each, 0o755) // for the database's user, when root runs the tests
   const network = await openIsolatedNetwork()

@@ -1,75 +1,208 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { addStubs } from '../../generators/scaffold/stub.ts'
-import { read } from '../ir/document.ts'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { main } from '../../generators/cli.ts'
+import { mergeSource } from '../../generators/scaffold/merge.ts'
 
-const { api } = read(`
+const ITEM = (id: string, tag = 'books') =>
+  `{ operationId: ${id}, tags: [${tag}], responses: { '200': { description: ok } } }`
+const DOCUMENT = (...more: string[]) => `openapi: 3.1.0
+info: { title: Test, version: 2030-01-01 }
 paths:
   /books:
-    get: { operationId: listBooks, tags: [books], responses: { '200': { description: ok } } }
-    post: { operationId: createBook, tags: [books], responses: { '201': { description: ok } } }
-  /loans:
-    get: { operationId: listLoans, tags: [book_loans], responses: { '200': { description: ok } } }
-`)
+    get: ${ITEM('listBooks')}
+${more.join('\n')}
+`
+const WITH_CREATE = DOCUMENT(
+  `    post: ${ITEM('createBook')}`,
+  `  /loans:\n    get: ${ITEM('listLoans', 'loans')}`,
+)
+
+const CONFIG = {
+  documents: './openapi',
+  out: './out',
+  handlers: './rooms',
+  strict: false,
+  stub: {
+    templates: 'templates',
+    files: [
+      { template: 'handlers', file: 'rooms/{{dashed}}/handlers.ts', merge: true },
+      { template: 'table', file: 'rows/{{number}}_{{tag}}.sql', for: 'create' },
+      { template: 'list', file: 'list.ts', merge: true, without: 'LATER' },
+    ],
+  },
+}
+
+const HANDLERS = `import type { {{pascal}} } from './types.ts'
+
+export const {{camel}}Handlers = {
+{{#each operations}}
+  async {{id}}() { return '{{kind}}' },
+{{/each}}
+}
+`
+const WRITTEN = `// a comment, odd   spacing and all
+export const booksHandlers = {
+  async listBooks() { return { status: 200,   body: undefined } },
+} satisfies Books
+`
+const LIST = `import { booksHandlers } from './rooms/books/handlers.ts'
+
+export const all = { ...booksHandlers }
+export const LATER = {
+  createBook: true,
+  listLoans: true,
+}
+`
 
 let folder: string
+const at = (name: string) => join(folder, name)
+const put = (name: string, text: string) => {
+  mkdirSync(dirname(at(name)), { recursive: true })
+  writeFileSync(at(name), text)
+}
+const text = (name: string) => readFileSync(at(name), 'utf8')
+const git = (...words: string[]) =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], { cwd: folder })
+
+async function run(...argv: string[]) {
+  const out: string[] = []
+  const error: string[] = []
+  const code = await main(['--config', at('dateline.config.json'), '--json', ...argv], {
+    out: (line) => void out.push(line),
+    error: (line) => void error.push(line),
+  })
+  return { code, data: out.length > 0 ? JSON.parse(out.join('\n')) : undefined, error: error.join('\n') }
+}
+
 beforeEach(() => {
-  folder = mkdtempSync(join('test/toolkit', '.handlers-'))
+  folder = mkdtempSync(join(tmpdir(), 'stub-'))
+  put('dateline.config.json', JSON.stringify(CONFIG))
+  put('openapi/2030-01-01.yaml', DOCUMENT())
+  put('templates/handlers.hbs', HANDLERS)
+  put('templates/table.hbs', 'CREATE TABLE {{tag}};\n')
+  put(
+    'templates/list.hbs',
+    `import { {{camel}}Handlers } from './rooms/{{dashed}}/handlers.ts'\n\nexport const all = { ...{{camel}}Handlers }\n`,
+  )
+  put('rooms/books/handlers.ts', WRITTEN)
+  put('rows/0007_authors.sql', '')
+  put('list.ts', LIST)
+  git('init', '-q')
+  git('add', '.')
+  git('commit', '-qm', 'first')
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const NAMES = {
-  context: { file: 'service/context.ts', name: 'Context' },
-  notImplemented: { file: 'service/errors.ts', name: 'unwritten' },
-}
+test('writes what the operations need that the document has gained since the last commit', async () => {
+  put('openapi/2030-01-01.yaml', WITH_CREATE.replaceAll(/ {2}\/loans[\s\S]*$/g, ''))
+  const { code, data } = await run('stub')
+  expect([code, data.added]).toEqual([0, ['createBook']])
+  for (const line of WRITTEN.trimEnd().split('\n')) expect(text('rooms/books/handlers.ts')).toContain(line)
+  expect(text('rooms/books/handlers.ts')).toMatch(/async createBook\(\) \{\s*return 'create'/)
+  expect(text('rows/0008_books.sql')).toBe('CREATE TABLE books;\n')
+  expect(text('list.ts')).not.toContain('createBook')
+  expect(text('list.ts')).toContain('listLoans: true')
+})
 
-const WRITTEN = `import type { BooksHandlers } from '../../../../generated/head/handlers.ts'
+test('writes those that are named, whatever is committed', async () => {
+  put('openapi/2030-01-01.yaml', WITH_CREATE)
+  git('commit', '-qam', 'second')
+  expect((await run('stub')).data.added).toEqual([])
+  expect((await run('stub', 'listLoans')).data.added).toEqual(['listLoans'])
+  expect(text('rooms/books/handlers.ts')).toBe(WRITTEN)
+  expect(existsSync(at('rows/0008_books.sql'))).toBe(false)
+  expect((await run('stub', 'listLoans')).error).toMatch(/listLoans is no operation without a handler/)
+})
 
-// a comment, odd   spacing and all
-export const booksHandlers = {
-  async listBooks() { return { status: 200,   body: undefined } },
-} satisfies BooksHandlers<unknown>
-`
-
-test('adds what is missing and leaves what stands there as it is', () => {
-  mkdirSync(join(folder, 'books'))
-  writeFileSync(join(folder, 'books/handlers.ts'), WRITTEN)
-  expect(addStubs([api], folder, 'generated', false, [], NAMES)).toEqual([
-    { file: `${folder}/books/handlers.ts`, operation: 'createBook' },
-    { file: `${folder}/book-loans/handlers.ts`, operation: 'listLoans' },
+test('does nothing the second time, and leaves files that stand there', async () => {
+  put('openapi/2030-01-01.yaml', WITH_CREATE)
+  put('rows/0003_books.sql', 'CREATE TABLE books (id text);\n')
+  expect((await run('stub')).data.left.map((file: string) => resolve(file))).toEqual([
+    at('rows/0003_books.sql'),
   ])
-  const books = readFileSync(join(folder, 'books/handlers.ts'), 'utf8')
-  for (const line of WRITTEN.trimEnd().split('\n')) expect(books).toContain(line)
-  expect(books).toMatch(/async createBook\(\) \{\s+return unwritten\(\)/)
-  const loans = readFileSync(join(folder, 'book-loans/handlers.ts'), 'utf8')
-  expect(loans).toContain('export const bookLoansHandlers = {')
-  expect(loans).toContain('satisfies Partial<BookLoansHandlers<Context>>')
-  expect(loans).toContain("import type { Context } from '../../../../service/context.ts'")
-  expect(loans).toMatch(/import \{ unwritten \} from ['"]\.\.\/\.\.\/\.\.\/\.\.\/service\/errors\.ts['"]/)
+  const before = [text('rooms/books/handlers.ts'), text('list.ts')]
+  expect((await run('stub')).data).toMatchObject({ added: [], written: [], left: [] })
+  expect([text('rooms/books/handlers.ts'), text('list.ts')]).toEqual(before)
+  expect(text('rows/0003_books.sql')).toBe('CREATE TABLE books (id text);\n')
 })
 
-test('a stub throws where the configuration names nothing to call', () => {
-  addStubs([api], folder, 'generated')
-  const books = readFileSync(join(folder, 'books/handlers.ts'), 'utf8')
-  expect(books).toContain('satisfies Partial<BooksHandlers<unknown>>')
-  expect(books).toMatch(/async createBook\(\) \{\s+throw new Error\(/)
+test('lists all that is missing without writing', async () => {
+  put('openapi/2030-01-01.yaml', WITH_CREATE)
+  git('commit', '-qam', 'second')
+  expect((await run('stub', '--list')).data.missing).toEqual(['createBook', 'listLoans'])
+  expect(existsSync(at('rooms/loans'))).toBe(false)
 })
 
-test('lists what is missing without writing', () => {
-  mkdirSync(join(folder, 'books'))
-  writeFileSync(join(folder, 'books/handlers.ts'), WRITTEN)
-  expect(addStubs([api], folder, 'generated', true)).toEqual([
-    { file: `${folder}/books/handlers.ts`, operation: 'createBook' },
-    { file: `${folder}/book-loans/handlers.ts`, operation: 'listLoans' },
-  ])
-  expect(readFileSync(join(folder, 'books/handlers.ts'), 'utf8')).toBe(WRITTEN)
-  expect(existsSync(join(folder, 'book-loans/handlers.ts'))).toBe(false)
+test('formats what it wrote, and says what the formatter says', async () => {
+  const format = (...command: string[]) =>
+    put('dateline.config.json', JSON.stringify({ ...CONFIG, stub: { ...CONFIG.stub, format: command } }))
+  put('openapi/2030-01-01.yaml', WITH_CREATE)
+  format(
+    process.execPath,
+    '-e',
+    'for (const f of process.argv.slice(1)) fs.appendFileSync(f, "// formatted")',
+  )
+  expect((await run('stub', 'createBook')).code).toBe(0)
+  expect(text('rooms/books/handlers.ts')).toMatch(/\/\/ formatted$/)
+  format(process.execPath, '-e', 'console.error("odd"); process.exit(1)')
+  expect(await run('stub', 'listLoans')).toMatchObject({
+    code: 2,
+    error: expect.stringMatching(/refuses them:\nodd/),
+  })
 })
 
-test('does nothing the second time', () => {
-  addStubs([api], folder, 'generated')
-  const before = readFileSync(join(folder, 'books/handlers.ts'), 'utf8')
-  expect(addStubs([api], folder, 'generated')).toEqual([])
-  expect(readFileSync(join(folder, 'books/handlers.ts'), 'utf8')).toBe(before)
+test.each([
+  [{ ...CONFIG, stub: undefined }, 2, /name templates and files as `stub`/],
+  [{ ...CONFIG, handlers: undefined }, 2, /name the folder of handlers/],
+  [{ ...CONFIG, stub: { templates: 'a' } }, 3, /`stub` has no list of `files`/],
+  [{ ...CONFIG, stub: { templates: 'a', files: [{ file: 'a' }] } }, 3, /`stub.files\[0\]` has no `template`/],
+])('is refused: %#', async (config, code, message) => {
+  put('dateline.config.json', JSON.stringify(config))
+  const said = await run('stub')
+  expect(said.code).toBe(code)
+  expect(said.error + JSON.stringify(said.data)).toMatch(message)
+})
+
+test('asks for names where git knows no document', async () => {
+  rmSync(at('.git'), { recursive: true })
+  expect(await run('stub')).toMatchObject({ code: 2, error: expect.stringMatching(/name the operations/) })
+})
+
+describe('merging', () => {
+  test.each([
+    ['a list', "const A = ['a'] as const", "const A = ['a', 'b'] as const", "const A = ['a', 'b'] as const"],
+    [
+      'pairs of a map',
+      "const A = new Map([['a', 1]])",
+      "const A = new Map([['b', 2]])",
+      "const A = new Map([['a', 1], ['b', 2]])",
+    ],
+    ['lines of a text', 'const A = `\na\n`.trim()', 'const A = `\na\nb\n`', 'const A = `\na\nb\n`.trim()'],
+    [
+      'members',
+      'const A = { a: 1 } satisfies B',
+      "const A = { 'a': 2, b: 2 }",
+      'const A = { a: 1, b: 2 } satisfies B',
+    ],
+    [
+      'members of members',
+      'const A = { a: `\na\n` }',
+      'const A = { a: `\nb\n`, c: 1 }',
+      'const A = { a: `\na\nb\n`, c: 1 }',
+    ],
+    ['what others use', 'const A = []', 'const B = 1\nconst A = [B]', 'const B = 1\nconst A = [B]'],
+    ['a statement', 'const A = 1', 'function b() {}', 'const A = 1\nfunction b() {}'],
+    ['imports', "import { a } from 'x'", "import { a, b } from 'x'", "import { a, b } from 'x'"],
+  ])('%s', (_, source, addition, want) => {
+    const plain = (text: string) =>
+      text
+        .replaceAll(/[\s;]+/g, ' ')
+        .replaceAll('"', "'")
+        .trim()
+    expect(plain(mergeSource(source, addition))).toBe(plain(want))
+    expect(plain(mergeSource(mergeSource(source, addition), addition))).toBe(plain(want))
+  })
 })

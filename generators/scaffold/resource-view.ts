@@ -1,0 +1,233 @@
+/** What templates of stubs read: the operations of one tag, and the resource that they are about. */
+import { isJson } from '../ir/media-type.ts'
+import type { Api, ObjectSchema, Operation, Property, Schema } from '../ir/model.ts'
+import { camelCase, pascalCase, snakeCase } from '../ir/naming.ts'
+
+export type Kind = 'create' | 'list' | 'get' | 'update' | 'archive' | 'other'
+
+export interface FieldView {
+  readonly name: string
+  /** `instant` is a string of the format `date-time`; `json` is what is no scalar. */
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'instant' | 'json'
+  readonly list: boolean
+  readonly nullable: boolean
+  readonly values: readonly string[]
+  /** Whether a caller gives it when it is made, and must. */
+  readonly given: boolean
+  readonly required: boolean
+  /** Whether a caller may change it. */
+  readonly changed: boolean
+}
+
+export interface OperationView {
+  readonly id: string
+  readonly kind: Kind
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+  readonly status: string
+  /** Names of the parameters in its path. */
+  readonly pathParameters: readonly string[]
+  readonly hasBody: boolean
+  readonly hasQuery: boolean
+  /** The event that is named as its audit action is. */
+  readonly event: string | undefined
+  /** The same event, when it carries what was there before. */
+  readonly tellsBefore: boolean
+  readonly scope: string
+  /** Scopes of OAuth, in the order of the document. */
+  readonly oauth: readonly string[]
+  readonly extensions: Readonly<Record<string, unknown>>
+  /** Names of the parameters that are compared by equality. */
+  readonly filters: readonly string[]
+  /** The first example of its body's schema; an empty object where it has none. */
+  readonly example: unknown
+}
+
+export interface ResourceView {
+  readonly version: string
+  readonly tag: string
+  /** The group that the reference shows the tag in. */
+  readonly group: string
+  /** The tag as a name of a folder, a constant, a value and a type. */
+  readonly dashed: string
+  readonly upper: string
+  readonly camel: string
+  readonly pascal: string
+  /** The resource's schema: `Coupon`, `coupon`, `coupon_`; undefined where no operation answers one record. */
+  readonly schema: string | undefined
+  readonly object: string
+  readonly idPrefix: string
+  readonly idName: string
+  readonly fields: readonly FieldView[]
+  readonly operations: readonly OperationView[]
+  readonly create: OperationView | undefined
+  readonly list: OperationView | undefined
+  readonly get: OperationView | undefined
+  readonly update: OperationView | undefined
+  readonly archive: OperationView | undefined
+  /** Whether there are operations of another kind, any that write, and any with an event. */
+  readonly other: boolean
+  readonly writes: boolean
+  readonly tells: boolean
+}
+
+/** @param operations those that a stub is wanted for, all of one tag. */
+export function viewResource(api: Api, tag: string, operations: readonly Operation[]): ResourceView {
+  const siblings = api.operations.filter((each) => each.tag === tag)
+  const all = siblings.length > 0 ? siblings : operations
+  const collection = collectionOf(all)
+  const kindOf = (operation: Operation): Kind => classify(operation, collection)
+  const views = operations.map((operation) => viewOperation(api, operation, kindOf(operation)))
+  const one = all.find((each) => ['create', 'get'].includes(kindOf(each)))
+  const schema = one && successSchema(one)
+  const shape = schema === undefined ? undefined : objectOf(api, { kind: 'ref', name: schema })
+  const byKind = (kind: Kind) => views.find((view) => view.kind === kind)
+  const bodyOf = (kind: Kind) =>
+    bodyShape(
+      api,
+      all.find((each) => kindOf(each) === kind),
+    )
+  return {
+    version: api.version,
+    tag,
+    group: groupOf(api, tag),
+    dashed: snakeCase(tag).replaceAll('_', '-'),
+    upper: snakeCase(tag).toUpperCase(),
+    camel: camelCase(tag),
+    pascal: pascalCase(tag),
+    schema,
+    object: objectName(shape) ?? snakeCase(schema ?? tag),
+    idPrefix: idPrefix(api, shape) ?? '',
+    idName: views.flatMap(({ pathParameters }) => pathParameters).at(0) ?? 'id',
+    fields: (shape?.properties ?? [])
+      .filter(({ name }) => name !== 'object')
+      .map((property) => viewField(api, property, bodyOf('create'), bodyOf('update'))),
+    operations: views,
+    create: byKind('create'),
+    list: byKind('list'),
+    get: byKind('get'),
+    update: byKind('update'),
+    archive: byKind('archive'),
+    other: byKind('other') !== undefined,
+    writes: views.some(({ extensions }) => extensions['x-audit-action'] !== undefined),
+    tells: views.some(({ event }) => event !== undefined),
+  }
+}
+
+function groupOf({ document }: Api, tag: string): string {
+  const groups = (document['x-tagGroups'] ?? []) as {
+    readonly name: string
+    readonly tags: readonly string[]
+  }[]
+  return groups.find(({ tags }) => tags.includes(tag))?.name ?? ''
+}
+
+/** The shortest path of a tag's operations: where records are made and listed. */
+function collectionOf(operations: readonly Operation[]): string {
+  const paths = operations.map(({ path }) => path.replace(/\/\{[^}]+\}(\/archive)?$/, ''))
+  return paths.toSorted((a, b) => a.length - b.length)[0] ?? ''
+}
+
+/** What an operation does, by its method and where its path stands to the collection's. */
+export function classify({ method, path }: Pick<Operation, 'method' | 'path'>, collection: string): Kind {
+  const rest = path.startsWith(collection) ? path.slice(collection.length) : '?'
+  if (rest === '') return method === 'POST' ? 'create' : method === 'GET' ? 'list' : 'other'
+  if (/^\/\{[^}]+\}$/.test(rest)) return method === 'GET' ? 'get' : method === 'PATCH' ? 'update' : 'other'
+  return method === 'POST' && /^\/\{[^}]+\}\/archive$/.test(rest) ? 'archive' : 'other'
+}
+
+function viewOperation(api: Api, operation: Operation, kind: Kind): OperationView {
+  const action = operation.extensions['x-audit-action']
+  const event = api.events.find(({ name }) => name === action)
+  const payload = event?.payload && objectOf(api, event.payload.schema)
+  const named = (where: string) => operation.parameters.filter((parameter) => parameter.in === where)
+  return {
+    id: operation.id,
+    kind,
+    method: operation.method,
+    path: operation.path,
+    summary: operation.summary ?? '',
+    status: success(operation)?.status ?? '200',
+    pathParameters: named('path').map(({ name }) => name),
+    hasBody: operation.body !== undefined,
+    hasQuery: named('query').length > 0,
+    event: event?.name,
+    tellsBefore: payload?.properties.some(({ name }) => name === 'previous_attributes') ?? false,
+    scope: String(operation.extensions['x-scope'] ?? ''),
+    oauth: operation.security.flatMap(({ oauth }) => oauth ?? []),
+    extensions: operation.extensions,
+    filters: named('query')
+      .filter(({ extensions }) => extensions['x-filter'] !== undefined)
+      .map(({ name }) => name),
+    example: bodyShape(api, operation)?.examples[0] ?? {},
+  }
+}
+
+const success = ({ responses }: Operation) => responses.find(({ status }) => /^2\d\d$/.test(status))
+
+/** The component that success is answered with. */
+function successSchema(operation: Operation): string | undefined {
+  const schema = success(operation)?.contents.find(({ mediaType }) => isJson(mediaType))?.schema
+  return schema?.kind === 'ref' ? schema.name : undefined
+}
+
+type Reference = Schema | { readonly kind: 'ref'; readonly name: string }
+
+function resolve(api: Api, schema: Reference): Schema | undefined {
+  let at: Reference | undefined = schema
+  while (at?.kind === 'ref') at = api.schemas.get(at.name)
+  return at
+}
+
+function objectOf(api: Api, schema: Reference): ObjectSchema | undefined {
+  const resolved = resolve(api, schema)
+  return resolved?.kind === 'object' ? resolved : undefined
+}
+
+function bodyShape(api: Api, operation: Operation | undefined): ObjectSchema | undefined {
+  const content = operation?.body?.contents.find(({ mediaType }) => isJson(mediaType))
+  return content && objectOf(api, content.schema)
+}
+
+function objectName(shape: ObjectSchema | undefined): string | undefined {
+  const schema = shape?.properties.find(({ name }) => name === 'object')?.schema
+  return schema?.kind === 'enum' ? String(schema.values[0]) : undefined
+}
+
+/** `tpl` where the pattern of the record's id is `^tpl_…`. */
+function idPrefix(api: Api, shape: ObjectSchema | undefined): string | undefined {
+  const property = shape?.properties.find(({ name }) => name === 'id')
+  const schema = property && resolve(api, property.schema)
+  const pattern = schema?.kind === 'string' ? schema.pattern : undefined
+  return pattern?.match(/^\^([a-z]+)_/)?.[1]
+}
+
+function viewField(
+  api: Api,
+  { name, schema }: Property,
+  create: ObjectSchema | undefined,
+  update: ObjectSchema | undefined,
+): FieldView {
+  const resolved = resolve(api, schema) ?? schema
+  const given = create?.properties.find((property) => property.name === name)
+  return {
+    name,
+    type: typeOf(resolved),
+    list: resolved.kind === 'array',
+    nullable: schema.nullable || resolved.nullable,
+    values: resolved.kind === 'enum' ? resolved.values.map(String) : [],
+    given: given !== undefined,
+    required: given?.required ?? false,
+    changed: update?.properties.some((property) => property.name === name) ?? false,
+  }
+}
+
+function typeOf(schema: Schema): FieldView['type'] {
+  if (schema.kind === 'number') return schema.integer ? 'integer' : 'number'
+  if (schema.kind === 'boolean') return 'boolean'
+  if (schema.kind === 'string') return schema.format === 'date-time' ? 'instant' : 'string'
+  if (schema.kind === 'enum')
+    return schema.values.every((value) => typeof value === 'string') ? 'string' : 'json'
+  return 'json'
+}
