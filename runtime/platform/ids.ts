@@ -1,7 +1,7 @@
 import { randomBytes, randomFillSync } from 'node:crypto'
 
-/** Every kind of thing that has an identifier; the last three never leave the operator's tools. */
-const PREFIXES = [
+/** Every kind of thing that has an identifier; `mem`, `ocl` and `lft` never leave the operator's tools. */
+export const PREFIXES = [
   'ten',
   'key',
   'tok',

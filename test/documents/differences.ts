@@ -41,7 +41,12 @@ export function isWholeAddition(difference: string): boolean {
   return /^\+ \/(?:paths|webhooks)\/[^/]+(?:\/[^/]+)?$|^\+ \/components\/[^/]+\/[^/]+$/.test(difference)
 }
 
-/** What other tests hold: descriptions of members to their enumeration, event types to their table. */
+/**
+ * What other tests hold: descriptions of members to their enumeration, event types and what only the newest document
+ * declares to their tables.
+ */
 export function isHeldElsewhere(difference: string): boolean {
-  return /\/x-enumDescriptions\/|\/(?:EventType|EnabledEvent)\/enum\//.test(difference)
+  return /\/x-(audit-action|account|sensitive)$|\/x-enumDescriptions\/|\/(?:EventType|EnabledEvent)\/enum\//.test(
+    difference,
+  )
 }

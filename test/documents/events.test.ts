@@ -97,11 +97,11 @@ describe.each(dates)('%s', (date) => {
         .at(-1)
       return [type, member, schema].join(' ')
     })
-    expect(found).toEqual(want.map(([, ...row]) => row.join(' ')))
+    expect(found.toSorted()).toEqual(want.map(([, ...row]) => row.join(' ')).toSorted())
   })
 
   test('lists the same types for filters and subscriptions', () => {
-    const types = want.map(([, type]) => type)
+    const types = hooks.map(({ path }) => path)
     expect(at(document, '/components/schemas/EventType/enum')).toEqual(types)
     expect(at(document, '/components/schemas/EnabledEvent/enum')).toEqual(['*', ...types])
   })
@@ -114,7 +114,7 @@ describe.each(dates)('%s', (date) => {
   test('shows previous_attributes on every *.updated from 2026-05-19 on, and nowhere else', () => {
     const found = payloads.filter(({ node }) => isNode(at(node, '/properties/previous_attributes')))
     const updated = want.map(([, type]) => type).filter((type) => type.endsWith('.updated'))
-    expect(found.map(({ type }) => type)).toEqual(date < '2026-05-19' ? [] : updated)
+    expect(found.map(({ type }) => type).toSorted()).toEqual(date < '2026-05-19' ? [] : updated.toSorted())
   })
 
   test('signs every delivery in the header of this version', () => {

@@ -93,6 +93,9 @@ const TABLES = [
   [ANSWERS, 1 / 3],
 ] as const
 
+/** Their names. */
+export const FILLED = TABLES.map(([text]) => /INTO (\w+)/.exec(text)![1]!)
+
 /** As many as a tenant may have, nearly. */
 const ENDPOINTS_OF_ONE = 95
 
@@ -134,9 +137,8 @@ export async function fillSandbox(
       .replace('FROM generate_series', 'FROM generate_series(1, $1::int) t, generate_series')
     await run(many, [tenants, from, part === 0 ? 1 : share(each, part)])
   }
-  const filled = TABLES.map(([text]) => /INTO (\w+)/.exec(text)![1])
   await owner.query({
-    text: `VACUUM (ANALYZE) ${filled.map((name) => `sandbox.${name}`).join(', ')}`,
+    text: `VACUUM (ANALYZE) ${FILLED.map((name) => `sandbox.${name}`).join(', ')}`,
   })
   const crowdOf = (id: string, count: number): Crowd => ({
     tenantId: id,

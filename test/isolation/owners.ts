@@ -1,6 +1,7 @@
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, type TestService } from '../support/service.ts'
+import { WRITTEN_LISTS } from './lists.ts'
 
 /** Stands in everything that an owner makes: nobody else may ever see it. */
 export const MARK = 'belongs-to-somebody-else'
@@ -104,8 +105,7 @@ async function makeOwner(
     return (JSON.parse(text) as { data: [{ id: string }] }).data[0].id
   }
   const cursors = new Map<string, string>()
-  const lists = ['/v1/pass_templates', '/v1/passes', '/v1/webhook-endpoints', '/v1/events', '/v1/audit_log']
-  for (const path of lists) {
+  for (const path of WRITTEN_LISTS) {
     const { text } = await ask(key.secret, 'GET', `${path}?limit=1`, version)
     const { next_cursor } = JSON.parse(text) as { next_cursor: string | null }
     if (next_cursor !== null) cursors.set(path, next_cursor)

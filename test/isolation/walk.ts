@@ -25,6 +25,7 @@ import { makeTemplate, TEMPLATE } from '../api/fixtures.ts'
 import { makeEndpoint, POSTS } from '../faults/posts.ts'
 import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, type Send, speak, type TestService } from '../support/service.ts'
+import { WRITTEN_LISTS } from './lists.ts'
 import type { Recorder } from './recorder.ts'
 
 /** A service whose statements are recorded. */
@@ -103,7 +104,7 @@ export async function tour(
 
 async function lookAround(send: Send): Promise<void> {
   for (const path of LISTS) expect([path, (await send(path)).status]).toEqual([path, 200])
-  for (const path of ['/v1/passes', '/v1/pass_templates', '/v1/webhook-endpoints', '/v1/audit_log']) {
+  for (const path of WRITTEN_LISTS) {
     const answer = await send(`${path}?limit=1`)
     expect([path, answer.status, answer.text]).toEqual([path, 200, answer.text])
     const { next_cursor, data } = answer.body

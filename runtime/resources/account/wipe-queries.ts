@@ -42,6 +42,9 @@ const WIPED: readonly WipedTable[] = [
 /** Tables that a wipe empties of the tenant's rows. */
 export const WIPED_TABLES = WIPED.map(({ name }) => name)
 
+/** Those of them with records that callers know of. */
+export const RECORD_TABLES = WIPED.filter(({ type }) => type !== undefined).map(({ name }) => name)
+
 // Wipes of a tenant, and what else changes its account, come one after the other. First, as in a rotation of its keys.
 const MOVE: Statement = {
   text: `UPDATE control.tenants SET sandbox_wipes = sandbox_wipes + 1 WHERE id = $1 AND sandbox_wipes = $2`,
