@@ -1479,9 +1479,9 @@ function closed(v, n, names) {
 }
 
 function format(name) {
-  const judge = formats.fullFormats[name]
-  if (typeof judge === 'function') return judge
-  return judge instanceof RegExp ? (v) => judge.test(v) : judge.validate
+  const validator = formats.fullFormats[name]
+  if (typeof validator === 'function') return validator
+  return validator instanceof RegExp ? (v) => validator.test(v) : validator.validate
 }
 
 function Address$(v) {

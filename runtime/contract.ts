@@ -7,15 +7,15 @@ import type { Caller } from './platform/keys/caller.ts'
 
 export type {
   Body,
+  CheckedItem,
   Detail,
   EventView,
-  Judged,
-  Judgement,
   Method,
   Parameter,
   Reply,
   Translate,
   Validate,
+  Verdict,
 } from 'dateline/runtime'
 export type { OperationExtensions } from '../generated/extensions.ts'
 
@@ -105,7 +105,7 @@ export interface AuditNotes {
   note(note: AuditNote): void
 }
 
-/** Something that happened, in the form of head. */
+/** Something that happened, in the form of the canonical version. */
 export interface NewEvent {
   readonly type: string
   /** The object concerned, under the name of its type. */

@@ -6,9 +6,9 @@ import {
   CardTransactionExpiredEvent_down,
   CardTransactionRefundedEvent_down,
   CardTransactionReversedEvent_down,
-  CardTransactionUpdatedEvent_fromHead,
-  WebhookEndpointDisabledEvent_fromHead,
-  WebhookEndpointTestEvent_fromHead
+  CardTransactionUpdatedEvent_fromCanonical,
+  WebhookEndpointDisabledEvent_fromCanonical,
+  WebhookEndpointTestEvent_fromCanonical
 } from '../translations/2025-11-01.ts'
 import {
   CardCanceledEvent_down,
@@ -53,8 +53,8 @@ export const events: Readonly<Record<string, EventView>> = {
   'pass.revoked': { since: '2025-06-01', headers },
   'pass.expired': { since: '2025-06-01', headers },
   'pass.archived': { since: '2025-06-01', headers },
-  'webhook_endpoint.disabled': { since: '2025-06-01', headers, down: WebhookEndpointDisabledEvent_fromHead },
-  'webhook_endpoint.test': { since: '2025-06-01', headers, down: WebhookEndpointTestEvent_fromHead },
+  'webhook_endpoint.disabled': { since: '2025-06-01', headers, down: WebhookEndpointDisabledEvent_fromCanonical },
+  'webhook_endpoint.test': { since: '2025-06-01', headers, down: WebhookEndpointTestEvent_fromCanonical },
   'promotion.created': { since: '2025-06-01', headers },
   'cardholder.created': { since: '2025-11-01', headers },
   'cardholder.updated': { since: '2025-11-01', headers, down: CardholderUpdatedEvent_down },
@@ -67,7 +67,7 @@ export const events: Readonly<Record<string, EventView>> = {
   'card.wallet_token.updated': { since: '2025-11-01', headers, down: CardWalletTokenUpdatedEvent_down },
   'card.transaction.authorized': { since: '2025-11-01', headers, down: CardTransactionAuthorizedEvent_down },
   'card.transaction.declined': { since: '2025-11-01', headers, down: CardTransactionDeclinedEvent_down },
-  'card.transaction.updated': { since: '2025-11-01', headers, down: CardTransactionUpdatedEvent_fromHead },
+  'card.transaction.updated': { since: '2025-11-01', headers, down: CardTransactionUpdatedEvent_fromCanonical },
   'card.transaction.reversed': { since: '2025-11-01', headers, down: CardTransactionReversedEvent_down },
   'card.transaction.expired': { since: '2025-11-01', headers, down: CardTransactionExpiredEvent_down },
   'card.transaction.cleared': { since: '2025-11-01', headers, down: CardTransactionClearedEvent_down },

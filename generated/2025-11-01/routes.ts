@@ -6,10 +6,10 @@ import {
   CardTransaction_down,
   DeclineSimulation_up,
   Error_down,
-  EventList_fromHead,
+  EventList_fromCanonical,
   ForcePostSimulation_up,
-  WebhookEndpointList_fromHead,
-  WebhookEndpoint_fromHead,
+  WebhookEndpointList_fromCanonical,
+  WebhookEndpoint_fromCanonical,
   listCardTransactions_query_up
 } from '../translations/2025-11-01.ts'
 import {
@@ -934,7 +934,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: WebhookEndpointCreate, pointer: '/paths/~1v1~1webhook-endpoints/post/requestBody/content/application~1json/schema' },
-    down: WebhookEndpoint_fromHead,
+    down: WebhookEndpoint_fromCanonical,
     downs: answers3,
   },
   {
@@ -965,7 +965,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       }
     ],
     headers: [parameterServiceVersion],
-    down: WebhookEndpointList_fromHead,
+    down: WebhookEndpointList_fromCanonical,
     downs: answers,
   },
   {
@@ -978,7 +978,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterWebhookEndpointId],
     query: [],
     headers: [parameterServiceVersion],
-    down: WebhookEndpoint_fromHead,
+    down: WebhookEndpoint_fromCanonical,
     downs: answers5,
   },
   {
@@ -996,7 +996,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: WebhookEndpointUpdate,
       pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}/patch/requestBody/content/application~1json/schema'
     },
-    down: WebhookEndpoint_fromHead,
+    down: WebhookEndpoint_fromCanonical,
     downs: answers7,
   },
   {
@@ -1026,7 +1026,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: Empty,
       pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1rotate_secret/post/requestBody/content/application~1json/schema'
     },
-    down: WebhookEndpoint_fromHead,
+    down: WebhookEndpoint_fromCanonical,
     downs: answers4,
   },
   {
@@ -1131,7 +1131,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       { name: 'type', type: 'string', required: false, set: true, validate: EventType, pointer: '/paths/~1v1~1events/get/parameters/9/schema' }
     ],
     headers: [parameterServiceVersion],
-    down: EventList_fromHead,
+    down: EventList_fromCanonical,
     downs: answers,
   },
   {

@@ -2,11 +2,11 @@
 import type { components as Old } from '../2025-06-01/types.ts'
 import type { components as New } from '../2025-11-01/types.ts'
 import {
-  EventList_fromHead as EventList_fromHead_2025_11_01,
-  WebhookEndpointDisabledEvent_fromHead as WebhookEndpointDisabledEvent_fromHead_2025_11_01,
-  WebhookEndpointList_fromHead as WebhookEndpointList_fromHead_2025_11_01,
-  WebhookEndpointTestEvent_fromHead as WebhookEndpointTestEvent_fromHead_2025_11_01,
-  WebhookEndpoint_fromHead as WebhookEndpoint_fromHead_2025_11_01
+  EventList_fromCanonical as EventList_fromCanonical_2025_11_01,
+  WebhookEndpointDisabledEvent_fromCanonical as WebhookEndpointDisabledEvent_fromCanonical_2025_11_01,
+  WebhookEndpointList_fromCanonical as WebhookEndpointList_fromCanonical_2025_11_01,
+  WebhookEndpointTestEvent_fromCanonical as WebhookEndpointTestEvent_fromCanonical_2025_11_01,
+  WebhookEndpoint_fromCanonical as WebhookEndpoint_fromCanonical_2025_11_01
 } from './2025-11-01.ts'
 
 /** Valid in its version; what shape it has is said by the functions’ own types. */
@@ -69,9 +69,9 @@ export function WebhookEndpoint_down(value: Value): Value {
 }
 
 /** head → 2025-06-01, over 2025-11-01. */
-export const WebhookEndpoint_fromHead = (
-  value: Parameters<typeof WebhookEndpoint_fromHead_2025_11_01>[0]
-) => WebhookEndpoint_down(WebhookEndpoint_fromHead_2025_11_01(value))
+export const WebhookEndpoint_fromCanonical = (
+  value: Parameters<typeof WebhookEndpoint_fromCanonical_2025_11_01>[0]
+) => WebhookEndpoint_down(WebhookEndpoint_fromCanonical_2025_11_01(value))
 
 /** WebhookEndpointList: 2025-11-01 → 2025-06-01. */
 export function WebhookEndpointList_down(value: New['schemas']['WebhookEndpointList']): Old['schemas']['WebhookEndpointList']
@@ -80,9 +80,9 @@ export function WebhookEndpointList_down(value: Value): Value {
 }
 
 /** head → 2025-06-01, over 2025-11-01. */
-export const WebhookEndpointList_fromHead = (
-  value: Parameters<typeof WebhookEndpointList_fromHead_2025_11_01>[0]
-) => WebhookEndpointList_down(WebhookEndpointList_fromHead_2025_11_01(value))
+export const WebhookEndpointList_fromCanonical = (
+  value: Parameters<typeof WebhookEndpointList_fromCanonical_2025_11_01>[0]
+) => WebhookEndpointList_down(WebhookEndpointList_fromCanonical_2025_11_01(value))
 
 /** EventList: 2025-11-01 → 2025-06-01. */
 export function EventList_down(value: New['schemas']['EventList']): Old['schemas']['EventList']
@@ -91,7 +91,9 @@ export function EventList_down(value: Value): Value {
 }
 
 /** head → 2025-06-01, over 2025-11-01. */
-export const EventList_fromHead = (value: Parameters<typeof EventList_fromHead_2025_11_01>[0]) => EventList_down(EventList_fromHead_2025_11_01(value))
+export const EventList_fromCanonical = (
+  value: Parameters<typeof EventList_fromCanonical_2025_11_01>[0]
+) => EventList_down(EventList_fromCanonical_2025_11_01(value))
 
 /** WebhookEndpointDisabledEvent: 2025-11-01 → 2025-06-01. */
 export function WebhookEndpointDisabledEvent_down(value: New['schemas']['WebhookEndpointDisabledEvent']): Old['schemas']['WebhookEndpointDisabledEvent']
@@ -100,9 +102,9 @@ export function WebhookEndpointDisabledEvent_down(value: Value): Value {
 }
 
 /** head → 2025-06-01, over 2025-11-01. */
-export const WebhookEndpointDisabledEvent_fromHead = (
-  value: Parameters<typeof WebhookEndpointDisabledEvent_fromHead_2025_11_01>[0]
-) => WebhookEndpointDisabledEvent_down(WebhookEndpointDisabledEvent_fromHead_2025_11_01(value))
+export const WebhookEndpointDisabledEvent_fromCanonical = (
+  value: Parameters<typeof WebhookEndpointDisabledEvent_fromCanonical_2025_11_01>[0]
+) => WebhookEndpointDisabledEvent_down(WebhookEndpointDisabledEvent_fromCanonical_2025_11_01(value))
 
 /** WebhookEndpointTestEvent: 2025-11-01 → 2025-06-01. */
 export function WebhookEndpointTestEvent_down(value: New['schemas']['WebhookEndpointTestEvent']): Old['schemas']['WebhookEndpointTestEvent']
@@ -111,6 +113,6 @@ export function WebhookEndpointTestEvent_down(value: Value): Value {
 }
 
 /** head → 2025-06-01, over 2025-11-01. */
-export const WebhookEndpointTestEvent_fromHead = (
-  value: Parameters<typeof WebhookEndpointTestEvent_fromHead_2025_11_01>[0]
-) => WebhookEndpointTestEvent_down(WebhookEndpointTestEvent_fromHead_2025_11_01(value))
+export const WebhookEndpointTestEvent_fromCanonical = (
+  value: Parameters<typeof WebhookEndpointTestEvent_fromCanonical_2025_11_01>[0]
+) => WebhookEndpointTestEvent_down(WebhookEndpointTestEvent_fromCanonical_2025_11_01(value))

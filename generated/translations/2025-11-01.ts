@@ -35,7 +35,7 @@ export function WebhookEndpoint_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const WebhookEndpoint_fromHead = (
+export const WebhookEndpoint_fromCanonical = (
   value: Parameters<typeof WebhookEndpoint_down_2026_02_01>[0]
 ) => WebhookEndpoint_down(WebhookEndpoint_down_2026_02_01(value))
 
@@ -46,7 +46,7 @@ export function WebhookEndpointList_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const WebhookEndpointList_fromHead = (
+export const WebhookEndpointList_fromCanonical = (
   value: Parameters<typeof WebhookEndpointList_down_2026_02_01>[0]
 ) => WebhookEndpointList_down(WebhookEndpointList_down_2026_02_01(value))
 
@@ -57,7 +57,7 @@ export function EventList_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const EventList_fromHead = (value: Parameters<typeof EventList_down_2026_02_01>[0]) => EventList_down(EventList_down_2026_02_01(value))
+export const EventList_fromCanonical = (value: Parameters<typeof EventList_down_2026_02_01>[0]) => EventList_down(EventList_down_2026_02_01(value))
 
 /** Merchant: 2026-02-01 → 2025-11-01. */
 export function Merchant_down(value: New['schemas']['Merchant']): Old['schemas']['Merchant']
@@ -140,7 +140,7 @@ export function WebhookEndpointDisabledEvent_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const WebhookEndpointDisabledEvent_fromHead = (
+export const WebhookEndpointDisabledEvent_fromCanonical = (
   value: Parameters<typeof WebhookEndpointDisabledEvent_down_2026_02_01>[0]
 ) => WebhookEndpointDisabledEvent_down(WebhookEndpointDisabledEvent_down_2026_02_01(value))
 
@@ -151,7 +151,7 @@ export function WebhookEndpointTestEvent_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const WebhookEndpointTestEvent_fromHead = (
+export const WebhookEndpointTestEvent_fromCanonical = (
   value: Parameters<typeof WebhookEndpointTestEvent_down_2026_02_01>[0]
 ) => WebhookEndpointTestEvent_down(WebhookEndpointTestEvent_down_2026_02_01(value))
 
@@ -174,7 +174,7 @@ export function CardTransactionUpdatedEvent_down(value: Value): Value {
 }
 
 /** head → 2025-11-01, over 2026-02-01. */
-export const CardTransactionUpdatedEvent_fromHead = (
+export const CardTransactionUpdatedEvent_fromCanonical = (
   value: Parameters<typeof CardTransactionUpdatedEvent_down_2026_02_01>[0]
 ) => CardTransactionUpdatedEvent_down(CardTransactionUpdatedEvent_down_2026_02_01(value))
 

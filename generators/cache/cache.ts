@@ -29,7 +29,7 @@ export interface Cache {
 }
 
 /** About as many entries as five families of thirty versions have; the oldest go. */
-const MOST_ENTRIES = 600
+const MAX_ENTRIES = 600
 
 const NO_CACHE: Cache = { read: () => undefined, write: () => undefined }
 
@@ -83,13 +83,13 @@ function touch(file: string): void {
 
 function prune(folder: string): void {
   const names = readdirSync(folder)
-  if (names.length <= MOST_ENTRIES) return
+  if (names.length <= MAX_ENTRIES) return
   const aged = names.map((name) => ({
     name,
     at: statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
   }))
   aged.sort((a, b) => a.at - b.at)
-  for (const { name } of aged.slice(0, names.length - MOST_ENTRIES / 2))
+  for (const { name } of aged.slice(0, names.length - MAX_ENTRIES / 2))
     rmSync(join(folder, name), { force: true })
 }
 

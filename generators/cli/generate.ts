@@ -34,14 +34,14 @@ async function emit(run: Run, writesTypes: boolean): Promise<Emitted> {
 async function passGate(run: Run, apis: readonly Api[], writesTypes: boolean): Promise<readonly Step[]> {
   const { config, report, terminal } = run
   terminal.status?.('comparing adjacent versions')
-  const [{ loadChanges }, { claimSteps, judge }] = await Promise.all([
+  const [{ loadChanges }, { claimSteps, check }] = await Promise.all([
     import('../change/load-changes.ts'),
     import('../gate/gate.ts'),
   ])
   const versions = apis.map((api) => api.version)
   const changes = await loadChanges(config.versions, versions, report)
   const steps = claimSteps(apis, changes)
-  for (const diagnostic of judge(steps, config)) report.add(diagnostic)
+  for (const diagnostic of check(steps, config)) report.add(diagnostic)
   if (writesTypes && report.diagnostics.some((each) => each.severity === 'error')) await writeTypes(run, apis)
   report.finish()
   return steps

@@ -65,7 +65,7 @@ function numberOf(name: string, text: string | undefined, otherwise: number): nu
 async function claimsOfFamily(run: Run): Promise<Claim[]> {
   const { config, report, terminal } = run
   const apis = await loadFamily(run)
-  const [{ loadChanges }, { claimSteps, judge }, { proveSteps }] = await Promise.all([
+  const [{ loadChanges }, { claimSteps, check }, { proveSteps }] = await Promise.all([
     import('../change/load-changes.ts'),
     import('../gate/gate.ts'),
     import('../prove/family.ts'),
@@ -76,7 +76,7 @@ async function claimsOfFamily(run: Run): Promise<Claim[]> {
     report,
   )
   const steps = claimSteps(apis, changes)
-  for (const diagnostic of judge(steps, config)) report.add(diagnostic)
+  for (const diagnostic of check(steps, config)) report.add(diagnostic)
   report.finish()
   terminal.status?.('looking for a value that is translated wrongly')
   return proveSteps(steps)

@@ -89,7 +89,7 @@ export async function openRun(file: string, terminal: Terminal, sources = create
   return { config: config!, file, report, terminal, sources }
 }
 
-/** Reads and judges the documents of the family. @throws DiagnosticsError */
+/** Reads and checks the documents of the family. @throws DiagnosticsError */
 export async function loadFamily(run: Run): Promise<Api[]> {
   run.terminal.status?.(`reading ${run.config.documents.length} documents`)
   const { loadApis } = await import('../generate/generate.ts')

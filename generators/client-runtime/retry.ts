@@ -5,9 +5,9 @@ import type { Clock } from './clock.ts'
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 
 const FIRST_DELAY_MS = 500
-const LONGEST_DELAY_MS = 8_000
+const MAX_DELAY_MS = 8_000
 /** A service that asks for a longer pause than this is left alone: the caller decides. */
-const LONGEST_WISH_MS = 60_000
+const MAX_RETRY_AFTER_MS = 60_000
 
 const REQUEST_TIMEOUT = 408
 const CONFLICT = 409
@@ -28,9 +28,9 @@ export interface Outcome {
  */
 export function retryDelay(outcome: Outcome, retries: number, clock: Clock): number | undefined {
   const { retryAfterMs = 0 } = outcome
-  if (!mayRepeat(outcome) || retryAfterMs > LONGEST_WISH_MS) return undefined
+  if (!mayRepeat(outcome) || retryAfterMs > MAX_RETRY_AFTER_MS) return undefined
   // Full jitter on top of what the service asks for, so that clients refused together do not return together.
-  return retryAfterMs + clock.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** retries)
+  return retryAfterMs + clock.random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retries)
 }
 
 function mayRepeat({ method, keyed, status, retryAfterMs }: Outcome): boolean {

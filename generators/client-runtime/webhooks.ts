@@ -1,5 +1,5 @@
 /**
- * Deliveries of events: judges who sent one, and makes one for the tests of those who receive them.
+ * Deliveries of events: checks who sent one, and makes one for the tests of those who receive them.
  *
  * A signature reads `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw
  * body under the endpoint's secret as it was shown, prefix and all. There are several `v1` while a secret is rotated.

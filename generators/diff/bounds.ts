@@ -2,8 +2,8 @@
 
 import type { ArraySchema, NumberSchema, Schema, StringSchema } from '../ir/model.ts'
 import { isMultiple } from '../runtime/explain/scalars.ts'
+import { BOTH, found, inside, NARROWING, type Position, places, REQUEST, WIDENING } from './position.ts'
 import type { Compare } from './schemas.ts'
-import { BOTH, found, inside, NARROWING, places, REQUEST, type Spot, WIDENING } from './sheet.ts'
 
 interface Bound {
   /** As in the document, for the message. */
@@ -14,37 +14,37 @@ interface Bound {
 }
 
 /** One bound of both schemas. An absent bound is infinitely far away, or nothing for lengths. */
-export function compareBound(spot: Spot, a: Schema, b: Schema, bound: Bound): void {
+export function compareBound(position: Position, a: Schema, b: Schema, bound: Bound): void {
   const absent = bound.side === 'lower' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   const [was, is] = [bound.old ?? absent, bound.new ?? absent]
   if (was === is) return
   const tighter = bound.side === 'lower' ? is > was : is < was
   const said = `${bound.name} is ${bound.new ?? 'gone'}, not ${bound.old ?? 'absent'}`
-  if (tighter) found(spot, 'bound-tightened', NARROWING, said, places(a, b))
-  else found(spot, 'bound-loosened', WIDENING, said, places(a, b))
+  if (tighter) found(position, 'bound-tightened', NARROWING, said, places(a, b))
+  else found(position, 'bound-loosened', WIDENING, said, places(a, b))
 }
 
 const length = (value: number | undefined): number | undefined => (value === 0 ? undefined : value)
 
-export function compareStrings(spot: Spot, a: StringSchema, b: StringSchema): void {
-  compareBound(spot, a, b, {
+export function compareStrings(position: Position, a: StringSchema, b: StringSchema): void {
+  compareBound(position, a, b, {
     name: 'minLength',
     side: 'lower',
     old: length(a.minLength),
     new: length(b.minLength),
   })
-  compareBound(spot, a, b, { name: 'maxLength', side: 'upper', old: a.maxLength, new: b.maxLength })
-  comparePatterns(spot, a, b)
-  compareFormats(spot, a, b)
+  compareBound(position, a, b, { name: 'maxLength', side: 'upper', old: a.maxLength, new: b.maxLength })
+  comparePatterns(position, a, b)
+  compareFormats(position, a, b)
 }
 
-function comparePatterns(spot: Spot, a: StringSchema, b: StringSchema): void {
+function comparePatterns(position: Position, a: StringSchema, b: StringSchema): void {
   if (a.pattern === b.pattern) return
   if (a.pattern === undefined)
-    found(spot, 'pattern-added', NARROWING, `must match ${b.pattern} now`, places(a, b))
+    found(position, 'pattern-added', NARROWING, `must match ${b.pattern} now`, places(a, b))
   else if (b.pattern === undefined)
-    found(spot, 'pattern-removed', WIDENING, `need no longer match ${a.pattern}`, places(a, b))
-  else found(spot, 'pattern-changed', BOTH, `must match ${b.pattern}, not ${a.pattern}`, places(a, b))
+    found(position, 'pattern-removed', WIDENING, `need no longer match ${a.pattern}`, places(a, b))
+  else found(position, 'pattern-changed', BOTH, `must match ${b.pattern}, not ${a.pattern}`, places(a, b))
 }
 
 /** Formats of which the first is held by the second. */
@@ -53,28 +53,32 @@ const HELD: readonly (readonly [string, string])[] = [
   ['float', 'double'],
 ]
 
-function compareFormats(spot: Spot, a: StringSchema | NumberSchema, b: StringSchema | NumberSchema): void {
+function compareFormats(
+  position: Position,
+  a: StringSchema | NumberSchema,
+  b: StringSchema | NumberSchema,
+): void {
   if (a.format === b.format) return
   const said = `format is ${b.format ?? 'gone'}, not ${a.format ?? 'absent'}`
   const within = (one?: string, other?: string) => HELD.some(([x, y]) => x === one && y === other)
-  if (a.format === undefined) found(spot, 'format-added', NARROWING, said, places(a, b))
-  else if (b.format === undefined) found(spot, 'format-removed', WIDENING, said, places(a, b))
-  else if (within(a.format, b.format)) found(spot, 'format-changed', WIDENING, said, places(a, b))
-  else if (within(b.format, a.format)) found(spot, 'format-changed', NARROWING, said, places(a, b))
-  else found(spot, 'format-changed', BOTH, said, places(a, b))
+  if (a.format === undefined) found(position, 'format-added', NARROWING, said, places(a, b))
+  else if (b.format === undefined) found(position, 'format-removed', WIDENING, said, places(a, b))
+  else if (within(a.format, b.format)) found(position, 'format-changed', WIDENING, said, places(a, b))
+  else if (within(b.format, a.format)) found(position, 'format-changed', NARROWING, said, places(a, b))
+  else found(position, 'format-changed', BOTH, said, places(a, b))
 }
 
-export function compareNumbers(spot: Spot, a: NumberSchema, b: NumberSchema): void {
+export function compareNumbers(position: Position, a: NumberSchema, b: NumberSchema): void {
   if (a.integer !== b.integer) {
-    if (b.integer) found(spot, 'type-narrowed', NARROWING, 'is an integer, not any number', places(a, b))
-    else found(spot, 'type-widened', WIDENING, 'is any number, not an integer', places(a, b))
+    if (b.integer) found(position, 'type-narrowed', NARROWING, 'is an integer, not any number', places(a, b))
+    else found(position, 'type-widened', WIDENING, 'is any number, not an integer', places(a, b))
   }
   const lower = { name: 'the least value', side: 'lower' } as const
   const upper = { name: 'the greatest value', side: 'upper' } as const
-  compareLimit(spot, a, b, lower, lowerLimit(a), lowerLimit(b))
-  compareLimit(spot, a, b, upper, upperLimit(a), upperLimit(b))
-  compareFactors(spot, a, b)
-  compareFormats(spot, a, b)
+  compareLimit(position, a, b, lower, lowerLimit(a), lowerLimit(b))
+  compareLimit(position, a, b, upper, upperLimit(a), upperLimit(b))
+  compareFactors(position, a, b)
+  compareFormats(position, a, b)
 }
 
 /** A bound and whether the value itself is outside; whole numbers need no such distinction. */
@@ -104,7 +108,7 @@ function upperLimit(schema: NumberSchema): Limit | undefined {
 }
 
 function compareLimit(
-  spot: Spot,
+  position: Position,
   a: Schema,
   b: Schema,
   bound: Pick<Bound, 'name' | 'side'>,
@@ -114,46 +118,46 @@ function compareLimit(
   if (old && next && old.value === next.value) {
     if (old.exclusive === next.exclusive) return
     const said = `${bound.name}, ${next.value}, is ${next.exclusive ? 'no longer' : 'now'} included`
-    if (next.exclusive) found(spot, 'bound-tightened', NARROWING, said, places(a, b))
-    else found(spot, 'bound-loosened', WIDENING, said, places(a, b))
-  } else compareBound(spot, a, b, { ...bound, old: old?.value, new: next?.value })
+    if (next.exclusive) found(position, 'bound-tightened', NARROWING, said, places(a, b))
+    else found(position, 'bound-loosened', WIDENING, said, places(a, b))
+  } else compareBound(position, a, b, { ...bound, old: old?.value, new: next?.value })
 }
 
 /** Every whole number is a multiple of one, and of what divides one. */
 const stepOf = ({ integer, multipleOf }: NumberSchema): number | undefined =>
   multipleOf !== undefined && (!integer || !isMultiple(1, multipleOf)) ? multipleOf : undefined
 
-function compareFactors(spot: Spot, a: NumberSchema, b: NumberSchema): void {
+function compareFactors(position: Position, a: NumberSchema, b: NumberSchema): void {
   const [was, is] = [stepOf(a), stepOf(b)]
   if (was === is) return
   const said = is === undefined ? `need no longer be a multiple of ${was}` : `must be a multiple of ${is}`
   if (was === undefined || (is !== undefined && isMultiple(is, was)))
-    found(spot, 'bound-tightened', NARROWING, said, places(a, b))
+    found(position, 'bound-tightened', NARROWING, said, places(a, b))
   else if (is === undefined || isMultiple(was, is))
-    found(spot, 'bound-loosened', WIDENING, said, places(a, b))
-  else found(spot, 'bound-tightened', BOTH, `${said}, not of ${was}`, places(a, b))
+    found(position, 'bound-loosened', WIDENING, said, places(a, b))
+  else found(position, 'bound-tightened', BOTH, `${said}, not of ${was}`, places(a, b))
 }
 
-export function compareArrays(spot: Spot, a: ArraySchema, b: ArraySchema, compare: Compare): void {
-  compareBound(spot, a, b, {
+export function compareArrays(position: Position, a: ArraySchema, b: ArraySchema, compare: Compare): void {
+  compareBound(position, a, b, {
     name: 'minItems',
     side: 'lower',
     old: length(a.minItems),
     new: length(b.minItems),
   })
-  compareBound(spot, a, b, { name: 'maxItems', side: 'upper', old: a.maxItems, new: b.maxItems })
+  compareBound(position, a, b, { name: 'maxItems', side: 'upper', old: a.maxItems, new: b.maxItems })
   if (a.uniqueItems !== b.uniqueItems) {
     const said = b.uniqueItems ? 'items must be unique now' : 'items need no longer be unique'
-    if (b.uniqueItems) found(spot, 'bound-tightened', NARROWING, said, places(a, b))
-    else found(spot, 'bound-loosened', WIDENING, said, places(a, b))
+    if (b.uniqueItems) found(position, 'bound-tightened', NARROWING, said, places(a, b))
+    else found(position, 'bound-loosened', WIDENING, said, places(a, b))
   }
-  const judged = (schema: Schema) => schema.extensions['x-judged'] === 'each'
-  if (judged(a) !== judged(b)) {
-    const said = judged(b) ? 'items are judged one by one now' : 'items are judged with the request now'
-    found(spot, 'items-judged-changed', REQUEST, said, places(a, b), { mask: spot.mask & REQUEST })
+  const checked = (schema: Schema) => schema.extensions['x-judged'] === 'each'
+  if (checked(a) !== checked(b)) {
+    const said = checked(b) ? 'items are checked one by one now' : 'items are checked with the request now'
+    found(position, 'items-checked-changed', REQUEST, said, places(a, b), { mask: position.mask & REQUEST })
   }
   for (let index = 0; index < Math.max(a.prefix.length, b.prefix.length); index++) {
-    compare(inside(spot, `[${index}]`), a.prefix[index] ?? a.items, b.prefix[index] ?? b.items)
+    compare(inside(position, `[${index}]`), a.prefix[index] ?? a.items, b.prefix[index] ?? b.items)
   }
-  compare(inside(spot, '[]'), a.items, b.items)
+  compare(inside(position, '[]'), a.items, b.items)
 }

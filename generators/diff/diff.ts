@@ -1,5 +1,5 @@
 /**
- * Every difference between two adjacent versions, in every location, said once and judged for each direction it is
+ * Every difference between two adjacent versions, in every location, said once and checked for each direction it is
  * used in. Inlining or renaming a component, order and prose are none.
  */
 
@@ -8,9 +8,9 @@ import { type Difference, type Direction, formatLocation } from './difference.ts
 import { compareEvents } from './events.ts'
 import { compareOperations } from './operations.ts'
 import { findAll, type Located } from './pairs.ts'
+import { REQUEST, RESPONSE } from './position.ts'
 import { propose } from './proposals.ts'
 import { compareSchemes } from './requirements.ts'
-import { REQUEST, RESPONSE } from './sheet.ts'
 
 /** @returns operations first, then events, then the components that they reach, each in the order of the new document. */
 export function diffApis(old: Api, next: Api): readonly Difference[] {

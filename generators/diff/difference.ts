@@ -126,7 +126,7 @@ export type DifferenceCode =
   | 'union-member-removed'
   | 'union-member-retagged'
   | 'discriminator-changed'
-  | 'items-judged-changed'
+  | 'items-checked-changed'
   | 'keyword-added'
   | 'keyword-removed'
   | 'keyword-changed'

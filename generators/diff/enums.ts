@@ -1,7 +1,7 @@
 /** Members of enumerations. */
 
 import type { Api, EnumSchema, Scalar, Schema } from '../ir/model.ts'
-import { BOTH, found, NARROWING, places, RESPONSE, type Spot, targetOf, WIDENING } from './sheet.ts'
+import { BOTH, found, NARROWING, type Position, places, RESPONSE, targetOf, WIDENING } from './position.ts'
 
 /** The members that the keywords beside the list admit. */
 export const admittedBy = (schema: EnumSchema): readonly Scalar[] => schema.unheld?.admitted ?? schema.values
@@ -24,14 +24,14 @@ export function asEnum(api: Api, schema: Schema): EnumSchema | undefined {
  * A new member surprises readers unless they were told to expect more. A removed one is refused in requests; where
  * another came in the same edit, readers too have lost something: most likely it was renamed.
  */
-export function compareEnums(spot: Spot, a: EnumSchema, b: EnumSchema): void {
+export function compareEnums(position: Position, a: EnumSchema, b: EnumSchema): void {
   const [was, is] = [admittedBy(a), admittedBy(b)]
   const added = is.filter((value) => !was.includes(value))
   const removed = was.filter((value) => !is.includes(value))
   for (const value of removed) {
     const breaks = added.length > 0 ? BOTH : NARROWING
     const subject = { name: String(value), side: 'old', shape: typeof value, examples: [] } as const
-    found(spot, 'enum-value-removed', breaks, `${JSON.stringify(value)} is gone`, places(a, b), {
+    found(position, 'enum-value-removed', breaks, `${JSON.stringify(value)} is gone`, places(a, b), {
       value,
       subject,
     })
@@ -39,15 +39,22 @@ export function compareEnums(spot: Spot, a: EnumSchema, b: EnumSchema): void {
   for (const value of added) {
     const breaks = a.open ? 0 : WIDENING
     const subject = { name: String(value), side: 'new', shape: typeof value, examples: [] } as const
-    found(spot, 'enum-value-added', breaks, `${JSON.stringify(value)} is new`, places(a, b), {
+    found(position, 'enum-value-added', breaks, `${JSON.stringify(value)} is new`, places(a, b), {
       value,
       subject,
     })
   }
   if (a.open === b.open) return
   // Openness is a promise to readers: requests hold listed members only.
-  const detail = { mask: spot.mask & RESPONSE }
+  const detail = { mask: position.mask & RESPONSE }
   if (b.open)
-    found(spot, 'enum-opened', RESPONSE, 'may come to hold members that are not listed', places(a, b), detail)
-  else found(spot, 'enum-closed', 0, 'holds the listed members and no others', places(a, b), detail)
+    found(
+      position,
+      'enum-opened',
+      RESPONSE,
+      'may come to hold members that are not listed',
+      places(a, b),
+      detail,
+    )
+  else found(position, 'enum-closed', 0, 'holds the listed members and no others', places(a, b), detail)
 }

@@ -3,81 +3,97 @@
 import type { Api, EventType, Operation } from '../ir/model.ts'
 import { compareContents, compareHeaders } from './answers.ts'
 import type { Root } from './pairs.ts'
-import { type Desk, emptySheet, found, places, RESPONSE, type Spot, shapeOf, spotAt } from './sheet.ts'
+import {
+  type DocumentPair,
+  emptyFindings,
+  found,
+  type Position,
+  places,
+  positionAt,
+  RESPONSE,
+  shapeOf,
+} from './position.ts'
 
 /** @returns one root for each event type of either document. */
 export function compareEvents(old: Api, next: Api): Root[] {
   const before = new Map(old.events.map((each) => [each.name, each]))
   const roots = next.events.map((event) => {
-    const desk = { old, next, sheet: emptySheet() }
+    const pair = { old, next, collected: emptyFindings() }
     const counterpart = before.get(event.name)
     before.delete(event.name)
-    if (counterpart) compareEvent(desk, counterpart, event)
-    else lonely(desk, event, 'new')
-    return { use: event.name, sheet: desk.sheet }
+    if (counterpart) compareEvent(pair, counterpart, event)
+    else lonely(pair, event, 'new')
+    return { use: event.name, collected: pair.collected }
   })
   for (const event of before.values()) {
-    const desk = { old, next, sheet: emptySheet() }
-    lonely(desk, event, 'old')
-    roots.push({ use: event.name, sheet: desk.sheet })
+    const pair = { old, next, collected: emptyFindings() }
+    lonely(pair, event, 'old')
+    roots.push({ use: event.name, collected: pair.collected })
   }
   return roots
 }
 
 /** What an operation asks to be sent is an event of its own. */
-export function compareCallbacks(desk: Desk, a: Operation, b: Operation): void {
+export function compareCallbacks(pair: DocumentPair, a: Operation, b: Operation): void {
   const named = (event: EventType): EventType => ({ ...event, name: `${b.id} ${event.name}` })
   const before = new Map(a.callbacks.map((each) => [each.name, each]))
   for (const next of b.callbacks) {
     const old = before.get(next.name)
     before.delete(next.name)
     if (!old) {
-      lonely(desk, named(next), 'new')
+      lonely(pair, named(next), 'new')
       continue
     }
     if (old.url !== next.url)
       found(
-        eventSpot(desk, named(next)),
+        eventPosition(pair, named(next)),
         'callback-url-changed',
         RESPONSE,
         `goes to ${next.url}, not to ${old.url}`,
         places(old, next),
       )
-    compareEvent(desk, named(old), named(next))
+    compareEvent(pair, named(old), named(next))
   }
-  for (const old of before.values()) lonely(desk, named(old), 'old')
+  for (const old of before.values()) lonely(pair, named(old), 'old')
 }
 
-const eventSpot = (desk: Desk, { name }: EventType): Spot =>
-  spotAt(desk, RESPONSE, (path) => ({ kind: 'event', event: name, path }))
+const eventPosition = (pair: DocumentPair, { name }: EventType): Position =>
+  positionAt(pair, RESPONSE, (path) => ({ kind: 'event', event: name, path }))
 
-function lonely(desk: Desk, event: EventType, side: 'old' | 'new'): void {
-  const api = side === 'old' ? desk.old : desk.next
+function lonely(pair: DocumentPair, event: EventType, side: 'old' | 'new'): void {
+  const api = side === 'old' ? pair.old : pair.next
   const shape = event.payload ? shapeOf(api, event.payload.schema, 1) : ''
   const detail = { subject: { name: event.name, side, shape, examples: [] } }
-  const spot = eventSpot(desk, event)
+  const position = eventPosition(pair, event)
   if (side === 'new')
-    found(spot, 'event-added', 0, `${event.name} is new`, { old: desk.old.place, new: event.place }, detail)
+    found(
+      position,
+      'event-added',
+      0,
+      `${event.name} is new`,
+      { old: pair.old.place, new: event.place },
+      detail,
+    )
   else
     found(
-      spot,
+      position,
       'event-removed',
       RESPONSE,
       `${event.name} is never sent now`,
-      { old: event.place, new: desk.next.place },
+      { old: event.place, new: pair.next.place },
       detail,
     )
 }
 
-function compareEvent(desk: Desk, a: EventType, b: EventType): void {
-  const spot = eventSpot(desk, b)
-  if (!a.deprecated && b.deprecated) found(spot, 'deprecated', 0, 'is deprecated', places(a, b))
-  compareHeaders(desk, a, b, ({ name }) =>
-    spotAt(desk, RESPONSE, (path) => ({ kind: 'event-header', event: b.name, name, path })),
+function compareEvent(pair: DocumentPair, a: EventType, b: EventType): void {
+  const position = eventPosition(pair, b)
+  if (!a.deprecated && b.deprecated) found(position, 'deprecated', 0, 'is deprecated', places(a, b))
+  compareHeaders(pair, a, b, ({ name }) =>
+    positionAt(pair, RESPONSE, (path) => ({ kind: 'event-header', event: b.name, name, path })),
   )
   if (a.body?.required && b.body && !b.body.required)
-    found(spot, 'payload-optional', RESPONSE, 'may come without a payload now', places(a.body, b.body))
-  if (a.body && b.body) compareContents(spot, a.body, b.body)
-  else if (a.payload) found(spot, 'payload-removed', RESPONSE, 'has no payload now', places(a.payload, b))
-  else if (b.payload) found(spot, 'payload-added', 0, 'has a payload now', places(a, b.payload))
+    found(position, 'payload-optional', RESPONSE, 'may come without a payload now', places(a.body, b.body))
+  if (a.body && b.body) compareContents(position, a.body, b.body)
+  else if (a.payload) found(position, 'payload-removed', RESPONSE, 'has no payload now', places(a.payload, b))
+  else if (b.payload) found(position, 'payload-added', 0, 'has a payload now', places(a, b.payload))
 }

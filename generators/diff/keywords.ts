@@ -4,7 +4,7 @@ import { lookUp } from '../ir/document.ts'
 import { PROSE } from '../ir/keywords.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { compareBound } from './bounds.ts'
-import { BOTH, found, NARROWING, places, REQUEST, RESPONSE, type Spot, WIDENING } from './sheet.ts'
+import { BOTH, found, NARROWING, type Position, places, REQUEST, RESPONSE, WIDENING } from './position.ts'
 
 type Keywords = Readonly<Record<string, unknown>>
 
@@ -27,8 +27,8 @@ const CONTENT = new Set(['contentEncoding', 'contentMediaType', 'contentSchema']
 const ACCESS: Readonly<Record<string, number>> = { readOnly: REQUEST, writeOnly: RESPONSE }
 
 /** Adds what differs between the keywords that the two nodes do not hold. */
-export function compareKeywords(spot: Spot, a: Schema, b: Schema): void {
-  compareSets(spot, a, b, a.unheld?.keywords ?? {}, b.unheld?.keywords ?? {})
+export function compareKeywords(position: Position, a: Schema, b: Schema): void {
+  compareSets(position, a, b, a.unheld?.keywords ?? {}, b.unheld?.keywords ?? {})
 }
 
 /** Whether neither has a type, but each the keywords of another. */
@@ -37,25 +37,25 @@ export function areUntyped(a: Schema, b: Schema): boolean {
   return a.kind !== b.kind && free(a) && free(b)
 }
 
-export function compareUntyped(spot: Spot, a: Schema, b: Schema): void {
-  compareSets(spot, a, b, a.unheld?.untyped ?? {}, b.unheld?.untyped ?? {})
+export function compareUntyped(position: Position, a: Schema, b: Schema): void {
+  compareSets(position, a, b, a.unheld?.untyped ?? {}, b.unheld?.untyped ?? {})
 }
 
 /** Keywords of a type refuse no other type, unless the type stands beside them. */
-export function compareTyping(spot: Spot, a: Schema, b: Schema): void {
+export function compareTyping(position: Position, a: Schema, b: Schema): void {
   if (a.kind !== b.kind) return
   const [was, is] = [a, b].map((schema) => schema.unheld?.untyped === undefined)
   const type = a.kind === 'number' && 'integer' in b && b.integer ? 'integer' : a.kind
-  if (!was && is) found(spot, 'type-narrowed', NARROWING, `is of type ${type} now`, places(a, b))
-  if (was && !is) found(spot, 'type-widened', WIDENING, `need no longer be of type ${type}`, places(a, b))
+  if (!was && is) found(position, 'type-narrowed', NARROWING, `is of type ${type} now`, places(a, b))
+  if (was && !is) found(position, 'type-widened', WIDENING, `need no longer be of type ${type}`, places(a, b))
 }
 
-function compareSets(spot: Spot, a: Schema, b: Schema, was: Keywords, is: Keywords): void {
+function compareSets(position: Position, a: Schema, b: Schema, was: Keywords, is: Keywords): void {
   for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
     const keyword = { keyword: name, depth: 0 }
-    const old = textOf(was[name], { api: spot.old, ...keyword })
-    const next = textOf(is[name], { api: spot.next, ...keyword })
-    if (old !== next) compareKeyword(spot, a, b, { name, was: was[name], is: is[name] })
+    const old = textOf(was[name], { api: position.old, ...keyword })
+    const next = textOf(is[name], { api: position.next, ...keyword })
+    if (old !== next) compareKeyword(position, a, b, { name, was: was[name], is: is[name] })
   }
 }
 
@@ -65,15 +65,15 @@ interface Keyword {
   readonly is: unknown
 }
 
-function compareKeyword(spot: Spot, a: Schema, b: Schema, { name, was, is }: Keyword): void {
+function compareKeyword(position: Position, a: Schema, b: Schema, { name, was, is }: Keyword): void {
   const side = BOUNDS[name]
   const isBound = (value: unknown) => value === undefined || typeof value === 'number'
   if (side && isBound(was) && isBound(is))
-    return compareBound(spot, a, b, { name, side, old: was as number, new: is as number })
+    return compareBound(position, a, b, { name, side, old: was as number, new: is as number })
   if (ACCESS[name] !== undefined) {
     const breaks = is === undefined ? 0 : ACCESS[name]
     return found(
-      spot,
+      position,
       'access-changed',
       breaks,
       `is ${is === undefined ? 'no longer ' : ''}${name}`,
@@ -82,12 +82,12 @@ function compareKeyword(spot: Spot, a: Schema, b: Schema, { name, was, is }: Key
   }
   const lost = name === 'dependentRequired' ? missing(was, is) : undefined
   if (lost) {
-    if (lost.removed) found(spot, 'keyword-removed', WIDENING, `${name} asks for less`, places(a, b))
-    if (lost.added) found(spot, 'keyword-added', NARROWING, `${name} asks for more`, places(a, b))
+    if (lost.removed) found(position, 'keyword-removed', WIDENING, `${name} asks for less`, places(a, b))
+    if (lost.added) found(position, 'keyword-added', NARROWING, `${name} asks for more`, places(a, b))
   } else if (CONTENT.has(name) || (was !== undefined && is !== undefined))
-    found(spot, 'keyword-changed', BOTH, `${name} says something else`, places(a, b))
-  else if (is === undefined) found(spot, 'keyword-removed', WIDENING, `${name} is gone`, places(a, b))
-  else found(spot, 'keyword-added', NARROWING, `${name} is new`, places(a, b))
+    found(position, 'keyword-changed', BOTH, `${name} says something else`, places(a, b))
+  else if (is === undefined) found(position, 'keyword-removed', WIDENING, `${name} is gone`, places(a, b))
+  else found(position, 'keyword-added', NARROWING, `${name} is new`, places(a, b))
 }
 
 /** What `dependentRequired` asks for, name by name. */

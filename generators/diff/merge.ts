@@ -2,7 +2,7 @@
 
 import type { Place } from '../diagnostics/place.ts'
 import type { Api, ObjectSchema, Property, Schema } from '../ir/model.ts'
-import { shapeOf } from './sheet.ts'
+import { shapeOf } from './position.ts'
 
 /** One place that declares a property. */
 export interface Declaration {

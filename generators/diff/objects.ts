@@ -4,52 +4,52 @@ import type { Place } from '../diagnostics/place.ts'
 import type { Property } from '../ir/model.ts'
 import { compareBound } from './bounds.ts'
 import { type Declaration, type Held, type Merged, schemaOf } from './merge.ts'
-import type { Compare } from './schemas.ts'
 import {
   BOTH,
   found,
   inside,
   NARROWING,
+  type Position,
   places,
   propertyStep,
   REQUEST,
   RESPONSE,
-  type Spot,
   subjectOf,
   WIDENING,
-} from './sheet.ts'
+} from './position.ts'
+import type { Compare } from './schemas.ts'
 
 /** Adds what differs between two objects. */
-export function compareObjects(spot: Spot, old: Merged, next: Merged, compare: Compare): void {
+export function compareObjects(position: Position, old: Merged, next: Merged, compare: Compare): void {
   const at = { old: old.place, new: next.place }
   for (const [name, held] of old.properties) {
     const other = next.properties.get(name)
-    if (other) compareHeld(spot, held, other, compare)
-    else propertyRemoved(spotOf(spot, held), held.property, at)
+    if (other) compareHeld(position, held, other, compare)
+    else propertyRemoved(positionOf(position, held), held.property, at)
   }
   for (const [name, held] of next.properties) {
     if (old.properties.has(name)) continue
-    propertyAdded(spotOf(spot, held), held.property, at)
+    propertyAdded(positionOf(position, held), held.property, at)
     // It was a member of the map until now.
     if (typeof old.additional === 'object')
       compare(
-        inside(spotOf(spot, held), propertyStep(name), maskOf(spot.mask, held.property)),
+        inside(positionOf(position, held), propertyStep(name), maskOf(position.mask, held.property)),
         old.additional,
         held.property.schema,
       )
   }
-  compareAdditional(spot, old, next, compare)
-  comparePatternProperties(spot, old, next, compare)
-  compareNames(spot, old, next, compare)
+  compareAdditional(position, old, next, compare)
+  comparePatternProperties(position, old, next, compare)
+  compareNames(position, old, next, compare)
   const schemas = [old.objects[0]!, next.objects[0]!] as const
   const least = { name: 'minProperties', side: 'lower' } as const
-  compareBound(spot, ...schemas, {
+  compareBound(position, ...schemas, {
     ...least,
     old: bound(old, 'minProperties'),
     new: bound(next, 'minProperties'),
   })
   const most = { name: 'maxProperties', side: 'upper' } as const
-  compareBound(spot, ...schemas, {
+  compareBound(position, ...schemas, {
     ...most,
     old: bound(old, 'maxProperties'),
     new: bound(next, 'maxProperties'),
@@ -65,15 +65,28 @@ function bound({ objects }: Merged, name: 'minProperties' | 'maxProperties'): nu
 }
 
 /** What one component brings into many is said once, as that component's. */
-function compareHeld(spot: Spot, old: Held, next: Held, compare: Compare): void {
+function compareHeld(position: Position, old: Held, next: Held, compare: Compare): void {
   const [before, after] = [byOwner(old), byOwner(next)]
   const same = before.size === after.size && [...before.keys()].every((owner) => after.has(owner))
   const changed = [...after].find(([owner, all]) => isRequired(all) !== isRequired(before.get(owner) ?? []))
-  comparePresence(same ? spotOf(spot, changed?.[1][0] ?? next) : spot, old.property, next.property)
-  const here = (owner: Spot) => spotWithin(owner, old.property, next.property)
-  if (!same) return compare(here(spot), schemaOf(spot.old, old.declared), schemaOf(spot.next, next.declared))
+  comparePresence(
+    same ? positionOf(position, changed?.[1][0] ?? next) : position,
+    old.property,
+    next.property,
+  )
+  const here = (owner: Position) => positionWithin(owner, old.property, next.property)
+  if (!same)
+    return compare(
+      here(position),
+      schemaOf(position.old, old.declared),
+      schemaOf(position.next, next.declared),
+    )
   for (const [owner, all] of after)
-    compare(here(spotOf(spot, all[0]!)), schemaOf(spot.old, before.get(owner)!), schemaOf(spot.next, all))
+    compare(
+      here(positionOf(position, all[0]!)),
+      schemaOf(position.old, before.get(owner)!),
+      schemaOf(position.next, all),
+    )
 }
 
 const isRequired = (all: readonly Declaration[]): boolean => all.some((each) => each.property.required)
@@ -88,9 +101,9 @@ function byOwner({ declared }: Held): Map<string | undefined, Declaration[]> {
   return owners
 }
 
-function spotOf(spot: Spot, { owner }: Declaration): Spot {
-  if (owner === undefined) return spot
-  return { ...spot, path: '', locate: (path) => ({ kind: 'schema', component: owner, path }) }
+function positionOf(position: Position, { owner }: Declaration): Position {
+  if (owner === undefined) return position
+  return { ...position, path: '', locate: (path) => ({ kind: 'schema', component: owner, path }) }
 }
 
 /** Directions that a property is in: what is read-only is in no request, what is write-only in no response. */
@@ -98,18 +111,18 @@ function maskOf(mask: number, property: Property): number {
   return mask & ~(property.readOnly ? REQUEST : 0) & ~(property.writeOnly ? RESPONSE : 0)
 }
 
-function propertyRemoved(spot: Spot, property: Property, at: { readonly new: Place }): void {
-  const mask = maskOf(spot.mask, property)
-  const subject = subjectOf('old', spot.old, property)
-  const where = inside(spot, propertyStep(property.name), mask)
+function propertyRemoved(position: Position, property: Property, at: { readonly new: Place }): void {
+  const mask = maskOf(position.mask, property)
+  const subject = subjectOf('old', position.old, property)
+  const where = inside(position, propertyStep(property.name), mask)
   const said = `${property.name} is gone`
   found(where, 'property-removed', BOTH, said, { old: property.place, new: at.new }, { subject })
 }
 
-function propertyAdded(spot: Spot, property: Property, at: { readonly old: Place }): void {
-  const mask = maskOf(spot.mask, property)
-  const subject = subjectOf('new', spot.next, property)
-  const where = inside(spot, propertyStep(property.name), mask)
+function propertyAdded(position: Position, property: Property, at: { readonly old: Place }): void {
+  const mask = maskOf(position.mask, property)
+  const subject = subjectOf('new', position.next, property)
+  const where = inside(position, propertyStep(property.name), mask)
   const lines = { old: at.old, new: property.place }
   if (property.required && (mask & REQUEST) !== 0) {
     const said = `${property.name} is new and required`
@@ -117,51 +130,52 @@ function propertyAdded(spot: Spot, property: Property, at: { readonly old: Place
   } else found(where, 'property-added', 0, `${property.name} is new`, lines, { subject })
 }
 
-function comparePresence(spot: Spot, a: Property, b: Property): void {
-  const here = spotWithin(spot, a, b)
+function comparePresence(position: Position, a: Property, b: Property): void {
+  const here = positionWithin(position, a, b)
   if (!a.required && b.required) found(here, 'property-required', NARROWING, 'is required now', places(a, b))
   if (a.required && !b.required) found(here, 'property-optional', WIDENING, 'may be absent now', places(a, b))
-  compareAccess(inside(spot, propertyStep(b.name)), a, b)
+  compareAccess(inside(position, propertyStep(b.name)), a, b)
 }
 
 /** In the directions that both are in. */
-const spotWithin = (spot: Spot, a: Property, b: Property): Spot =>
-  inside(spot, propertyStep(b.name), maskOf(spot.mask, a) & maskOf(spot.mask, b))
+const positionWithin = (position: Position, a: Property, b: Property): Position =>
+  inside(position, propertyStep(b.name), maskOf(position.mask, a) & maskOf(position.mask, b))
 
-function compareAccess(spot: Spot, a: Property, b: Property): void {
+function compareAccess(position: Position, a: Property, b: Property): void {
   const access = ({ readOnly, writeOnly }: Property) =>
     readOnly ? 'read-only' : writeOnly ? 'write-only' : 'read and written'
   if (access(a) === access(b)) return
   const lost = (b.readOnly && !a.readOnly ? REQUEST : 0) | (b.writeOnly && !a.writeOnly ? RESPONSE : 0)
   // What becomes writable and is required is missing from the requests that callers send.
   const owed = a.readOnly && !b.readOnly && b.required ? REQUEST : 0
-  found(spot, 'access-changed', lost | owed, `is ${access(b)}, not ${access(a)}`, places(a, b))
+  found(position, 'access-changed', lost | owed, `is ${access(b)}, not ${access(a)}`, places(a, b))
 }
 
 /** Properties that are not listed: none (closed), of a schema (a map), any (open). */
-function compareAdditional(spot: Spot, old: Merged, next: Merged, compare: Compare): void {
+function compareAdditional(position: Position, old: Merged, next: Merged, compare: Compare): void {
   const [a, b] = [old.additional, next.additional]
   const at = { old: old.objects[0]!.place, new: next.objects[0]!.place }
-  if (typeof a === 'object' && typeof b === 'object') return compare(inside(spot, '{}'), a, b)
+  if (typeof a === 'object' && typeof b === 'object') return compare(inside(position, '{}'), a, b)
   if (a === b) return
   if (typeof b === 'object') {
     const breaks = a === 'closed' ? WIDENING : NARROWING
-    return found(spot, 'map-added', breaks, 'properties that are not listed have a schema now', at)
+    return found(position, 'map-added', breaks, 'properties that are not listed have a schema now', at)
   }
   if (typeof a === 'object') {
     const breaks = b === 'closed' ? BOTH : WIDENING
-    return found(spot, 'map-removed', breaks, 'properties that are not listed have no schema now', at)
+    return found(position, 'map-removed', breaks, 'properties that are not listed have no schema now', at)
   }
   // Nobody sends a reader what no document declares, so an object that opens surprises no reader.
-  if (b === 'closed') found(spot, 'object-closed', NARROWING, 'refuses properties that are not listed', at)
-  else found(spot, 'object-opened', 0, 'no longer refuses properties that are not listed', at)
+  if (b === 'closed')
+    found(position, 'object-closed', NARROWING, 'refuses properties that are not listed', at)
+  else found(position, 'object-opened', 0, 'no longer refuses properties that are not listed', at)
 }
 
-function comparePatternProperties(spot: Spot, old: Merged, next: Merged, compare: Compare): void {
+function comparePatternProperties(position: Position, old: Merged, next: Merged, compare: Compare): void {
   const patternsOf = ({ objects }: Merged) =>
     new Map(objects.flatMap((each) => each.patterns).map(({ pattern, schema }) => [pattern, schema]))
   const [was, is] = [patternsOf(old), patternsOf(next)]
-  const step = (pattern: string) => inside(spot, `{${pattern}}`)
+  const step = (pattern: string) => inside(position, `{${pattern}}`)
   for (const [pattern, schema] of was) {
     const other = is.get(pattern)
     if (other) compare(step(pattern), schema, other)
@@ -179,10 +193,10 @@ function comparePatternProperties(spot: Spot, old: Merged, next: Merged, compare
   }
 }
 
-function compareNames(spot: Spot, old: Merged, next: Merged, compare: Compare): void {
+function compareNames(position: Position, old: Merged, next: Merged, compare: Compare): void {
   const namesOf = ({ objects }: Merged) => objects.flatMap((each) => each.propertyNames ?? [])[0]
   const [a, b] = [namesOf(old), namesOf(next)]
-  const here = inside(spot, '{name}')
+  const here = inside(position, '{name}')
   if (a && b) compare(here, a, b)
   else if (b)
     found(here, 'type-narrowed', NARROWING, 'names have a rule now', { old: old.place, new: b.place })

@@ -6,14 +6,22 @@
 import type { Place } from '../diagnostics/place.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import type { Location } from './difference.ts'
+import {
+  BOTH,
+  type Edge,
+  emptyFindings,
+  type Finding,
+  type Findings,
+  type Pair,
+  RESPONSE,
+} from './position.ts'
 import { compareSchemas } from './schemas.ts'
-import { BOTH, type Edge, emptySheet, type Finding, type Pair, RESPONSE, type Sheet } from './sheet.ts'
 
 /** What one operation or event leads to itself, before any component. */
 export interface Root {
   /** Id of the operation or name of the event; empty for what belongs to none. */
   readonly use: string
-  readonly sheet: Sheet
+  readonly collected: Findings
 }
 
 export interface Located extends Finding {
@@ -23,7 +31,7 @@ export interface Located extends Finding {
 }
 
 interface Node extends Pair {
-  readonly sheet: Sheet
+  readonly collected: Findings
   directions: number
   readonly uses: Set<string>
 }
@@ -43,18 +51,18 @@ export function findAll(old: Api, next: Api, roots: readonly Root[]): Located[] 
   const graph = createGraph(old, next)
   const reached = spread(graph, roots)
   const located: Located[] = []
-  for (const { use, sheet } of roots)
-    for (const finding of sheet.findings)
+  for (const { use, collected } of roots)
+    for (const finding of collected.findings)
       located.push({ ...finding, directions: finding.mask, uses: use === '' ? [] : [use] })
   for (const node of reached) {
-    for (const finding of node.sheet.findings) {
+    for (const finding of node.collected.findings) {
       const directions = finding.mask & node.directions
       if (directions !== 0) located.push({ ...finding, directions, uses: usesOf(node) })
     }
   }
   for (const each of replacedIn(roots, reached)) {
     const directions = each.mask & ('use' in each.from ? BOTH : each.from.directions)
-    const finding = directions === 0 ? undefined : judgeReplaced(graph, each)
+    const finding = directions === 0 ? undefined : checkReplaced(graph, each)
     if (finding)
       located.push({ ...finding, directions, uses: 'use' in each.from ? [each.from.use] : usesOf(each.from) })
   }
@@ -71,25 +79,26 @@ function createGraph(old: Api, next: Api): Graph {
     const key = `${pair.old}\n${pair.new}`
     const known = nodes.get(key)
     if (known) return known
-    const node: Node = { ...pair, sheet: comparePair(old, next, pair), directions: 0, uses: new Set() }
+    const node: Node = { ...pair, collected: comparePair(old, next, pair), directions: 0, uses: new Set() }
     nodes.set(key, node)
     return node
   }
 }
 
-function comparePair(old: Api, next: Api, pair: Pair): Sheet {
-  const sheet = emptySheet()
+function comparePair(old: Api, next: Api, pair: Pair): Findings {
+  const collected = emptyFindings()
   const [a, b]: (Schema | undefined)[] = [old.schemas.get(pair.old), next.schemas.get(pair.new)]
   const locate = (path: string): Location => ({ kind: 'schema', component: pair.new, path })
-  if (a && b) compareSchemas({ old, next, sheet, mask: BOTH, path: '', locate }, a, b)
-  return sheet
+  if (a && b) compareSchemas({ old, next, collected, mask: BOTH, path: '', locate }, a, b)
+  return collected
 }
 
 /** Carries directions along the edges until nothing is new, then the uses of those that found something. */
 function spread(graph: Graph, roots: readonly Root[]): Set<Node> {
   const reached = new Set<Node>()
   const waiting: { readonly edge: Edge; readonly mask: number }[] = []
-  for (const { sheet } of roots) for (const edge of sheet.edges) waiting.push({ edge, mask: edge.mask })
+  for (const { collected } of roots)
+    for (const edge of collected.edges) waiting.push({ edge, mask: edge.mask })
   for (let at = 0; at < waiting.length; at++) {
     const { edge, mask } = waiting[at]!
     if (edge.replaced) continue
@@ -97,7 +106,8 @@ function spread(graph: Graph, roots: readonly Root[]): Set<Node> {
     if ((node.directions | mask) === node.directions) continue
     node.directions |= mask
     reached.add(node)
-    for (const inner of node.sheet.edges) waiting.push({ edge: inner, mask: inner.mask & node.directions })
+    for (const inner of node.collected.edges)
+      waiting.push({ edge: inner, mask: inner.mask & node.directions })
   }
   carryUses(graph, roots, reached)
   return reached
@@ -107,7 +117,7 @@ function spread(graph: Graph, roots: readonly Root[]): Set<Node> {
 function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<Node>): void {
   const into = new Map<Node, (Node | Root)[]>()
   const record = (from: Node | Root) => {
-    for (const { pair, replaced } of from.sheet.edges) {
+    for (const { pair, replaced } of from.collected.edges) {
       if (replaced) continue
       const node = graph(pair)
       const list = into.get(node)
@@ -119,7 +129,7 @@ function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<No
   for (const node of reached) record(node)
   const order = new Map(roots.map((root, index) => [root.use, index]))
   const wanted = (node: Node) =>
-    node.sheet.findings.length > 0 || node.sheet.edges.some((edge) => edge.replaced !== undefined)
+    node.collected.findings.length > 0 || node.collected.edges.some((edge) => edge.replaced !== undefined)
   for (const node of reached) {
     if (!wanted(node)) continue
     const uses = new Set<string>()
@@ -134,22 +144,22 @@ function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<No
 
 function replacedIn(roots: readonly Root[], reached: ReadonlySet<Node>): Replaced[] {
   return [...roots, ...reached].flatMap((from) =>
-    from.sheet.edges.flatMap(({ pair, mask, replaced }) =>
+    from.collected.edges.flatMap(({ pair, mask, replaced }) =>
       replaced ? [{ ...replaced, pair, mask, from }] : [],
     ),
   )
 }
 
 /**
- * Two components under one reference are one difference where they judge differently, and none where they judge
+ * Two components under one reference are one difference where they check differently, and none where they check
  * alike. What would be dropped by derivation inside one component is not derivable between two.
  */
-function judgeReplaced(graph: Graph, { at, old, new: next, pair, mask }: Replaced): Finding | undefined {
+function checkReplaced(graph: Graph, { at, old, new: next, pair, mask }: Replaced): Finding | undefined {
   const seen = new Set<Node>([graph(pair)])
   const findings: Finding[] = []
   for (const node of seen) {
-    findings.push(...node.sheet.findings)
-    for (const edge of node.sheet.edges) seen.add(graph(edge.pair))
+    findings.push(...node.collected.findings)
+    for (const edge of node.collected.edges) seen.add(graph(edge.pair))
   }
   if (findings.length === 0) return undefined
   const breaks = findings.reduce(

@@ -2,7 +2,7 @@
 
 import { formatLocation, type Location, type Proposal } from './difference.ts'
 import type { Located } from './pairs.ts'
-import { propertyStep, type Subject } from './sheet.ts'
+import { propertyStep, type Subject } from './position.ts'
 
 interface Named extends Located {
   readonly subject: Subject

@@ -4,7 +4,7 @@ import type { Api, Operation, SecurityRequirement } from '../ir/model.ts'
 import { isObject } from '../ir/source.ts'
 import type { DifferenceCode } from './difference.ts'
 import type { Root } from './pairs.ts'
-import { type Desk, emptySheet, found, places, REQUEST, RESPONSE, spotAt } from './sheet.ts'
+import { type DocumentPair, emptyFindings, found, places, positionAt, REQUEST, RESPONSE } from './position.ts'
 
 /** Whoever was let in by the one list is let in by the other. */
 function admitsAll(list: readonly SecurityRequirement[], callers: readonly SecurityRequirement[]): boolean {
@@ -30,15 +30,15 @@ const nameOf = (list: readonly SecurityRequirement[]): string =>
     .map((schemes) => schemes.join(' and ') || 'nothing')
     .join(', or ') || 'nothing'
 
-export function compareSecurity(desk: Desk, a: Operation, b: Operation): void {
-  const spot = spotAt(desk, REQUEST, () => ({ kind: 'security', operation: b.id }))
+export function compareSecurity(pair: DocumentPair, a: Operation, b: Operation): void {
+  const position = positionAt(pair, REQUEST, () => ({ kind: 'security', operation: b.id }))
   const said = `asks for ${nameOf(b.security)}, not ${nameOf(a.security)}`
-  const names = renamedSchemes(desk.old, desk.next)
+  const names = renamedSchemes(pair.old, pair.next)
   const before = a.security.map((each) =>
     Object.fromEntries(Object.entries(each).map(([name, scopes]) => [names.get(name) ?? name, scopes])),
   )
-  if (!admitsAll(b.security, before)) found(spot, 'security-tightened', REQUEST, said, places(a, b))
-  else if (!admitsAll(before, b.security)) found(spot, 'security-loosened', 0, said, places(a, b))
+  if (!admitsAll(b.security, before)) found(position, 'security-tightened', REQUEST, said, places(a, b))
+  else if (!admitsAll(before, b.security)) found(position, 'security-loosened', 0, said, places(a, b))
 }
 
 /** Extensions that keep callers out when they are there, and those that let more in. */
@@ -48,23 +48,23 @@ const LET_IN = ['x-publishable']
 const SCOPES = ['any', 'read', 'write', 'admin']
 
 /** What the operation's extensions ask of callers beside OpenAPI's own words. */
-export function compareRequirements(desk: Desk, a: Operation, b: Operation): void {
+export function compareRequirements(pair: DocumentPair, a: Operation, b: Operation): void {
   const changed = (name: string) => JSON.stringify(a.extensions[name]) !== JSON.stringify(b.extensions[name])
   const report = (name: string, code: DifferenceCode, breaks: number) => {
     const mask = code === 'pagination-changed' ? RESPONSE : REQUEST
-    const spot = spotAt(desk, mask, () => ({ kind: 'extension', operation: b.id, name }))
+    const position = positionAt(pair, mask, () => ({ kind: 'extension', operation: b.id, name }))
     const [was, is] = [a.extensions[name], b.extensions[name]].map((value) => value ?? 'absent')
-    found(spot, code, breaks, `${name} is ${String(is)}, not ${String(was)}`, places(a, b))
+    found(position, code, breaks, `${name} is ${String(is)}, not ${String(was)}`, places(a, b))
   }
-  const judge = (name: string, tightened: boolean) => {
+  const check = (name: string, tightened: boolean) => {
     if (tightened) report(name, 'requirement-tightened', REQUEST)
     else report(name, 'requirement-loosened', 0)
   }
-  for (const name of KEEP_OUT.filter(changed)) judge(name, b.extensions[name] !== undefined)
-  for (const name of LET_IN.filter(changed)) judge(name, b.extensions[name] === undefined)
+  for (const name of KEEP_OUT.filter(changed)) check(name, b.extensions[name] !== undefined)
+  for (const name of LET_IN.filter(changed)) check(name, b.extensions[name] === undefined)
   if (changed('x-scope')) {
     const rank = ({ extensions }: Operation) => SCOPES.indexOf(String(extensions['x-scope'] ?? 'any'))
-    judge('x-scope', rank(b) > rank(a))
+    check('x-scope', rank(b) > rank(a))
   }
   // Another bucket, not less of one: figures are in no document.
   if (changed('x-rate-limit')) report('x-rate-limit', 'limit-changed', 0)
@@ -76,21 +76,21 @@ const schemesUsed = ({ operations }: Api): Set<string> =>
 
 /** Where a key is sent, and of what kind it is: of the schemes that operations of both versions ask for. */
 export function compareSchemes(old: Api, next: Api): Root {
-  const sheet = emptySheet()
+  const collected = emptyFindings()
   const [used, stillUsed] = [schemesUsed(old), schemesUsed(next)]
   const names = renamedSchemes(old, next)
   for (const [name, scheme] of Object.entries(old.securitySchemes)) {
     // What an operation asks for instead, or no longer, is said of the operation.
     if (!used.has(name) || !stillUsed.has(names.get(name) ?? name)) continue
-    const spot = spotAt({ old, next, sheet }, REQUEST, () => ({ kind: 'security-scheme', name }))
+    const position = positionAt({ old, next, collected }, REQUEST, () => ({ kind: 'security-scheme', name }))
     const now = next.securitySchemes[names.get(name) ?? name]
-    if (now === undefined) found(spot, 'security-scheme-removed', REQUEST, 'is gone', places(old, next))
+    if (now === undefined) found(position, 'security-scheme-removed', REQUEST, 'is gone', places(old, next))
     else {
       const [was, is] = [credentialOf(scheme), credentialOf(now)]
       const lost = was.filter((each) => !is.includes(each))
       if (lost.length > 0)
         found(
-          spot,
+          position,
           'security-scheme-changed',
           REQUEST,
           `is ${is.join(', ')}, not ${was.join(', ')}`,
@@ -98,7 +98,7 @@ export function compareSchemes(old: Api, next: Api): Root {
         )
     }
   }
-  return { use: '', sheet }
+  return { use: '', collected }
 }
 
 /** What is called otherwise and asks for the same. */

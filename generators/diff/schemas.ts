@@ -1,6 +1,6 @@
 /**
- * Comparing two schemas by what they judge. References to the same component are not followed here: they become
- * edges, and the pair of components is compared once, whoever refers to it. Prose, examples and order judge nothing.
+ * Comparing two schemas by what they check. References to the same component are not followed here: they become
+ * edges, and the pair of components is compared once, whoever refers to it. Prose, examples and order check nothing.
  */
 
 import type { IntersectionSchema, Scalar, Schema } from '../ir/model.ts'
@@ -11,28 +11,39 @@ import { areUntyped, compareKeywords, compareTyping, compareUntyped } from './ke
 import { pairUp } from './match.ts'
 import { merge } from './merge.ts'
 import { compareObjects } from './objects.ts'
-import { BOTH, found, NARROWING, places, REQUEST, type Spot, shapeOf, targetOf, WIDENING } from './sheet.ts'
+import {
+  BOTH,
+  found,
+  NARROWING,
+  type Position,
+  places,
+  REQUEST,
+  shapeOf,
+  targetOf,
+  WIDENING,
+} from './position.ts'
 import { compareUnions } from './unions.ts'
 
-/** Adds what differs between two schemas to the spot's sheet. */
-export function compareSchemas(spot: Spot, before: Schema, after: Schema): void {
+/** Adds what differs between two schemas to the position's findings. */
+export function compareSchemas(position: Position, before: Schema, after: Schema): void {
   const old = unwrap(before)
   const next = unwrap(after)
-  if (old.kind === 'ref' && next.kind === 'ref') return compareReferences(spot, old, next)
-  const a = dereference(spot.old, old)
-  const b = dereference(spot.next, next)
-  compareNull(spot, a, b)
-  compareDefaults(spot, a, b)
-  compareKeywords(spot, a, b)
-  if (areUntyped(a, b)) return compareUntyped(spot, a, b)
-  compareTyping(spot, a, b)
-  const [one, other] = [asEnum(spot.old, a), asEnum(spot.next, b)]
-  if (one && other) return compareEnums(spot, one, other)
+  if (old.kind === 'ref' && next.kind === 'ref') return compareReferences(position, old, next)
+  const a = dereference(position.old, old)
+  const b = dereference(position.next, next)
+  compareNull(position, a, b)
+  compareDefaults(position, a, b)
+  compareKeywords(position, a, b)
+  if (areUntyped(a, b)) return compareUntyped(position, a, b)
+  compareTyping(position, a, b)
+  const [one, other] = [asEnum(position.old, a), asEnum(position.next, b)]
+  if (one && other) return compareEnums(position, one, other)
   const parts = hasUnion(a) || hasUnion(b)
-  if (!parts && (a.kind === 'union' || b.kind === 'union')) return compareUnions(spot, a, b, compareSchemas)
-  if (a.kind === 'intersection' || b.kind === 'intersection') return compareIntersections(spot, a, b)
-  if (a.kind !== b.kind) return compareKinds(spot, a, b)
-  compareAlike(spot, a, b)
+  if (!parts && (a.kind === 'union' || b.kind === 'union'))
+    return compareUnions(position, a, b, compareSchemas)
+  if (a.kind === 'intersection' || b.kind === 'intersection') return compareIntersections(position, a, b)
+  if (a.kind !== b.kind) return compareKinds(position, a, b)
+  compareAlike(position, a, b)
 }
 
 /** `allOf` of one thing is how 3.0 puts prose beside a reference. */
@@ -55,7 +66,7 @@ function unwrapLoose({ members, unheld, ...base }: IntersectionSchema): Schema {
 }
 
 /** What a reference stands for; null beside the reference is null of the target. */
-function dereference(api: Spot['old'], schema: Schema): Schema {
+function dereference(api: Position['old'], schema: Schema): Schema {
   if (schema.kind !== 'ref') return schema
   const target = unwrap(targetOf(api, schema))
   const nullable = schema.nullable || target.nullable
@@ -69,66 +80,69 @@ const hasUnion = (schema: Schema): boolean =>
 
 type Ref = Extract<Schema, { kind: 'ref' }>
 
-function compareReferences(spot: Spot, old: Ref, next: Ref): void {
-  compareNull(spot, old, next)
-  compareDefaults(spot, old, next)
+function compareReferences(position: Position, old: Ref, next: Ref): void {
+  compareNull(position, old, next)
+  compareDefaults(position, old, next)
   const pair = { old: old.name, new: next.name }
   // A name that is gone beside a name that is new: the component was renamed, and is compared as itself.
-  const renamed = !spot.next.schemas.has(old.name) && !spot.old.schemas.has(next.name)
-  if (old.name === next.name || renamed) spot.sheet.edges.push({ pair, mask: spot.mask })
+  const renamed = !position.next.schemas.has(old.name) && !position.old.schemas.has(next.name)
+  if (old.name === next.name || renamed) position.collected.edges.push({ pair, mask: position.mask })
   else
-    spot.sheet.edges.push({
+    position.collected.edges.push({
       pair,
-      mask: spot.mask,
-      replaced: { at: spot.locate(spot.path), ...places(old, next) },
+      mask: position.mask,
+      replaced: { at: position.locate(position.path), ...places(old, next) },
     })
 }
 
-function compareNull(spot: Spot, old: Schema, next: Schema): void {
+function compareNull(position: Position, old: Schema, next: Schema): void {
   if (old.nullable === next.nullable || old.kind === 'any' || next.kind === 'any') return
-  if (next.nullable) found(spot, 'null-added', WIDENING, 'may be null now', places(old, next))
-  else found(spot, 'null-removed', NARROWING, 'may no longer be null', places(old, next))
+  if (next.nullable) found(position, 'null-added', WIDENING, 'may be null now', places(old, next))
+  else found(position, 'null-removed', NARROWING, 'may no longer be null', places(old, next))
 }
 
 /** A default is what an absent member means: it matters to whoever leaves the member out, which is a caller. */
-function compareDefaults(spot: Spot, old: Schema, next: Schema): void {
+function compareDefaults(position: Position, old: Schema, next: Schema): void {
   const [was, is] = [JSON.stringify(old.default), JSON.stringify(next.default)]
   if (was === is) return
   const value = isScalar(old.default) ? old.default : undefined
-  const detail = { mask: spot.mask & REQUEST, ...(value !== undefined && { value }) }
-  if (was === undefined) found(spot, 'default-added', 0, `absence means ${is} now`, places(old, next), detail)
+  const detail = { mask: position.mask & REQUEST, ...(value !== undefined && { value }) }
+  if (was === undefined)
+    found(position, 'default-added', 0, `absence means ${is} now`, places(old, next), detail)
   else if (is === undefined)
-    found(spot, 'default-removed', REQUEST, `absence no longer means ${was}`, places(old, next), detail)
-  else found(spot, 'default-changed', REQUEST, `absence means ${is}, not ${was}`, places(old, next), detail)
+    found(position, 'default-removed', REQUEST, `absence no longer means ${was}`, places(old, next), detail)
+  else
+    found(position, 'default-changed', REQUEST, `absence means ${is}, not ${was}`, places(old, next), detail)
 }
 
 const isScalar = (value: unknown): value is Scalar => value === null || typeof value !== 'object'
 
 /** The two are of one kind, and neither is a reference, a union or an intersection. */
-function compareAlike(spot: Spot, a: Schema, b: Schema): void {
+function compareAlike(position: Position, a: Schema, b: Schema): void {
   if (a.kind === 'object' && b.kind === 'object')
-    return compareObjects(spot, merge(spot.old, [a]), merge(spot.next, [b]), compareSchemas)
-  if (a.kind === 'array' && b.kind === 'array') return compareArrays(spot, a, b, compareSchemas)
-  if (a.kind === 'enum' && b.kind === 'enum') return compareEnums(spot, a, b)
-  if (a.kind === 'string' && b.kind === 'string') return compareStrings(spot, a, b)
-  if (a.kind === 'number' && b.kind === 'number') return compareNumbers(spot, a, b)
+    return compareObjects(position, merge(position.old, [a]), merge(position.next, [b]), compareSchemas)
+  if (a.kind === 'array' && b.kind === 'array') return compareArrays(position, a, b, compareSchemas)
+  if (a.kind === 'enum' && b.kind === 'enum') return compareEnums(position, a, b)
+  if (a.kind === 'string' && b.kind === 'string') return compareStrings(position, a, b)
+  if (a.kind === 'number' && b.kind === 'number') return compareNumbers(position, a, b)
 }
 
-function compareIntersections(spot: Spot, a: Schema, b: Schema): void {
-  const old = merge(spot.old, conjuncts(a))
-  const next = merge(spot.next, conjuncts(b))
-  if (old.isObject && next.isObject) compareObjects(spot, old, next, compareSchemas)
-  else if (next.isObject) found(spot, 'type-narrowed', NARROWING, 'must be an object now', places(a, b))
-  else if (old.isObject) found(spot, 'type-widened', WIDENING, 'need no longer be an object', places(a, b))
+function compareIntersections(position: Position, a: Schema, b: Schema): void {
+  const old = merge(position.old, conjuncts(a))
+  const next = merge(position.next, conjuncts(b))
+  if (old.isObject && next.isObject) compareObjects(position, old, next, compareSchemas)
+  else if (next.isObject) found(position, 'type-narrowed', NARROWING, 'must be an object now', places(a, b))
+  else if (old.isObject)
+    found(position, 'type-widened', WIDENING, 'need no longer be an object', places(a, b))
   const { pairs, alone, left } = pairUp(old.rest, next.rest, [
-    (one, other) => shapeOf(spot.old, one, 3) === shapeOf(spot.next, other, 3),
+    (one, other) => shapeOf(position.old, one, 3) === shapeOf(position.next, other, 3),
     counterparts,
   ])
-  for (const [one, other] of pairs) compareSchemas(spot, one, other)
+  for (const [one, other] of pairs) compareSchemas(position, one, other)
   for (const one of alone)
-    found(spot, 'type-widened', WIDENING, `need no longer be ${describe(one)}`, places(one, b))
+    found(position, 'type-widened', WIDENING, `need no longer be ${describe(one)}`, places(one, b))
   for (const other of left)
-    found(spot, 'type-narrowed', NARROWING, `must also be ${describe(other)}`, places(a, other))
+    found(position, 'type-narrowed', NARROWING, `must also be ${describe(other)}`, places(a, other))
 }
 
 const conjuncts = (schema: Schema): readonly Schema[] =>
@@ -138,12 +152,12 @@ const counterparts = (one: Schema, other: Schema): boolean =>
   one.kind === 'ref' && other.kind === 'ref' ? one.name === other.name : one.kind === other.kind
 
 /** Different kinds: one may still hold all that the other does. */
-function compareKinds(spot: Spot, a: Schema, b: Schema): void {
+function compareKinds(position: Position, a: Schema, b: Schema): void {
   const said = `is ${describe(b)}, not ${describe(a)}`
   if (holds(b, a) && holds(a, b)) return
-  if (holds(b, a)) found(spot, 'type-widened', WIDENING, said, places(a, b))
-  else if (holds(a, b)) found(spot, 'type-narrowed', NARROWING, said, places(a, b))
-  else found(spot, 'type-changed', BOTH, said, places(a, b))
+  if (holds(b, a)) found(position, 'type-widened', WIDENING, said, places(a, b))
+  else if (holds(a, b)) found(position, 'type-narrowed', NARROWING, said, places(a, b))
+  else found(position, 'type-changed', BOTH, said, places(a, b))
 }
 
 /** Whether every value of the narrow schema is surely one of the wide. */

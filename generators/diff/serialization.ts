@@ -3,17 +3,17 @@
 import { partsOf } from '../ir/members.ts'
 import type { Api, Content, Parameter, Schema, Serialization } from '../ir/model.ts'
 import { isObject } from '../ir/source.ts'
-import { found, inside, places, propertyStep, REQUEST, type Spot } from './sheet.ts'
+import { found, inside, type Position, places, propertyStep, REQUEST } from './position.ts'
 
 /** Adds what differs in how a parameter or header is written. @param breaks who reads it. */
-export function compareSerialization(spot: Spot, a: Parameter, b: Parameter, breaks: number): void {
-  const [was, is] = [wordsOf(spot.old, a), wordsOf(spot.next, b)]
+export function compareSerialization(position: Position, a: Parameter, b: Parameter, breaks: number): void {
+  const [was, is] = [wordsOf(position.old, a), wordsOf(position.next, b)]
   if (was !== is)
-    found(spot, 'serialization-changed', breaks, `is written as ${is}, not ${was}`, places(a, b))
+    found(position, 'serialization-changed', breaks, `is written as ${is}, not ${was}`, places(a, b))
   for (const name of ['allowReserved', 'allowEmptyValue'] as const) {
     if (a.in !== 'query' || a.serialization[name] === b.serialization[name]) continue
     const said = b.serialization[name] ? `${name} holds now` : `${name} no longer holds`
-    found(spot, 'serialization-changed', b.serialization[name] ? 0 : breaks, said, places(a, b))
+    found(position, 'serialization-changed', b.serialization[name] ? 0 : breaks, said, places(a, b))
   }
 }
 
@@ -29,20 +29,32 @@ const isCompound = (api: Api, schema: Schema): boolean =>
   partsOf(api, schema).some(({ kind }) => kind === 'array' || kind === 'object' || kind === 'any')
 
 /** Adds what differs in how the properties of a form are written; elsewhere `encoding` means nothing. */
-export function compareEncodings(spot: Spot, a: Content, b: Content): void {
+export function compareEncodings(position: Position, a: Content, b: Content): void {
   if (!isForm(a) || !isForm(b)) return
   for (const name of new Set([...Object.keys(a.encoding), ...Object.keys(b.encoding)])) {
-    const [was, is] = [encodingOf(spot.old, a, name), encodingOf(spot.next, b, name)]
-    const here = inside(spot, propertyStep(name))
+    const [was, is] = [encodingOf(position.old, a, name), encodingOf(position.next, b, name)]
+    const here = inside(position, propertyStep(name))
     const other = (kind: keyof Encoding) => was[kind] !== is[kind]
     if (other('written') || other('headers'))
-      found(here, 'encoding-changed', spot.mask, 'is written another way', places(a, b))
+      found(here, 'encoding-changed', position.mask, 'is written another way', places(a, b))
     const lost = was.types.filter((type) => !is.types.includes(type))
     const more = is.types.filter((type) => !was.types.includes(type))
     if (lost.length > 0)
-      found(here, 'encoding-changed', spot.mask & REQUEST, `is no longer ${lost.join(' or ')}`, places(a, b))
+      found(
+        here,
+        'encoding-changed',
+        position.mask & REQUEST,
+        `is no longer ${lost.join(' or ')}`,
+        places(a, b),
+      )
     if (more.length > 0)
-      found(here, 'encoding-changed', spot.mask & ~REQUEST, `may be ${more.join(' or ')} now`, places(a, b))
+      found(
+        here,
+        'encoding-changed',
+        position.mask & ~REQUEST,
+        `may be ${more.join(' or ')} now`,
+        places(a, b),
+      )
   }
 }
 

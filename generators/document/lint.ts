@@ -46,7 +46,7 @@ export async function findProblems(file: string, text: string, json: unknown): P
 }
 
 /** Of one rule in one document: more of the same tells nobody anything. */
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 /**
  * Adds problems to the report, each at its line.
@@ -62,11 +62,11 @@ export function reportProblems(
   for (const problem of problems) {
     const known = (shown.get(problem.rule) ?? 0) + 1
     shown.set(problem.rule, known)
-    if (known <= MOST_SHOWN) report.add(toDiagnostic(problem, document, strict))
+    if (known <= MAX_SHOWN) report.add(toDiagnostic(problem, document, strict))
   }
   for (const [rule, number] of shown) {
-    if (number <= MOST_SHOWN) continue
-    const message = `${number - MOST_SHOWN} more of these in ${document.file}`
+    if (number <= MAX_SHOWN) continue
+    const message = `${number - MAX_SHOWN} more of these in ${document.file}`
     report.add({ code: rule, severity: 'warning', message })
   }
 }

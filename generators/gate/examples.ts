@@ -30,9 +30,9 @@ export function checkExamples(old: Api, next: Api, changes: readonly LoadedChang
         hint,
         ...placeOf(example, next),
       })
-      const misfits = [...misfit(example, 'old', old), ...misfit(example, 'new', next)]
-      if (misfits.length > 0) {
-        return misfits.map((each) => complain(each, 'correct the example, or the document'))
+      const mismatches = [...mismatch(example, 'old', old), ...mismatch(example, 'new', next)]
+      if (mismatches.length > 0) {
+        return mismatches.map((each) => complain(each, 'correct the example, or the document'))
       }
       if (example.only && !change.lenses.some((lens) => 'loss' in lens && lens.loss !== undefined)) {
         return complain(
@@ -59,19 +59,19 @@ type Judge = (text: string) => boolean
 
 const formats: Readonly<Record<string, Judge>> = Object.fromEntries(
   Object.entries(ajvFormats.fullFormats).flatMap(([name, format]) => {
-    const judge = toJudge(format)
-    return judge ? [[name, judge]] : []
+    const check = toCheck(format)
+    return check ? [[name, check]] : []
   }),
 )
 
-function toJudge(format: unknown): Judge | undefined {
+function toCheck(format: unknown): Judge | undefined {
   if (format instanceof RegExp) return (text) => format.test(text)
   if (typeof format === 'function') return format as Judge
   if (typeof format !== 'object' || format === null || !('validate' in format)) return undefined
-  return toJudge(format.validate)
+  return toCheck(format.validate)
 }
 
-function misfit(example: Example, side: 'old' | 'new', api: Api): string[] {
+function mismatch(example: Example, side: 'old' | 'new', api: Api): string[] {
   if (!api.schemas.has(example.schema)) return [`names no schema of ${api.version}`]
   const pointer = `/components/schemas/${escapePointer(example.schema)}`
   return explain(api.document, pointer, example[side], formats, 3).map(

@@ -82,11 +82,11 @@ export function claimSteps(apis: readonly Api[], changes: readonly LoadedChange[
 }
 
 /** @returns errors; warnings where the family has no folder of changes, since nobody could write one. */
-export function judge(steps: readonly Step[], folders: Folders): Diagnostic[] {
-  return steps.flatMap((step) => judgeStep(step, folders))
+export function check(steps: readonly Step[], folders: Folders): Diagnostic[] {
+  return steps.flatMap((step) => checkStep(step, folders))
 }
 
-function judgeStep({ old, next, changes, claimed }: Step, folders: Folders): Diagnostic[] {
+function checkStep({ old, next, changes, claimed }: Step, folders: Folders): Diagnostic[] {
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)
   return [

@@ -30,7 +30,7 @@ export interface Config {
   readonly stub?: StubConfig
   /**
    * Whether what the toolkit cannot hold, and what breaks a rule of Redocly's, is an error. Without `strict` in the
-   * file it is where handlers serve: judges must not judge less than the document says. Elsewhere it is a warning.
+   * file it is where handlers serve: checks must not check less than the document says. Elsewhere it is a warning.
    */
   readonly strict: boolean
 }

@@ -19,17 +19,17 @@ import { nameVersions } from '../ir/versions.ts'
 import { compare } from '../print/file.ts'
 import type { Config, Emitter } from './config.ts'
 import { checkExtensions, readExtensionRules } from './extensions.ts'
-import { createChores } from './tasks.ts'
+import { createTasks } from './tasks.ts'
 
 /** Hash of the document of each version that was loaded here. */
 const hashes = new WeakMap<Api, string>()
 
-/** Reads and judges the documents, oldest first. What is wrong with them stands in the report. */
+/** Reads and checks the documents, oldest first. What is wrong with them stands in the report. */
 export async function loadApis(config: Config, report: Report): Promise<Api[]> {
   const documents = loadDocuments(config, report)
-  const chores = createChores(openCache(), documents)
+  const tasks = createTasks(openCache(), documents)
   // Redocly gives up on references that lead nowhere or round in circles, so problems wait until `build` has looked.
-  const problems = documents.map((document) => chores.lint(document))
+  const problems = documents.map((document) => tasks.lint(document))
   for (const each of problems) each.catch(() => undefined)
   const types = config.emit.includes('types') || config.emit.includes('client')
   const built = documents.map((document) => buildApi(document, report, config.strict))
@@ -37,7 +37,7 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
   for (const [index, document] of documents.entries()) {
     const api = apis[index]!
     hashes.set(api, document.hash)
-    if (types) prepareTypes(api, chores.types(document))
+    if (types) prepareTypes(api, tasks.types(document))
   }
   checkExtensions(apis, readExtensionRules(config.extensions), report)
   if (!report.diagnostics.some((each) => /^(document|ref)-/.test(each.code))) {

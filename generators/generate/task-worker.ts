@@ -1,19 +1,19 @@
-/** The thread that does chores. */
+/** The thread that does tasks. */
 import { enableCompileCache } from 'node:module'
 import { parentPort } from 'node:worker_threads'
 import { perform } from './task.ts'
-import { type Chore, type ChoreAnswer, END } from './tasks.ts'
+import { END, type Task, type TaskAnswer } from './tasks.ts'
 
 enableCompileCache()
 let last: Promise<void> = Promise.resolve()
-parentPort?.on('message', (chore: Chore | typeof END) => {
-  if (chore === END) parentPort?.close()
-  else last = last.then(async () => parentPort?.postMessage(await answer(chore)))
+parentPort?.on('message', (task: Task | typeof END) => {
+  if (task === END) parentPort?.close()
+  else last = last.then(async () => parentPort?.postMessage(await answer(task)))
 })
 
-async function answer(chore: Chore): Promise<ChoreAnswer> {
+async function answer(task: Task): Promise<TaskAnswer> {
   try {
-    return { result: await perform(chore) }
+    return { result: await perform(task) }
   } catch (error) {
     return { error }
   }

@@ -1,8 +1,8 @@
-/** Doing one chore of a document, in whatever thread. */
-import type { Chore } from './tasks.ts'
+/** Doing one task of a document, in whatever thread. */
+import type { Task } from './tasks.ts'
 
 /** @returns problems as JSON, or types as text. */
-export async function perform({ kind, file, text, json }: Chore): Promise<string> {
+export async function perform({ kind, file, text, json }: Task): Promise<string> {
   if (kind === 'lint') {
     const { findProblems } = await import('../document/lint.ts')
     return JSON.stringify(await findProblems(file, text, json))

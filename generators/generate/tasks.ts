@@ -1,5 +1,5 @@
 /**
- * The two slow chores of a document, each done once for one text: Redocly's rules and openapi-typescript's types.
+ * The two slow tasks of a document, each done once for one text: Redocly's rules and openapi-typescript's types.
  * Large documents go to worker threads, one for each kind, so that both run beside everything else.
  */
 import { Worker } from 'node:worker_threads'
@@ -7,10 +7,10 @@ import { type Cache, hashOf, toolkitHash } from '../cache/cache.ts'
 import type { Problem } from '../document/lint.ts'
 import type { LoadedDocument } from '../document/load.ts'
 
-export type ChoreKind = 'lint' | 'types'
+export type TaskKind = 'lint' | 'types'
 
-export interface Chore {
-  readonly kind: ChoreKind
+export interface Task {
+  readonly kind: TaskKind
   readonly file: string
   /** What `lint` quotes; types are made of the JSON alone. */
   readonly text: string
@@ -22,27 +22,27 @@ export interface Chore {
 export const END = 'end'
 
 /** What a worker answers. */
-export type ChoreAnswer = { readonly result: string } | { readonly error: unknown }
+export type TaskAnswer = { readonly result: string } | { readonly error: unknown }
 
-export interface Chores {
+export interface Tasks {
   lint(document: LoadedDocument): Promise<Problem[]>
   types(document: LoadedDocument): Promise<string>
 }
 
-/** Below this many characters a worker takes longer to start than the chore takes. */
+/** Below this many characters a worker takes longer to start than the task takes. */
 const WORTH_A_WORKER = 150_000
 
 /** @param cache holds what is done. @param documents all that will be asked about. */
-export function createChores(cache: Cache, documents: readonly LoadedDocument[]): Chores {
+export function createTasks(cache: Cache, documents: readonly LoadedDocument[]): Tasks {
   const large = documents.reduce((sum, document) => sum + document.text.length, 0) > WORTH_A_WORKER
-  const workers = new Map<ChoreKind, ChoreWorker>()
-  const perform = async (chore: Chore): Promise<string> => {
-    if (!large) return (await import('./task.ts')).perform(chore)
-    const worker = workers.get(chore.kind) ?? startWorker(() => workers.delete(chore.kind))
-    workers.set(chore.kind, worker)
-    return worker.perform(chore)
+  const workers = new Map<TaskKind, TaskWorker>()
+  const perform = async (task: Task): Promise<string> => {
+    if (!large) return (await import('./task.ts')).perform(task)
+    const worker = workers.get(task.kind) ?? startWorker(() => workers.delete(task.kind))
+    workers.set(task.kind, worker)
+    return worker.perform(task)
   }
-  const once = async (kind: ChoreKind, document: LoadedDocument): Promise<string> => {
+  const once = async (kind: TaskKind, document: LoadedDocument): Promise<string> => {
     // The name of the file stands in nothing that is kept.
     const { file, text, json } = document
     const key = `${kind}-${hashOf(toolkitHash(), text)}`
@@ -58,15 +58,15 @@ export function createChores(cache: Cache, documents: readonly LoadedDocument[])
   }
 }
 
-interface ChoreWorker {
-  perform(chore: Chore): Promise<string>
+interface TaskWorker {
+  perform(task: Task): Promise<string>
 }
 
-/** A thread that takes one chore after the other and ends after the last. @param ended is told of that. */
-function startWorker(ended: () => void): ChoreWorker {
+/** A thread that takes one task after the other and ends after the last. @param ended is told of that. */
+function startWorker(ended: () => void): TaskWorker {
   const worker = new Worker(new URL('./task-worker.ts', import.meta.url))
   const waiting: { resolve: (text: string) => void; reject: (error: unknown) => void }[] = []
-  worker.on('message', (answer: ChoreAnswer) => {
+  worker.on('message', (answer: TaskAnswer) => {
     const first = waiting.shift()
     if (waiting.length === 0) {
       ended()
@@ -80,10 +80,10 @@ function startWorker(ended: () => void): ChoreWorker {
     for (const each of waiting.splice(0)) each.reject(error)
   })
   return {
-    perform: (chore) =>
+    perform: (task) =>
       new Promise((resolve, reject) => {
         waiting.push({ resolve, reject })
-        worker.postMessage(chore)
+        worker.postMessage(task)
       }),
   }
 }

@@ -16,17 +16,17 @@ export function isStream(operation: Operation): boolean {
   )
 }
 
-/** The items of a batch are judged one by one by whoever handles it: here they may be anything. */
-export function isJudgedEach(schema: Schema): boolean {
+/** The items of a batch are checked one by one by whoever handles it: here they may be anything. */
+export function isValidatedEach(schema: Schema): boolean {
   return schema.extensions['x-judged'] === 'each'
 }
 
-/** The array of a batch body whose items are judged one by one, if it is one. */
-export function judgedArray(api: Api, body: Schema): { property: string; items: Schema } | undefined {
+/** The array of a batch body whose items are checked one by one, if it is one. */
+export function validatedArray(api: Api, body: Schema): { property: string; items: Schema } | undefined {
   const object = body.kind === 'ref' ? api.schemas.get(body.name) : body
   if (object?.kind !== 'object') return undefined
   for (const { name, schema } of object.properties) {
-    if (schema.kind === 'array' && isJudgedEach(schema)) return { property: name, items: schema.items }
+    if (schema.kind === 'array' && isValidatedEach(schema)) return { property: name, items: schema.items }
   }
   return undefined
 }

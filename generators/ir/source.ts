@@ -18,7 +18,7 @@ export interface Reader {
   readonly document: LoadedDocument
   readonly report: Report
   readonly openapi30: boolean
-  /** Whether what cannot be held is an error: a family that serves with these judges must not judge less than it says. */
+  /** Whether what cannot be held is an error: a family that serves with these checks must not check less than it says. */
   readonly strict: boolean
   /** What references lead to, by address, anchor or pointer. */
   readonly references: References
@@ -97,7 +97,7 @@ export function complain(source: Source, code: string, message: string, hint?: s
   report(source, 'error', code, message, hint)
 }
 
-/** Reports something that is left out: an error where judges serve, a warning where they are only printed. */
+/** Reports something that is left out: an error where checks serve, a warning where they are only printed. */
 export function leaveOut(source: Source, code: string, message: string, hint: string): void {
   report(source, source.reader.strict ? 'error' : 'warning', code, message, hint)
 }

@@ -1,7 +1,7 @@
 /** What names in output stand for, and where documents have it. */
 
 import type { Place } from '../diagnostics/place.ts'
-import { judgedOf } from '../emit/validators/names.ts'
+import { validatedOf } from '../emit/validators/names.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { walk } from '../ir/walk.ts'
 
@@ -16,7 +16,7 @@ export type Owners = ReadonlyMap<string, Owner>
 /** @returns all that output calls by a name of a version's document. */
 export function ownersOf(api: Api): Owners {
   const owners = new Map<string, Owner>()
-  for (const [name, schema] of [...judgedOf(api).schemas, ...api.schemas])
+  for (const [name, schema] of [...validatedOf(api).schemas, ...api.schemas])
     owners.set(name, { place: schema.place, inside: namesInside(schema) })
   for (const { id, path, place, parameters } of api.operations) {
     const inside = new Map(parameters.map((parameter) => [parameter.name, parameter.place]))

@@ -212,6 +212,6 @@ function declaredOn(line: string): string[] {
     .flatMap((name) => [
       name,
       name.replace(/\$.*$/, ''),
-      name.replace(/_(?:query_)?(?:down|up|fromHead|toHead)(?:_.*)?$/, ''),
+      name.replace(/_(?:query_)?(?:down|up|fromCanonical|toCanonical)(?:_.*)?$/, ''),
     ])
 }

@@ -28,7 +28,7 @@ interface At {
 }
 
 const DEEPEST = 6
-const MOST_ITEMS = 3
+const MAX_ITEMS = 3
 
 /** @returns a maker of arbitraries; arbitraries of components are made once. */
 export function arbitrariesOf(source: Source): (schema: Schema) => fc.Arbitrary<unknown> {
@@ -60,7 +60,7 @@ function buildBare(builder: Builder, schema: Schema, at: At): fc.Arbitrary<unkno
       return enums(builder, schema.values, at)
     case 'array': {
       const minLength = schema.minItems ?? 0
-      const roomy = at.depth < DEEPEST ? Math.max(minLength, MOST_ITEMS) : minLength
+      const roomy = at.depth < DEEPEST ? Math.max(minLength, MAX_ITEMS) : minLength
       const items = build(builder, schema.items, inner(at))
       const bounds = { minLength, maxLength: Math.min(schema.maxItems ?? roomy, roomy) }
       return schema.uniqueItems

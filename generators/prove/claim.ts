@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import type { Place } from '../diagnostics/place.ts'
 
-export type ProofCode = 'proof-throws' | 'proof-unsteady' | 'proof-misfit' | 'proof-round-trip'
+export type ProofCode = 'proof-throws' | 'proof-unsteady' | 'proof-mismatch' | 'proof-round-trip'
 
 export interface Fault {
   readonly code: ProofCode
@@ -16,7 +16,7 @@ export interface Claim {
   readonly values: fc.Arbitrary<unknown>
   /** The file of the change that it is about; absent for what several changes make together. */
   readonly file?: string
-  judge(value: unknown): Fault | undefined
+  check(value: unknown): Fault | undefined
 }
 
 export interface Refutation extends Fault {
@@ -34,17 +34,17 @@ export interface Search {
 
 /** @returns the smallest value found that the claim does not hold of. */
 export function refute(claim: Claim, { runs, seed, limit }: Search): Refutation | undefined {
-  const property = fc.property(claim.values, (value) => judgeOf(claim, value) === undefined)
+  const property = fc.property(claim.values, (value) => checkOf(claim, value) === undefined)
   const result = fc.check(property, { numRuns: runs, seed, interruptAfterTimeLimit: limit })
   if (!result.failed || !result.counterexample) return undefined
   const [counterexample] = result.counterexample
-  const fault = judgeOf(claim, counterexample)
+  const fault = checkOf(claim, counterexample)
   return fault && { ...fault, claim, counterexample }
 }
 
-function judgeOf(claim: Claim, value: unknown): Fault | undefined {
+function checkOf(claim: Claim, value: unknown): Fault | undefined {
   try {
-    return claim.judge(value)
+    return claim.check(value)
   } catch (error) {
     return { code: 'proof-throws', message: `throws ${String(error)}` }
   }

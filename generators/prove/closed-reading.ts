@@ -7,16 +7,16 @@ import type { Place } from '../diagnostics/place.ts'
 import type { Api, ObjectSchema, Property, Schema } from '../ir/model.ts'
 import { shapeOf } from '../translate/shape.ts'
 
-export interface Misfit {
+export interface Mismatch {
   readonly place: Place
   readonly field: string
   readonly issue: string
 }
 
 /** @returns the first fault, or undefined when the value fits. */
-export function misfit(api: Api, schema: Schema, value: unknown, field = ''): Misfit | undefined {
+export function mismatch(api: Api, schema: Schema, value: unknown, field = ''): Mismatch | undefined {
   if (value === null && schema.nullable) return undefined
-  const fault = (issue: string): Misfit => ({ place: schema.place, field, issue })
+  const fault = (issue: string): Mismatch => ({ place: schema.place, field, issue })
   switch (schema.kind) {
     case 'any':
       return undefined
@@ -37,20 +37,20 @@ export function misfit(api: Api, schema: Schema, value: unknown, field = ''): Mi
         ? undefined
         : fault(`has no member ${JSON.stringify(value)}`)
     case 'array':
-      return misfitOfList(api, schema, value, field)
+      return mismatchOfList(api, schema, value, field)
     case 'object':
-      return misfitOfObject(api, schema, schema.properties, value, field)
+      return mismatchOfObject(api, schema, schema.properties, value, field)
     case 'union': {
-      const faults = schema.members.map((member) => misfit(api, member, value, field))
+      const faults = schema.members.map((member) => mismatch(api, member, value, field))
       const deepest = faults.toSorted((a, b) => (b?.field.length ?? 0) - (a?.field.length ?? 0))[0]
       return faults.includes(undefined) ? undefined : deepest
     }
     case 'intersection': {
       const properties = [...(shapeOf(schema, api, new Set())?.properties.values() ?? [])]
-      return misfitOfObject(api, schema, properties, value, field)
+      return mismatchOfObject(api, schema, properties, value, field)
     }
     case 'ref':
-      return misfit(api, api.schemas.get(schema.name)!, value, field)
+      return mismatch(api, api.schemas.get(schema.name)!, value, field)
   }
 }
 
@@ -88,31 +88,31 @@ function fitsFormat(format: unknown, value: string): boolean {
   return true
 }
 
-function misfitOfList(
+function mismatchOfList(
   api: Api,
   schema: Extract<Schema, { kind: 'array' }>,
   value: unknown,
   field: string,
-): Misfit | undefined {
-  const fault = (issue: string): Misfit => ({ place: schema.place, field, issue })
+): Mismatch | undefined {
+  const fault = (issue: string): Mismatch => ({ place: schema.place, field, issue })
   if (!Array.isArray(value)) return fault('must be a list')
   if (value.length < (schema.minItems ?? 0)) return fault('has too few members')
   if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) return fault('has too many members')
   for (const [index, item] of value.entries()) {
-    const found = misfit(api, schema.items, item, `${field}[${index}]`)
+    const found = mismatch(api, schema.items, item, `${field}[${index}]`)
     if (found) return found
   }
   return undefined
 }
 
-function misfitOfObject(
+function mismatchOfObject(
   api: Api,
   schema: Schema,
   properties: readonly Property[],
   value: unknown,
   field: string,
-): Misfit | undefined {
-  const fault = (issue: string): Misfit => ({ place: schema.place, field, issue })
+): Mismatch | undefined {
+  const fault = (issue: string): Mismatch => ({ place: schema.place, field, issue })
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return fault('must be an object')
   const given = value as Record<string, unknown>
   const below = (name: string) => (field === '' ? name : `${field}.${name}`)
@@ -123,7 +123,7 @@ function misfitOfObject(
         return { place: property.place, field: below(property.name), issue: 'is missing' }
       continue
     }
-    const found = misfit(api, property.schema, given[property.name], below(property.name))
+    const found = mismatch(api, property.schema, given[property.name], below(property.name))
     if (found) return found
   }
   const rest = (schema as Partial<ObjectSchema>).additional
@@ -132,7 +132,7 @@ function misfitOfObject(
   for (const name of Object.keys(given)) {
     if (declared.has(name)) continue
     if (typeof rest !== 'object') return { ...fault('is not declared'), field: below(name) }
-    const found = misfit(api, rest, given[name], below(name))
+    const found = mismatch(api, rest, given[name], below(name))
     if (found) return found
   }
   return undefined

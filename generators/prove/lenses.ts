@@ -12,7 +12,7 @@ import { directionOf, schemaAt } from '../translate/inline-place.ts'
 import type { Direction } from '../translate/model.ts'
 import { shapeOf } from '../translate/shape.ts'
 import { type Claim, elsewhere, type Fault, freeze } from './claim.ts'
-import { misfit } from './closed-reading.ts'
+import { mismatch } from './closed-reading.ts'
 
 /** Two adjacent versions, the changes between them, and what makes values of each. */
 export interface Sides {
@@ -112,7 +112,7 @@ export function valueWay(
   return {
     values: withNull ? values : values.filter((value) => value !== null),
     turn,
-    fits: (result) => describe(misfit(api, to.schema, sent(result))),
+    fits: (result) => describe(mismatch(api, to.schema, sent(result))),
   }
 }
 
@@ -141,7 +141,7 @@ function groupWay(
       for (const each of to) {
         const value = given?.[each.name]
         if (value === undefined && each.required) return `${each.name} is missing`
-        const found = value === undefined ? undefined : misfit(api, each.schema, value, each.name)
+        const found = value === undefined ? undefined : mismatch(api, each.schema, value, each.name)
         if (found) return describe(found)
       }
       return undefined
@@ -152,7 +152,7 @@ function groupWay(
 const sent = (value: unknown): unknown =>
   value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 
-export const describe = (found: ReturnType<typeof misfit>): string | undefined =>
+export const describe = (found: ReturnType<typeof mismatch>): string | undefined =>
   found && `${found.place.file}:${found.place.line} ${found.field || 'the value'} ${found.issue}`
 
 interface Lossy {
@@ -173,13 +173,13 @@ export function bothWays(
       way: 'up',
       name: `${name} up`,
       values: up.values,
-      judge: (value) => judgeWay(value, up, down, 'up', lossy),
+      check: (value) => checkWay(value, up, down, 'up', lossy),
     },
     {
       way: 'down',
       name: `${name} down`,
       values: down.values,
-      judge: (value) => judgeWay(value, down, up, 'down', lossy),
+      check: (value) => checkWay(value, down, up, 'down', lossy),
     },
   ]
   return claims.filter((each) => ways.includes(each.way))
@@ -187,7 +187,7 @@ export function bothWays(
 
 const unsent = (way: Way): Way => ({ ...way, fits: () => undefined })
 
-function judgeWay(
+function checkWay(
   value: unknown,
   there: Way,
   back: Way,
@@ -246,7 +246,7 @@ export function call(
   const wrong = fits(result)
   return wrong === undefined
     ? { result }
-    : { code: 'proof-misfit', message: `${direction} gives ${told(result)}: ${wrong}` }
+    : { code: 'proof-mismatch', message: `${direction} gives ${told(result)}: ${wrong}` }
 }
 
 function dropClaims(
@@ -263,13 +263,13 @@ function dropClaims(
     fits: (result: unknown) =>
       result === undefined && !before.required
         ? undefined
-        : describe(misfit(sides.old, before.schema, sent(result))),
+        : describe(mismatch(sides.old, before.schema, sent(result))),
   }
-  const judge = (value: unknown): Fault | undefined => {
+  const check = (value: unknown): Fault | undefined => {
     const called = call(way, value, 'down')
     return 'code' in called ? called : undefined
   }
-  return [{ name: `${name} down`, values: sides.makers.down({ ...after, nullable: false }), judge }]
+  return [{ name: `${name} down`, values: sides.makers.down({ ...after, nullable: false }), check }]
 }
 
 function filterClaims(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Claim[] {
@@ -285,13 +285,13 @@ function filterClaims(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Cl
       if (!Array.isArray(result)) return 'it must be a list'
       if (result.length === 0) return 'it matches nothing'
       for (const each of result) {
-        const found = misfit(sides.next, after.schema, each)
+        const found = mismatch(sides.next, after.schema, each)
         if (found) return describe(found)
       }
       return undefined
     },
   }
-  const judge = (value: unknown): Fault | undefined => {
+  const check = (value: unknown): Fault | undefined => {
     const called = call(way, value, 'up')
     return 'code' in called ? called : undefined
   }
@@ -299,7 +299,7 @@ function filterClaims(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Cl
     {
       name: `${sides.next.version} filter ${lens.operation} ${lens.parameter}`,
       values: sides.makers.up(before.schema),
-      judge,
+      check,
     },
   ]
 }

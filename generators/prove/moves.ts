@@ -38,7 +38,7 @@ function objectClaims(sides: Sides, lens: Moved): Claim[] {
         {
           name: `${next.version} moved ${[component, ...path].join('.')} ${there}`,
           values: makers[there]({ ...schema, nullable: false }),
-          judge(value) {
+          check(value) {
             const given = structuredClone(value)
             const [wanted, found] = [
               take(given, path),

@@ -13,7 +13,7 @@ import {
 } from '../translate/parameters.ts'
 import { createStep } from '../translate/step.ts'
 import type { Claim } from './claim.ts'
-import { misfit } from './closed-reading.ts'
+import { mismatch } from './closed-reading.ts'
 import { call, describe, type Sides } from './lenses.ts'
 
 /** @returns a claim for each part of an operation's requests that lenses change. */
@@ -66,7 +66,7 @@ function claimOf(
       if (isList(parameter) !== Array.isArray(value))
         return `${parameter.name} is ${isList(parameter) ? 'no' : 'a'} list`
       for (const each of isList(parameter) ? (value as unknown[]) : [value]) {
-        const found = misfit(next, parameter.schema, each, parameter.name)
+        const found = mismatch(next, parameter.schema, each, parameter.name)
         if (found) return describe(found)
       }
     }
@@ -78,7 +78,7 @@ function claimOf(
       requiredKeys: required.map((each) => keyIn(part, each.name)),
       noNullPrototype: true,
     }),
-    judge(value) {
+    check(value) {
       const turn = (given: unknown) => applyParameters(rewrites, given as Readonly<Record<string, unknown>>)
       const called = call({ turn, fits }, value, 'up')
       return 'code' in called ? called : undefined

@@ -12,7 +12,7 @@ import { answerOf, jsonOf, successOf } from '../translate/stage.ts'
 import { createStep } from '../translate/step.ts'
 import { arbitrariesOf, type Domains } from './arbitrary.ts'
 import { type Claim, freeze } from './claim.ts'
-import { misfit } from './closed-reading.ts'
+import { mismatch } from './closed-reading.ts'
 import { lensClaims, type Sides } from './lenses.ts'
 import { moveClaims } from './moves.ts'
 import { parameterClaims } from './parameters.ts'
@@ -84,8 +84,8 @@ function translationClaims(step: Step, { makers }: Sides): Claim[] {
     claims.set(key, {
       name: `${next.version} ${name} ${direction}`,
       values: makers[direction](from),
-      judge: (value) =>
-        judgeTranslation(value, api, to, (given) =>
+      check: (value) =>
+        checkTranslation(value, api, to, (given) =>
           applyRewrite(rewrite, given, { direction, functions: steps[direction].functions }),
         ),
     })
@@ -131,14 +131,18 @@ function untranslatedUses({ claimed }: Step): Set<string> {
   return new Set(open.flatMap(({ difference }) => difference.uses))
 }
 
-function judgeTranslation(
+function checkTranslation(
   value: unknown,
   api: Api,
   schema: Schema,
   translate: (value: unknown) => unknown,
-): ReturnType<Claim['judge']> {
+): ReturnType<Claim['check']> {
   const translated: unknown = translate(freeze(structuredClone(value)))
-  const found = misfit(api, schema, JSON.parse(JSON.stringify(translated)))
+  const found = mismatch(api, schema, JSON.parse(JSON.stringify(translated)))
   if (!found) return undefined
-  return { code: 'proof-misfit', message: `${found.field || 'the value'} ${found.issue}`, place: found.place }
+  return {
+    code: 'proof-mismatch',
+    message: `${found.field || 'the value'} ${found.issue}`,
+    place: found.place,
+  }
 }

@@ -5,14 +5,14 @@
 
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
 
-/** Judges one value against a schema. Never coerces, never changes the value, never throws. */
+/** Checks one value against a schema. Never coerces, never changes the value, never throws. */
 export type Validate = (value: unknown) => boolean
 
 /** Rewrites a valid value of one version into another. May change its argument (up) or copy what it touches (down). */
 // biome-ignore lint/suspicious/noExplicitAny: the generated functions have precise types of their own
 export type Translate = (value: any) => any
 
-/** How a parameter is spelt on the wire, judged and handed to the handler. */
+/** How a parameter is spelt on the wire, checked and handed to the handler. */
 export interface Parameter {
   /** As on the wire: `limit`, `created[gte]`, `Idempotency-Key`. */
   readonly name: string
@@ -26,18 +26,18 @@ export interface Parameter {
 }
 
 /** A value that must fit the schema at `pointer` of the version's document. */
-export interface Judgement {
+export interface Verdict {
   readonly validate: Validate
   readonly pointer: string
 }
 
-export interface Body extends Judgement {
+export interface Body extends Verdict {
   readonly required: boolean
   /**
-   * A batch (`x-judged: each`): `validate` judges the envelope alone, this judges each item of the named array,
-   * and the handler gets `items`, one `Judged` each, instead of `body`. `up` translates one valid item.
+   * A batch (`x-judged: each`): `validate` checks the envelope alone, this checks each item of the named array,
+   * and the handler gets `items`, one `CheckedItem` each, instead of `body`. `up` translates one valid item.
    */
-  readonly each?: Judgement & { readonly property: string; readonly up?: Translate }
+  readonly each?: Verdict & { readonly property: string; readonly up?: Translate }
 }
 
 /** One fault of a value: where, as `fields[0].key`, and what, as prose. */
@@ -46,8 +46,8 @@ export interface Detail {
   readonly issue: string
 }
 
-/** An item of a batch after its own judgement: valid, or refused with its faults. */
-export type Judged<Item> =
+/** An item of a batch after its own verdict: valid, or refused with its faults. */
+export type CheckedItem<Item> =
   | { readonly valid: true; readonly value: Item }
   | { readonly valid: false; readonly details: readonly Detail[] }
 
@@ -70,7 +70,7 @@ export interface Operation<Extensions = unknown> {
   readonly query: readonly Parameter[]
   readonly headers: readonly Parameter[]
   readonly body?: Body
-  /** From the caller's version to head; absent where nothing on the way touches it. Headers by name in small letters. */
+  /** From the caller's version to the canonical version; absent where nothing on the way touches it. Headers by name in small letters. */
   readonly upPath?: Translate
   readonly upQuery?: Translate
   readonly upHeaders?: Translate
@@ -84,9 +84,9 @@ export interface Operation<Extensions = unknown> {
   readonly downs?: Readonly<Record<string, Translate | undefined>>
   /** A field of the body as handlers name it, `spending_controls.blocked_categories[0]`, under the caller's name. */
   readonly downField?: (field: string) => string
-  /** Names of parameters as head has them → as the caller's version has them, where they differ. */
+  /** Names of parameters as the canonical version has them → as the caller's version has them, where they differ. */
   readonly parameterNames?: Readonly<Record<string, string>>
-  /** Statuses that head answers with → what the caller's version answers with, where they differ. */
+  /** Statuses that the canonical version answers with → what the caller's version answers with, where they differ. */
   readonly downStatus?: Readonly<Record<number, number>>
 }
 
@@ -94,7 +94,7 @@ export interface Operation<Extensions = unknown> {
 export interface EventView {
   /** The oldest version that has them. */
   readonly since: string
-  /** Header of head → its name here. */
+  /** Header of the canonical version → its name here. */
   readonly headers: Readonly<Record<string, string>>
   /** From head to the version: the whole event. Absent where nothing changes. */
   readonly down?: Translate

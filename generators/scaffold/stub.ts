@@ -6,7 +6,7 @@ import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from '
 import { basename, dirname, join } from 'node:path'
 import Handlebars from 'handlebars'
 import { makeFolder } from '../cache/make-folder.ts'
-import { type HeadOperation, headOperations } from '../change/head.ts'
+import { type CanonicalOperation, canonicalOperations } from '../change/canonical.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Api, Operation } from '../ir/model.ts'
 import type { StubConfig, StubFile } from './config.ts'
@@ -22,8 +22,8 @@ export function missingOperations(
   apis: readonly Api[],
   handlers: string,
   changes: readonly LoadedChange[] = [],
-): readonly HeadOperation[] {
-  const ids = new Map(headOperations(apis, changes).map((each) => [each.operation.id, each]))
+): readonly CanonicalOperation[] {
+  const ids = new Map(canonicalOperations(apis, changes).map((each) => [each.operation.id, each]))
   for (const file of globSync(join(handlers, '**/*.ts'))) {
     const text = readFileSync(file, 'utf8')
     // A compiler reads slowly: only what names an operation is worth it.

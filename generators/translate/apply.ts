@@ -1,4 +1,4 @@
-/** Carrying out a rewrite at once, without generating code: for judging examples. What is given is not changed. */
+/** Carrying out a rewrite at once, without generating code: for checking examples. What is given is not changed. */
 import type { Turn } from '../change/change.ts'
 import { put, take, without } from '../runtime/paths.ts'
 import type { Case, Direction, LensAt, Member, PairFunction, Rewrite, Test } from './model.ts'

@@ -1,7 +1,7 @@
 /** Places of objects that are written out where they stand, as differences are located: `getBook 200.authors[]`. */
 
 import type { Location } from '../diff/difference.ts'
-import { targetOf } from '../diff/sheet.ts'
+import { targetOf } from '../diff/position.ts'
 import { isJson } from '../ir/media-type.ts'
 import type { Api, Content, Schema } from '../ir/model.ts'
 import type { Direction } from './model.ts'

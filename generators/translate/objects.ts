@@ -1,6 +1,6 @@
 /** Objects of two versions: which properties are left out, renamed, converted or made. */
 import type { SchemaLens } from '../change/change.ts'
-import { propertyStep } from '../diff/sheet.ts'
+import { propertyStep } from '../diff/position.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import {
   type LensAt,

@@ -4,8 +4,8 @@ import { counterpartsOf, nextStatus, renamesOf, statusesOf } from '../change/ali
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Place } from '../diagnostics/place.ts'
 import { responseFor } from '../diff/answers.ts'
-import { propertyStep } from '../diff/sheet.ts'
-import { jsonBody, judgedArray } from '../ir/bodies.ts'
+import { propertyStep } from '../diff/position.ts'
+import { jsonBody, validatedArray } from '../ir/bodies.ts'
 import { isJson } from '../ir/media-type.ts'
 import type { Api, Operation, Response, Schema } from '../ir/model.ts'
 import { auditOccurrences } from './audit.ts'
@@ -83,8 +83,8 @@ export function createStage(
     }
     const [body, nextBody] = [jsonBody(operation), jsonBody(counterpart)]
     const [item, nextItem] = [
-      body && judgedArray(old, body.schema),
-      nextBody && judgedArray(next, nextBody.schema),
+      body && validatedArray(old, body.schema),
+      nextBody && validatedArray(next, nextBody.schema),
     ]
     const at = `${counterpart.id} body`
     if (item && nextItem)

@@ -20,7 +20,7 @@ export const BUCKETS = [
 ] as const
 
 const LARGEST_FACTOR = 1000
-const LONGEST_HOURS = 31 * 24
+const MAX_HOURS = 31 * 24
 
 const INSERT_LIFT: Statement = {
   text: `INSERT INTO control.limit_lifts (tenant_id, id, environment, bucket, factor, created, expires_at)
@@ -53,8 +53,8 @@ function check(input: LiftInput): void {
   if (!(input.factor > 0 && input.factor <= LARGEST_FACTOR)) {
     throw new ControlError('invalid', `a factor is above 0 and at most ${LARGEST_FACTOR}`)
   }
-  if (!(input.hours > 0 && input.hours <= LONGEST_HOURS)) {
-    throw new ControlError('invalid', `hours are above 0 and at most ${LONGEST_HOURS}`)
+  if (!(input.hours > 0 && input.hours <= MAX_HOURS)) {
+    throw new ControlError('invalid', `hours are above 0 and at most ${MAX_HOURS}`)
   }
 }
 

@@ -4,9 +4,9 @@ import {
   type ContractValidator,
   cutDocument,
   normalizeTarget,
-  type Objection,
   openContractValidator,
   type SentRequest,
+  type Violation,
 } from './contract-validator.ts'
 import { readDocument } from './documents.ts'
 import { splitTarget } from './pipeline.ts'
@@ -21,7 +21,7 @@ export interface Disagreement {
   readonly status: number
   readonly code: string | undefined
   /** The validator's words; empty where it has nothing against the request. */
-  readonly objection: string
+  readonly violation: string
 }
 
 /** The second opinion on everything under /v1. It changes no answer. */
@@ -70,7 +70,7 @@ export function createContractGuard(
 export function createLoggedGuard(log: Logger): ContractGuard {
   return createContractGuard(
     (disagreement) => log.error({ disagreement }, 'the contract guard disagrees'),
-    (error) => log.error({ err: error }, 'the contract guard could not judge'),
+    (error) => log.error({ err: error }, 'the contract guard could not check'),
   )
 }
 
@@ -165,10 +165,10 @@ async function validate(
   // What was refused for its depth would be too deep for the validator too.
   const sent = code === 'malformed_json' ? { ...request, body: undefined } : request
   const about = compare(status, code, await checkRequest(sent))
-  const objection = streamed ? undefined : await checkAnswer(sent, status, answer)
-  const misfit =
-    objection?.status === MISFIT ? [{ ...base, what: 'answer', objection: objection.message } as const] : []
-  return about ? [{ ...base, ...about }, ...misfit] : misfit
+  const violation = streamed ? undefined : await checkAnswer(sent, status, answer)
+  const mismatch =
+    violation?.status === MISMATCH ? [{ ...base, what: 'answer', violation: violation.message } as const] : []
+  return about ? [{ ...base, ...about }, ...mismatch] : mismatch
 }
 
 function codeOf(answer: unknown): string | undefined {
@@ -179,7 +179,7 @@ function codeOf(answer: unknown): string | undefined {
 const BY_DOCUMENT = new Set(['missing_field', 'unknown_parameter', 'repeated_parameter'])
 
 /** The validator's status for an answer that does not fit; others are about requests to which no operation belongs. */
-const MISFIT = 500
+const MISMATCH = 500
 
 /** What is answered once a request has been found to fit. */
 const AFTER_VALIDATION = new Set([402, 409, 501])
@@ -187,13 +187,13 @@ const AFTER_VALIDATION = new Set([402, 409, 501])
 function compare(
   status: number,
   code: string | undefined,
-  objection: Objection | undefined,
-): Pick<Disagreement, 'what' | 'objection'> | undefined {
-  if (objection && (status < 400 || AFTER_VALIDATION.has(status))) {
-    return { what: 'accepted against the document', objection: objection.message }
+  violation: Violation | undefined,
+): Pick<Disagreement, 'what' | 'violation'> | undefined {
+  if (violation && (status < 400 || AFTER_VALIDATION.has(status))) {
+    return { what: 'accepted against the document', violation: violation.message }
   }
-  if (!objection && code !== undefined && BY_DOCUMENT.has(code)) {
-    return { what: 'refused against the document', objection: '' }
+  if (!violation && code !== undefined && BY_DOCUMENT.has(code)) {
+    return { what: 'refused against the document', violation: '' }
   }
   return undefined
 }

@@ -15,7 +15,7 @@ export interface SentRequest {
 }
 
 /** What express-openapi-validator has against something. */
-export interface Objection {
+export interface Violation {
   /** 400 for what does not fit, 404 and 405 where the document has no such operation, 415 for the type of a body. */
   readonly status: number
   readonly message: string
@@ -23,11 +23,11 @@ export interface Objection {
 
 /** Holds requests and answers against one OpenAPI document. Neither is changed. */
 export interface ContractValidator {
-  checkRequest(request: SentRequest): Promise<Objection | undefined>
-  checkAnswer(request: SentRequest, status: number, body: unknown): Promise<Objection | undefined>
+  checkRequest(request: SentRequest): Promise<Violation | undefined>
+  checkAnswer(request: SentRequest, status: number, body: unknown): Promise<Violation | undefined>
 }
 
-type Validated = IncomingMessage & { body?: unknown; settle(objection: Objection | undefined): void }
+type Validated = IncomingMessage & { body?: unknown; settle(violation: Violation | undefined): void }
 
 /**
  * Opens express-openapi-validator on a document, in two apps that listen to nothing: it refuses to look at the answer to a
@@ -57,7 +57,7 @@ export async function openContractValidator(document: Json): Promise<ContractVal
     app.use(reply)
     app.use(
       (error: unknown, request: express.Request, _response: express.Response, _next: express.NextFunction) =>
-        validatedOf(request).settle(toObjection(error)),
+        validatedOf(request).settle(toViolation(error)),
     )
     return app
   }
@@ -69,9 +69,9 @@ export async function openContractValidator(document: Json): Promise<ContractVal
   return {
     checkRequest: (request) => put(requests, request, 200, structuredClone(request.body)),
     async checkAnswer(request, status, body) {
-      const objection = await put(answers, request, standIn(status), structuredClone(body))
+      const violation = await put(answers, request, standIn(status), structuredClone(body))
       // What fails may fail in ways that no operation describes.
-      return status >= 500 && objection?.message.includes('no schema defined') ? undefined : objection
+      return status >= 500 && violation?.message.includes('no schema defined') ? undefined : violation
     },
   }
 }
@@ -99,7 +99,7 @@ function validatedOf(request: express.Request): Validated {
   return request as unknown as Validated
 }
 
-function toObjection(error: unknown): Objection {
+function toViolation(error: unknown): Violation {
   if (!(error instanceof Error)) return { status: 500, message: String(error) }
   const { status } = error as { status?: number }
   return { status: status ?? 500, message: error.message }
@@ -111,7 +111,7 @@ function put(
   { method, target, headers }: SentRequest,
   status: number,
   body: unknown,
-): Promise<Objection | undefined> {
+): Promise<Violation | undefined> {
   return new Promise((resolve) => {
     const request = Object.assign(new IncomingMessage(new Socket()), {
       method,
@@ -123,7 +123,7 @@ function put(
     const response = new ServerResponse(request)
     response.statusCode = status
     app(request as unknown as express.Request, response as unknown as express.Response, (error?: unknown) =>
-      resolve(error === undefined ? undefined : toObjection(error)),
+      resolve(error === undefined ? undefined : toViolation(error)),
     )
   })
 }

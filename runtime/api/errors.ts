@@ -1,4 +1,4 @@
-import type { components } from '../../generated/head/types.ts'
+import type { components } from '../../generated/canonical/types.ts'
 import type { Detail } from '../contract.ts'
 
 /** Each type stands for one status; `api_error` for 500 and 501, `idempotency_error` for 409 and 422. */

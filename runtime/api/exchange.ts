@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import type { EndpointSecrets, EventStreams, Judged, Links } from '../contract.ts'
+import type { CheckedItem, EndpointSecrets, EventStreams, Links } from '../contract.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Pool, Transactions } from '../platform/database/pool/pool.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -89,7 +89,7 @@ export interface Exchange {
   /** As sent, in the caller's version. */
   body: unknown
   /** Of a batch: validated one by one, valid ones in the form of the canonical version. */
-  items: readonly Judged<unknown>[] | undefined
+  items: readonly CheckedItem<unknown>[] | undefined
   /** Ends its turn among the tenant's requests; undefined before that has come. */
   leave: (() => void) | undefined
   /** Whether the handler was reached: what it refuses is worded in names of the canonical version. */

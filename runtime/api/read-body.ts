@@ -1,4 +1,4 @@
-import type { Body, Detail, Judged } from '../contract.ts'
+import type { Body, CheckedItem, Detail } from '../contract.ts'
 import { validationFailed } from './errors.ts'
 import type { Addressed, Parsed, Service } from './exchange.ts'
 import { explainAll } from './explanation.ts'
@@ -80,7 +80,7 @@ function validateItems(
   value: unknown,
   forbidden: readonly (Detail | undefined)[],
   version: VersionTable,
-): Judged<unknown>[] {
+): CheckedItem<unknown>[] {
   return (itemsOf(each, value) ?? []).map((item, index) => {
     const fault = forbidden[index]
     if (fault) return { valid: false, details: [fault] }

@@ -27,7 +27,7 @@ export interface Forwarding {
 }
 
 /** What a delivery reads of an answer. */
-const MOST_BYTES = 65_536
+const MAX_BYTES = 65_536
 
 const HEADERS = ['Service-Signature', 'Service-Event-Id', 'Service-Delivery-Attempt'] as const
 
@@ -82,7 +82,7 @@ function post(to: URL, headers: Record<string, string>, body: string, signal: Ab
       let bytes = 0
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
-        if (bytes < MOST_BYTES) return
+        if (bytes < MAX_BYTES) return
         done()
         request.destroy()
       })

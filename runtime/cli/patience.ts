@@ -6,10 +6,10 @@ export interface Patience {
   leftMs(): number
   /**
    * The connection is gone, or did not come about.
-   * @param wishMs how long the other side asks to wait.
+   * @param retryAfterMs how long the other side asks to wait.
    * @returns the pause before the next try in milliseconds; undefined when there is to be none.
    */
-  lost(wishMs?: number): number | undefined
+  lost(retryAfterMs?: number): number | undefined
 }
 
 export interface PatienceOptions {
@@ -19,7 +19,7 @@ export interface PatienceOptions {
   readonly pauseMs: number
 }
 
-const LONGEST_PAUSE_MS = 8000
+const MAX_PAUSE_MS = 8000
 const FAIR_MS = 1000
 
 /** A connection that held for so long was a good one: pauses begin anew. */
@@ -36,16 +36,16 @@ export function createPatience({ giveUpMs, pauseMs }: PatienceOptions): Patience
       lostAt = undefined
     },
     leftMs: () => Math.max(leftMs(performance.now()), FAIR_MS),
-    lost(wishMs = 0) {
+    lost(retryAfterMs = 0) {
       const now = performance.now()
       if (openedAt !== undefined && now - openedAt >= STEADY_MS) pauses = 0
       openedAt = undefined
       lostAt ??= now
       const left = leftMs(now)
       // Between half and all of it, so that clients of one service that restarts do not come back together.
-      const own = Math.min(pauseMs * 2 ** pauses, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2)
+      const own = Math.min(pauseMs * 2 ** pauses, MAX_PAUSE_MS) * (0.5 + Math.random() / 2)
       pauses += 1
-      return left <= 0 ? undefined : Math.min(Math.max(wishMs, own), left)
+      return left <= 0 ? undefined : Math.min(Math.max(retryAfterMs, own), left)
     },
   }
 }

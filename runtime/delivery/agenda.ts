@@ -29,10 +29,10 @@ export interface AgendaOptions {
   /** Tenants that are taken at once. */
   readonly atOnce: number
   /** Something that was put off is to be done now. */
-  readonly ring: () => void
+  readonly notify: () => void
 }
 
-export function createAgenda({ atOnce, ring }: AgendaOptions): Agenda {
+export function createAgenda({ atOnce, notify }: AgendaOptions): Agenda {
   const plans = new Map<string, number>()
   const claims = new Set<string>()
   const later = new Map<string, NodeJS.Timeout>()
@@ -46,7 +46,7 @@ export function createAgenda({ atOnce, ring }: AgendaOptions): Agenda {
       const timer = setTimeout(() => {
         resting.delete(tenantId)
         plans.set(tenantId, 1)
-        ring()
+        notify()
       }, MORE_MS)
       resting.set(tenantId, timer)
     },
@@ -58,7 +58,7 @@ export function createAgenda({ atOnce, ring }: AgendaOptions): Agenda {
       const timer = setTimeout(() => {
         later.delete(tenantId)
         claims.add(tenantId)
-        ring()
+        notify()
       }, LATER_MS)
       later.set(tenantId, timer)
     },

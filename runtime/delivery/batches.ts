@@ -25,7 +25,7 @@ export interface BatchesOptions<Item, Written> {
   /** Items of one batch at most. */
   readonly size: number
   /** Batches under way at once. */
-  readonly lanes: number
+  readonly atOnce: number
   /** Fewer items wait for the batch under way: a few large ones cost less than many. Default: 1. */
   readonly worth?: number
   /** Items of different groups never go together. */
@@ -45,7 +45,7 @@ function mayPass(error: unknown): boolean {
  * written item by item, so that a single bad one fails alone.
  */
 export function createBatches<Item, Written>(options: BatchesOptions<Item, Written>): Batches<Item, Written> {
-  const { write, size, lanes, worth = 1, groupOf = () => '', pauseMs } = options
+  const { write, size, atOnce, worth = 1, groupOf = () => '', pauseMs } = options
   const abandoned = new AbortController()
   let waiting: Waiting<Item, Written>[] = []
   let underWay = 0
@@ -90,7 +90,7 @@ export function createBatches<Item, Written>(options: BatchesOptions<Item, Writt
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
-        if (underWay === 0 || (underWay < lanes && waiting.length >= worth)) void go()
+        if (underWay === 0 || (underWay < atOnce && waiting.length >= worth)) void go()
       }),
     abandon: () => abandoned.abort(),
   }

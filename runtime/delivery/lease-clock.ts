@@ -1,6 +1,6 @@
 import type { Database, Statement } from '../platform/database/database.ts'
 
-/** The time by which leases and buckets are judged: one for all workers, the database's. Milliseconds since the epoch. */
+/** The time by which leases and buckets are checked: one for all workers, the database's. Milliseconds since the epoch. */
 export interface LeaseClock {
   now(): number
   /** Compares with the database's clock again. */

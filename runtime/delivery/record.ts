@@ -10,13 +10,13 @@ import {
   type Completion,
   completeAttempts,
   completeOfOne,
-  MOST_TIMEOUTS,
-  noteReactions,
-  type Reaction,
+  type EndpointResult,
+  MAX_TIMEOUTS,
+  recordEndpointResults,
 } from './queries/deliveries.ts'
 import type { Claimed } from './queries/ready.ts'
 import { showAttempts, succeedAttempts } from './queries/successes.ts'
-import { judgeOutcome, LAST_ATTEMPT, nextDue } from './schedule.ts'
+import { checkOutcome, LAST_ATTEMPT, nextDue } from './schedule.ts'
 
 /** How an attempt was recorded; `stale`: not at all, because somebody else holds it. */
 export type Recorded = Completion['status'] | 'stale' | 'disabled'
@@ -58,7 +58,7 @@ const BATCH = 200
 const WORTH_A_BATCH = 100
 
 /** Failures of last attempts that are written at once: each locks its endpoint. */
-const LAST_LANES = 4
+const LAST_BATCHES_AT_ONCE = 4
 
 const REDIRECTED = 'the endpoint redirects, which is not followed'
 
@@ -71,7 +71,7 @@ export function complete(
 ): Completion {
   const base = idsOf({ claimed, token })
   if (!outcome) return { ...base, status: 'canceled' }
-  const verdict = judgeOutcome(outcome)
+  const verdict = checkOutcome(outcome)
   const ended = { ...base, attemptedAt, durationMs: outcome.durationMs, ...answerOf(outcome) }
   if (verdict === 'delivered') return { ...ended, status: 'succeeded' }
   const dueAt =
@@ -95,26 +95,26 @@ function answerOf(outcome: Outcome): Pick<Completion, 'responseStatus' | 'respon
 }
 
 /** What an attempt tells about its endpoint, where that is news: undefined where it is not. */
-function reactionOf(claimed: Claimed, outcome: Outcome | undefined): Reaction | undefined {
+function endpointResultOf(claimed: Claimed, outcome: Outcome | undefined): EndpointResult | undefined {
   if (!outcome) return undefined
   const about = { tenantId: claimed.tenant_id, endpointId: claimed.endpoint_id }
   if (!('error' in outcome)) {
     return claimed.timeouts === 0 ? undefined : { ...about, answered: true, timeouts: 0 }
   }
-  if (outcome.kind !== 'timeout' || claimed.timeouts >= MOST_TIMEOUTS) return undefined
+  if (outcome.kind !== 'timeout' || claimed.timeouts >= MAX_TIMEOUTS) return undefined
   return { ...about, answered: false, timeouts: 1 }
 }
 
 /** One for each endpoint: an answer outweighs time-outs. */
-export function mergeReactions(reactions: readonly Reaction[]): Reaction[] {
-  const merged = new Map<string, Reaction>()
-  for (const reaction of reactions) {
-    const index = `${reaction.tenantId} ${reaction.endpointId}`
+export function mergeEndpointResults(endpointResults: readonly EndpointResult[]): EndpointResult[] {
+  const merged = new Map<string, EndpointResult>()
+  for (const endpointResult of endpointResults) {
+    const index = `${endpointResult.tenantId} ${endpointResult.endpointId}`
     const known = merged.get(index)
     merged.set(index, {
-      ...reaction,
-      answered: reaction.answered || (known?.answered ?? false),
-      timeouts: reaction.timeouts + (known?.timeouts ?? 0),
+      ...endpointResult,
+      answered: endpointResult.answered || (known?.answered ?? false),
+      timeouts: endpointResult.timeouts + (known?.timeouts ?? 0),
     })
   }
   return [...merged.values()]
@@ -122,16 +122,16 @@ export function mergeReactions(reactions: readonly Reaction[]): Reaction[] {
 
 interface Ended {
   readonly completion: Completion
-  readonly reaction: Reaction | undefined
+  readonly endpointResult: EndpointResult | undefined
 }
 
 export function createRecorder(options: RecorderOptions): Recorder {
   const { environment, pool, clock, log, pauseMs, distributed } = options
   const db = byIndex(pool)
 
-  const note = (reactions: readonly Reaction[]) => {
-    if (reactions.length === 0) return
-    noteReactions(db, mergeReactions(reactions)).catch((err) =>
+  const note = (endpointResults: readonly EndpointResult[]) => {
+    if (endpointResults.length === 0) return
+    recordEndpointResults(db, mergeEndpointResults(endpointResults)).catch((err) =>
       log.warn(
         { err, environment },
         'how endpoints react could not be noted; their next attempts tell again',
@@ -145,11 +145,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
       write: async (batch) => {
         const completions = batch.map(({ completion }) => completion)
         const written = await write(completions, clock.service(environment))
-        note(batch.flatMap(({ reaction }) => reaction ?? []))
+        note(batch.flatMap(({ endpointResult }) => endpointResult ?? []))
         return written
       },
       size: BATCH,
-      lanes: distributed ? ENDS_AT_ONCE.byTenant : ENDS_AT_ONCE.together,
+      atOnce: distributed ? ENDS_AT_ONCE.byTenant : ENDS_AT_ONCE.together,
       worth: distributed ? 1 : WORTH_A_BATCH,
       ...(distributed && { groupOf: ({ completion }: Ended) => completion.tenantId }),
       pauseMs,
@@ -167,14 +167,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const shows = createBatches<UnderWay, unknown>({
     write: (batch) => showAttempts(db, of, batch.map(idsOf)),
     size: BATCH,
-    lanes: 1,
+    atOnce: 1,
     ...(distributed && { groupOf: ({ claimed }: UnderWay) => claimed.tenant_id }),
     pauseMs,
   })
   const lasts = createBatches<Parameters<typeof exhaust>[1], Exhausted>({
     write: ([last]) => exhaust(options, last!),
     size: 1,
-    lanes: LAST_LANES,
+    atOnce: LAST_BATCHES_AT_ONCE,
     pauseMs,
   })
   return {
@@ -189,7 +189,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const isPlain = completion.status === 'succeeded' && claimed.trigger === 'schedule'
       const written = await (isPlain ? successes : ends).add({
         completion,
-        reaction: reactionOf(claimed, outcome),
+        endpointResult: endpointResultOf(claimed, outcome),
       })
       return written.has(claimed.attempt_id) ? completion.status : 'stale'
     },

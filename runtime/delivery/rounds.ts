@@ -5,7 +5,7 @@ import type { Environment } from '../platform/environment.ts'
 import type { Agenda } from './agenda.ts'
 import type { LeaseClock } from './lease-clock.ts'
 import { planAttempts } from './queries/plans.ts'
-import { type Claim, type Claimed, claimAttempts, LANE_WIDTH } from './queries/ready.ts'
+import { type Claim, type Claimed, claimAttempts, PARTITION_WIDTH } from './queries/ready.ts'
 import type { VisitRequest } from './queries/senders.ts'
 import { findDue, findWaiting, promoteAttempts } from './queries/waiting.ts'
 import type { Slots } from './slots.ts'
@@ -44,7 +44,7 @@ const TENANTS_FOUND_AT_ONCE = 100
 
 export function createRounds(options: RoundsOptions): Rounds {
   const { environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, begin } = options
-  /** Tenants whose lanes or slots are full: another attempt of theirs has to end first. */
+  /** Tenants whose partitions or slots are full: another attempt of theirs has to end first. */
   const blocked = new Set<string>()
   /** Tenants for whom a statement is under way: another one would find them locked. */
   const busy = new Set<string>()
@@ -67,7 +67,7 @@ export function createRounds(options: RoundsOptions): Rounds {
   const request = (tenants: readonly string[], limit: number): VisitRequest => {
     const now = leaseClock.now()
     const base = { of, tenants, now, leaseUntil: now + leaseMs, token: randomUUID() }
-    return { ...base, limit: Math.min(limit, CLAIMED_AT_ONCE), ...slots.allowances(LANE_WIDTH, tenants) }
+    return { ...base, limit: Math.min(limit, CLAIMED_AT_ONCE), ...slots.allowances(PARTITION_WIDTH, tenants) }
   }
   const beginAll = ({ rows, kept }: Pick<Claim, 'rows' | 'kept'>, { token, leaseUntil }: VisitRequest) => {
     if (rows.length === 0) return

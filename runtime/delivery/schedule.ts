@@ -26,7 +26,7 @@ export type Verdict = 'delivered' | 'refused' | 'failed'
 const RETRIED = new Set([408, 409, 425, 429])
 
 /** Success is any 2xx. Another attempt follows on 408, 409, 425, 429, any 5xx and whatever gave no answer. */
-export function judgeOutcome(outcome: Outcome): Verdict {
+export function checkOutcome(outcome: Outcome): Verdict {
   if ('error' in outcome) return 'failed'
   const { status } = outcome
   if (status >= 200 && status <= 299) return 'delivered'

@@ -7,7 +7,6 @@ import type { Environment } from '../platform/environment.ts'
 import { createEventLoopTurns } from '../platform/fairness/event-loop-turns.ts'
 import type { Seals } from '../platform/secrets.ts'
 import { createAgenda } from './agenda.ts'
-import { createAlarm } from './alarm.ts'
 import { createLeaseClock, type LeaseClock } from './lease-clock.ts'
 import type { Claimed } from './queries/ready.ts'
 import { createRecorder, type Recorded, type UnderWay } from './record.ts'
@@ -15,6 +14,7 @@ import { createRounds } from './rounds.ts'
 import { createSender } from './sender.ts'
 import { createShowing } from './showing.ts'
 import { createSlots } from './slots.ts'
+import { createWakeUp } from './wake-up.ts'
 
 export interface WorkerOptions {
   readonly environment: Environment
@@ -71,7 +71,7 @@ const ATTEMPT_MS = 11_000
 const SHOWN_AFTER_MS = 200
 
 /** After a look comes a rest as long as it took, at most so long: wakes that come meanwhile are answered together. */
-const LONGEST_REST_MS = 10
+const MAX_REST_MS = 10
 
 /** Tenants that one statement plans or claims for. */
 const TENANTS_AT_ONCE = 64
@@ -116,8 +116,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const showing = createShowing<UnderWay>({ afterMs: SHOWN_AFTER_MS, show: recorder.show })
   const sender = createSender(options)
   const slots = createSlots(concurrency)
-  const alarm = createAlarm()
-  const agenda = createAgenda({ atOnce: distributed ? 1 : TENANTS_AT_ONCE, ring: alarm.ring })
+  const wakeUp = createWakeUp()
+  const agenda = createAgenda({ atOnce: distributed ? 1 : TENANTS_AT_ONCE, notify: wakeUp.notify })
   const turns = createEventLoopTurns()
   const aborted = new AbortController()
   const underWay = new Set<Promise<void>>()
@@ -162,8 +162,8 @@ export function createWorker(options: WorkerOptions): Worker {
       .finally(() => {
         underWay.delete(ending)
         showing.ended(sent)
-        rounds.ended(tenant_id) // its lane has room again
-        if (!agenda.isEmpty) alarm.ring()
+        rounds.ended(tenant_id) // its partition has room again
+        if (!agenda.isEmpty) wakeUp.notify()
       })
     underWay.add(ending)
   }
@@ -227,7 +227,7 @@ export function createWorker(options: WorkerOptions): Worker {
         log.warn({ err, environment }, 'the queue of deliveries cannot be read; it is tried again')
       failing = true
       findAt = performance.now() + pollMs // finds again what was taken from the agenda
-      alarm.silence() // whoever ends now must not make it try faster
+      wakeUp.clear() // whoever ends now must not make it try faster
     }
   }
 
@@ -235,8 +235,8 @@ export function createWorker(options: WorkerOptions): Worker {
     while (!stopping) {
       const began = performance.now()
       await look()
-      await wait(Math.min(LONGEST_REST_MS, performance.now() - began))
-      await alarm.heard(Math.max(0, findAt - performance.now()))
+      await wait(Math.min(MAX_REST_MS, performance.now() - began))
+      await wakeUp.wait(Math.max(0, findAt - performance.now()))
     }
   }
   const running = run()
@@ -244,7 +244,7 @@ export function createWorker(options: WorkerOptions): Worker {
     wake: (tenantId) => {
       if (tenantId === undefined) findAt = Number.NEGATIVE_INFINITY
       else agenda.plan(tenantId, 1)
-      alarm.ring()
+      wakeUp.notify()
     },
     stats: () => ({
       underWay: slots.taken,
@@ -257,7 +257,7 @@ export function createWorker(options: WorkerOptions): Worker {
     stop: async () => {
       stopping = true
       agenda.stop()
-      alarm.ring()
+      wakeUp.notify()
       const ended = () => running.then(() => Promise.all(underWay))
       await within(drainMs + LAST_LOOK_MS, ended())
       aborted.abort()

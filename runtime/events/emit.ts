@@ -1,4 +1,4 @@
-import type { EventPayloads } from '../../generated/head/events.ts'
+import type { EventPayloads } from '../../generated/canonical/events.ts'
 import type { EmittedEvent, NewEvent } from '../contract.ts'
 
 /** Types whose events carry `previous_attributes`. */

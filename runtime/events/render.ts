@@ -9,7 +9,7 @@ export type EventViews = Readonly<Record<string, Readonly<Record<string, EventVi
 
 /** An event ready to be written. */
 export interface RenderedEvent extends EmittedEvent {
-  /** What was rendered, in the form of head; absent where the body says the same. */
+  /** What was rendered, in the form of the canonical version; absent where the body says the same. */
   readonly source?: { readonly data: unknown; readonly before?: unknown }
   /** Service time, milliseconds since the epoch. */
   readonly created: number

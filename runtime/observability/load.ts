@@ -33,7 +33,7 @@ export function watchLoad(options: LoadOptions): Load {
   let last = monotonic()
   let [delay, heap, late] = [0, 0, 0]
   let reason: string | undefined
-  const judge = () => {
+  const check = () => {
     if (late >= LATE_IN_A_ROW) return 'event_loop'
     return heap > limits.heap ? 'memory' : undefined
   }
@@ -43,7 +43,7 @@ export function watchLoad(options: LoadOptions): Load {
     last = now
     heap = readHeap()
     late = delay > limits.delayMs ? late + 1 : 0
-    reason = judge()
+    reason = check()
   }
   const timer = setInterval(look, LOOK_MS).unref()
   return {

@@ -155,7 +155,7 @@ function addLimits(registry: Registry, { traffic, limiter, pausedMembers }: Metr
   )
   add(addGauge, 'svc_limits_nodes', 'Nodes that lived when Redis was last asked.', (s) => s.nodes)
   add(addCounter, 'svc_limits_fallbacks_total', 'How often Redis went away.', (s) => s.fallbacks)
-  add(addCounter, 'svc_limits_alone_total', 'Requests judged by the own share.', (s) => s.alone)
+  add(addCounter, 'svc_limits_alone_total', 'Requests checked by the own share.', (s) => s.alone)
 }
 
 function addLoad(registry: Registry, { traffic, load, pools, storageFull }: MetricSources): void {

@@ -50,7 +50,7 @@ function covers([network, bits]: readonly [Address, number], address: Address): 
  * What the address is when it must not be dialled, such as `a loopback address`; undefined for a public address, and for
  * one in the networks that are allowed all the same. IPv4 dressed as IPv6 is never taken for IPv4.
  */
-export function judgeAddress(text: string, allow: Networks): string | undefined {
+export function checkAddress(text: string, allow: Networks): string | undefined {
   if (isIP(text) === 0) return 'no address'
   const address = ipaddr.parse(text)
   if (allow.some((network) => covers(network, address))) return undefined

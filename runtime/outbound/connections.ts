@@ -19,7 +19,7 @@ const MAX_SESSIONS = 100
 /** Where a connection leads, and who is expected there. */
 export interface Place {
   readonly secure: boolean
-  /** One that was judged. Nothing else is dialled. */
+  /** One that was checked. Nothing else is dialled. */
   readonly address: string
   readonly port: number
   /** Whose certificate it must be; empty: the address's own. */
@@ -46,7 +46,7 @@ export interface Connection {
   idleUntil: number
 }
 
-/** Connections to addresses that were judged. */
+/** Connections to addresses that were checked. */
 export interface Connections {
   /**
    * A connection that is kept, of the same address, port and name: an address that the name has lost is never reached again, and
@@ -59,9 +59,9 @@ export interface Connections {
   close(): void
 }
 
-/** Never called: what is dialled is an address. Should that ever change, nothing goes out unjudged. */
+/** Never called: what is dialled is an address. Should that ever change, nothing goes out unchecked. */
 function refuseLookup(name: string): never {
-  throw new Error(`${name} is looked up behind the back of the judgement`)
+  throw new Error(`${name} is looked up behind the back of the verdict`)
 }
 
 const keyOf = ({ secure, address, port, name }: Place) => `${address}|${port}|${name}|${secure}`

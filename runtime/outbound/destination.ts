@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Environment } from '../platform/environment.ts'
 import type { Networks } from '../platform/networks.ts'
-import { judgeAddress } from './address-ranges.ts'
+import { checkAddress } from './address-ranges.ts'
 import { HTTP_PORT, HTTPS_PORT, isOpenPort } from './ports.ts'
 
 /** Where a URL leads, as far as it says so itself. */
@@ -42,7 +42,7 @@ const SHAPE = /^https?:\/\/([^/?#]+)([/?]|$)/i
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
 
 /** Final dot not counted (RFC 1035 §2.3.4). */
-const LONGEST_NAME = 253
+const MAX_NAME = 253
 
 /**
  * Last labels under which names are private, or no names of the DNS: RFC 6761, 6762, 7686, 8375, 9476, ICANN's `internal`, and
@@ -71,7 +71,7 @@ function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
 
-function judgeText(text: string): string | undefined {
+function checkText(text: string): string | undefined {
   if (UNSEEN.test(text)) return 'must not contain spaces, control characters or other invisible characters'
   if (text.includes('\\')) return 'must not contain a backslash'
   if (text.includes('#')) return 'must not contain a fragment'
@@ -82,33 +82,33 @@ function judgeText(text: string): string | undefined {
   return undefined
 }
 
-function judgeName(name: string): string | undefined {
+function checkName(name: string): string | undefined {
   const labels = name.split('.')
-  if (name.length > LONGEST_NAME || !labels.every((label) => LABEL.test(label))) {
+  if (name.length > MAX_NAME || !labels.every((label) => LABEL.test(label))) {
     return 'must contain a valid host name'
   }
-  if (isLocalhost(name)) return undefined // its address is judged
+  if (isLocalhost(name)) return undefined // its address is checked
   return labels.length === 1 || PRIVATE_SUFFIXES.has(labels.at(-1)!) ? NOT_PUBLIC : undefined
 }
 
 /** Addresses have to be spelled as everybody reads them: `127.1`, `0x7f000001` and fullwidth digits are other spellings. */
-function judgeSpelling(address: string, text: string): string | undefined {
+function checkSpelling(address: string, text: string): string | undefined {
   const written = SHAPE.exec(text)?.[1] ?? ''
   const plain = isIP(address) === 6 || written === address || written.startsWith(`${address}:`)
   return plain ? undefined : `must spell its address plainly, as ${address}`
 }
 
-function judgeKnown(address: string, allow: Networks): string | undefined {
-  const what = judgeAddress(address, allow)
+function checkKnown(address: string, allow: Networks): string | undefined {
+  const what = checkAddress(address, allow)
   return what && `${NOT_PUBLIC}; ${address} is ${what}`
 }
 
 /**
- * Judges what a URL says itself: syntax, scheme, port, name, address. Pure, and without patience for anything that two parsers
- * might read differently. Names have still to be resolved, and each address judged (`judgeAddress`).
+ * Checks what a URL says itself: syntax, scheme, port, name, address. Pure, and without patience for anything that two parsers
+ * might read differently. Names have still to be resolved, and each address checked (`checkAddress`).
  */
-export function judgeUrl(text: string, policy: Policy): Verdict {
-  const malformed = judgeText(text)
+export function checkUrl(text: string, policy: Policy): Verdict {
+  const malformed = checkText(text)
   if (malformed) return { fault: malformed }
   const url = URL.parse(text)
   if (!url) return { fault: 'must be a valid URL' }
@@ -120,7 +120,7 @@ export function judgeUrl(text: string, policy: Policy): Verdict {
   const literal = isIP(host) !== 0
   const address = literal ? host : isLocalhost(host) ? LOOPBACK : undefined
   const fault =
-    (literal ? judgeSpelling(host, text) : judgeName(host)) ?? (address && judgeKnown(address, policy.allow))
+    (literal ? checkSpelling(host, text) : checkName(host)) ?? (address && checkKnown(address, policy.allow))
   if (fault) return { fault }
   const authority = `${isIP(host) === 6 ? `[${host}]` : host}${url.port && `:${url.port}`}`
   return { secure, name: literal ? '' : host, address, port, authority, path: url.pathname + url.search }

@@ -4,10 +4,10 @@ import type { Destination } from './destination.ts'
 import { type Ending, exchange } from './exchange.ts'
 
 /** Addresses of one name that are tried, and how long each but the last has to take a connection. */
-const MOST_ADDRESSES = 4
+const MAX_ADDRESSES = 4
 const CONNECT_MS = 2500
 
-/** An exchange with the first of the addresses, all of them judged, that takes a connection. */
+/** An exchange with the first of the addresses, all of them checked, that takes a connection. */
 export async function dial(
   connections: Connections,
   destination: Destination,
@@ -15,7 +15,7 @@ export async function dial(
   message: string,
   deadline: Deadline,
 ): Promise<Ending> {
-  const last = Math.min(addresses.length, MOST_ADDRESSES) - 1
+  const last = Math.min(addresses.length, MAX_ADDRESSES) - 1
   for (let at = 0; ; at += 1) {
     const connectMs = at < last ? CONNECT_MS : undefined
     const { secure, port, name } = destination

@@ -1,9 +1,9 @@
 import type { Environment } from '../platform/environment.ts'
 import type { Networks } from '../platform/networks.ts'
-import { judgeAddress } from './address-ranges.ts'
+import { checkAddress } from './address-ranges.ts'
 import { createConnections } from './connections.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
-import { type Destination, judgeUrl, NOT_PUBLIC, type Policy, type Verdict } from './destination.ts'
+import { checkUrl, type Destination, NOT_PUBLIC, type Policy, type Verdict } from './destination.ts'
 import { dial } from './dial.ts'
 import type { Ending } from './exchange.ts'
 import type { Failure } from './failures.ts'
@@ -11,7 +11,7 @@ import { createResolver, Unresolved } from './resolver.ts'
 
 /** What is sent to one endpoint at one time. */
 export interface PostRequest {
-  /** As the tenant wrote it; judged again before it is dialled. */
+  /** As the tenant wrote it; checked again before it is dialled. */
   readonly url: string
   /** Beside `Host`, `Content-Length`, `User-Agent` and `Accept-Encoding`, which are set here. */
   readonly headers: Readonly<Record<string, string>>
@@ -48,10 +48,10 @@ export type Outcome = Answered | Failed
 /** The only way out for URLs that tenants give. */
 export interface Outbound {
   /**
-   * Judges a URL at its registration: syntax, scheme, port, name and, as far as they can be had within 1.5 s, all its
+   * Checks a URL at its registration: syntax, scheme, port, name and, as far as they can be had within 1.5 s, all its
    * addresses. Undefined when it is acceptable, otherwise what is wrong, as prose for `details[].issue`.
    */
-  judge(url: string): Promise<string | undefined>
+  check(url: string): Promise<string | undefined>
   /** One POST within the total deadline. Rejects only when the caller's signal aborts, or where a header is none. */
   post(request: PostRequest): Promise<Outcome>
   /** Closes all connections; posts under way fail. */
@@ -74,8 +74,8 @@ export interface OutboundOptions {
 /** From DNS to the last byte of the answer. */
 const DEADLINE_MS = 10_000
 
-/** How long a registration waits for name servers; the dial will judge what came later. */
-const JUDGE_MS = 1500
+/** How long a registration waits for name servers; the dial will check what came later. */
+const CHECK_MS = 1500
 
 const USER_AGENT = 'svc-webhooks/1'
 
@@ -101,7 +101,7 @@ function rememberVerdicts(policy: Policy): (url: string) => Verdict {
   return (url) => {
     const known = verdicts.get(url)
     if (known) return known
-    const verdict = judgeUrl(url, policy)
+    const verdict = checkUrl(url, policy)
     if (verdicts.size >= MAX_VERDICTS) verdicts.clear()
     verdicts.set(url, verdict)
     return verdict
@@ -117,13 +117,13 @@ function beforeDeadline<T>(promise: Promise<T>, deadline: Deadline): Promise<T |
 }
 
 /**
- * Opens the way out. What a URL leads to is judged at its registration and, from nothing but the URL, again at each dial: every
+ * Opens the way out. What a URL leads to is checked at its registration and, from nothing but the URL, again at each dial: every
  * address that its name has then, one of which is dialled itself. So no answer of a name server, no redirect and no connection
  * from earlier reaches what is not public.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { environment, allow = [], dnsServers, ca, deadlineMs = DEADLINE_MS } = options
-  const judgeOwn = rememberVerdicts({ environment, allow })
+  const checkOwn = rememberVerdicts({ environment, allow })
   const resolver = createResolver(dnsServers)
   const connections = createConnections(ca)
 
@@ -136,7 +136,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     try {
       const addresses = await beforeDeadline(resolver.resolve(name), deadline)
       if (!addresses) return { kind: 'timeout', error: 'the host name was not resolved in time' }
-      const closed = addresses.some((each) => judgeAddress(each, allow))
+      const closed = addresses.some((each) => checkAddress(each, allow))
       return closed ? { kind: 'blocked', error: NOT_PUBLIC } : addresses
     } catch (error) {
       if (error instanceof Unresolved) return { kind: 'dns', error: error.message }
@@ -145,7 +145,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   const send = async (request: PostRequest, deadline: Deadline): Promise<Ending | Failure> => {
-    const destination = judgeOwn(request.url)
+    const destination = checkOwn(request.url)
     if ('fault' in destination) return { kind: 'blocked', error: destination.fault }
     const addresses = await locate(destination, deadline)
     if ('error' in addresses) return addresses
@@ -153,13 +153,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   return {
-    judge: async (url) => {
-      const destination = judgeOwn(url)
+    check: async (url) => {
+      const destination = checkOwn(url)
       if ('fault' in destination) return destination.fault
-      const deadline = startDeadline(JUDGE_MS, undefined)
+      const deadline = startDeadline(CHECK_MS, undefined)
       try {
         const addresses = await locate(destination, deadline)
-        // A name without addresses yet, or with slow name servers, is judged when it is dialled.
+        // A name without addresses yet, or with slow name servers, is checked when it is dialled.
         return 'error' in addresses && addresses.kind === 'blocked' ? addresses.error : undefined
       } finally {
         deadline.end()

@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/database.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { sweepFactors } from '../platform/factors/factor-queries.ts'
 import { sweepWrongCodes } from '../platform/factors/wrong-code-queries.ts'
-import { LONGEST_PAUSE_MS } from '../platform/factors/wrong-codes.ts'
+import { MAX_PAUSE_MS } from '../platform/factors/wrong-codes.ts'
 import { type PeriodicJob, runPeriodically } from '../platform/periodic.ts'
 import { sweepBatches } from '../platform/usage/queries.ts'
 
@@ -34,7 +34,7 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   }
   const before = clock.machine() - HOUR_MS
   await sweepFactors(databases.control, before - DAY_MS, Math.floor(before / STEP_MS))
-  await sweepWrongCodes(databases.control, before - LONGEST_PAUSE_MS)
+  await sweepWrongCodes(databases.control, before - MAX_PAUSE_MS)
 }
 
 const PAUSE_MS = 60_000

@@ -223,7 +223,7 @@ export function createApis(parts: ApiParts): Apis {
       database: pool,
       account: createAccountChanges(control, pepper, environment, clock),
       links: { baseUrl: baseUrls[environment], wallet },
-      destinations: { check: (url) => outbound[environment].judge(url) },
+      destinations: { check: (url) => outbound[environment].check(url) },
       endpointSecrets: createEndpointSecrets(seals, environment),
       streams: createEventStreams({ database: pool, environment, wakeUps: parts.wakeUps, isLeaving }),
       openStreams: new Map(),

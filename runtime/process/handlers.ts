@@ -1,5 +1,5 @@
 /** Which handler answers which operation. */
-import type { Handlers as CanonicalHandlers } from '../../generated/head/handlers.ts'
+import type { Handlers as CanonicalHandlers } from '../../generated/canonical/handlers.ts'
 import type { Context } from '../contract.ts'
 import { accountHandlers } from '../resources/account/handlers.ts'
 import { auditLogHandlers } from '../resources/audit-log/handlers.ts'

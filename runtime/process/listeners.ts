@@ -35,17 +35,17 @@ const KEEP_ALIVE_MS = 65_000
 
 /** How often connections are looked at that have sent no whole request. */
 const LOOKS = 10
-const LONGEST_LOOK_MS = 1000
+const MAX_LOOK_MS = 1000
 
 /** Limits before the pipeline. */
 function serverOptions({ timeouts }: Settings): ServerOptions {
   return {
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
-    connectionsCheckingInterval: Math.min(LONGEST_LOOK_MS, timeouts.headersMs / LOOKS),
+    connectionsCheckingInterval: Math.min(MAX_LOOK_MS, timeouts.headersMs / LOOKS),
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: 16 * 1024,
-    // Node's own answer to a request without Host is not ours; see `judgeHead`.
+    // Node's own answer to a request without Host is not ours; see `checkHead`.
     requireHostHeader: false,
   }
 }
@@ -128,7 +128,7 @@ function hasOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean 
 }
 
 /** No client of ours sends a tenth of them. */
-const MOST_HEADERS = 256
+const MAX_HEADERS = 256
 
 interface HeadRefusal {
   readonly status: number
@@ -137,9 +137,9 @@ interface HeadRefusal {
 }
 
 /** Why a request is not looked at any further: Node lets these through. */
-function judgeHead(request: IncomingMessage): HeadRefusal | undefined {
-  if (request.rawHeaders.length > 2 * MOST_HEADERS) {
-    return { status: 431, message: `There are more than ${MOST_HEADERS} headers.` }
+function checkHead(request: IncomingMessage): HeadRefusal | undefined {
+  if (request.rawHeaders.length > 2 * MAX_HEADERS) {
+    return { status: 431, message: `There are more than ${MAX_HEADERS} headers.` }
   }
   const encoding = request.headers['transfer-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
@@ -192,7 +192,7 @@ export async function listenOn(settings: Settings, place: Place): Promise<Listen
       // A connection that was busy when the drain began is idle now.
       if (draining) setImmediate(() => server.closeIdleConnections())
     })
-    const refusal = judgeHead(request)
+    const refusal = checkHead(request)
     if (refusal === undefined) handler(request, response)
     else refuseHead(response, refusal)
   })

@@ -1,4 +1,4 @@
-/** Many passes in one request, each judged for itself. */
+/** Many passes in one request, each checked for itself. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   type Answer,

@@ -60,7 +60,7 @@ test('503 while the database is away, and on as before when it is back', async (
     expect([status, body.error]).toMatchObject([503, { type: 'unavailable', code: 'unavailable' }])
     expect(headers.get('Retry-After')).toBe('1')
   }
-  // A key that this node has not seen cannot be judged.
+  // A key that this node has not seen cannot be checked.
   const unknown = speak(service.urls.sandbox, { secret: secret.replace(/.$/, '') })
   expect((await unknown('/v1/me')).status).toBe(401)
   service.forget()

@@ -77,7 +77,7 @@ describe('versions', () => {
     expect((await sandbox(key.secret)('/v1/me')).status).toBe(200)
   })
 
-  test('the role is judged before the version, the version before the route', async () => {
+  test('the role is checked before the version, the version before the route', async () => {
     const answer = await sandbox(secret, 'x')('/v1/nothing')
     expect(answer.body.error.code).toBe('unknown_version')
   })

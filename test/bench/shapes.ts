@@ -110,19 +110,19 @@ export function makeShapes(scale = 1): Shape[] {
   ]
 }
 
-/** @returns how a shape is refused: the judge's verdict and the faults. */
+/** @returns how a shape is refused: the check's verdict and the faults. */
 export async function prepareShapes(formats: Readonly<Record<string, (text: string) => boolean>>) {
   const report = createReport()
   const api = buildApi(parseText('shapes.yaml', DOCUMENT, report)!, report)
   const { text } = emitValidators([api]).find((each) => each.path === 'validators.js')!
   // Loaded without a file; what it imports has to be named in full there.
   const source = text.replace(/ from '([^'.]+[^']*)'/g, (_, name) => ` from '${import.meta.resolve(name)}'`)
-  const judges = (await import(`data:text/javascript,${encodeURIComponent(source)}`)) as Record<
+  const checks = (await import(`data:text/javascript,${encodeURIComponent(source)}`)) as Record<
     string,
     (value: unknown) => boolean
   >
   return {
-    judge: (shape: Shape) => judges[shape.schema]!(shape.body),
+    check: (shape: Shape) => checks[shape.schema]!(shape.body),
     explain: (shape: Shape) =>
       explain(api.document, `/components/schemas/${shape.schema}`, shape.body, formats),
   }

@@ -19,7 +19,7 @@ import { emitRoutes } from '../../generators/emit/routes/routes.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
 import { printTypes } from '../../generators/emit/types/types.ts'
 import { emitValidators } from '../../generators/emit/validators/validators.ts'
-import { claimSteps, judge } from '../../generators/gate/gate.ts'
+import { check, claimSteps } from '../../generators/gate/gate.ts'
 import { readConfig } from '../../generators/generate/config.ts'
 import { checkExtensions, readExtensionRules } from '../../generators/generate/extensions.ts'
 import { buildApi } from '../../generators/ir/build.ts'
@@ -55,7 +55,7 @@ async function printShares(): Promise<void> {
     apis.map((api) => api.version),
     report,
   )
-  await share('gate', () => judge(claimSteps(apis, changes), config))
+  await share('gate', () => check(claimSteps(apis, changes), config))
   await share('types (openapi-typescript’s transformation, in a worker)', () => printTypes(apis))
   const translations = await share('translations', () => emitTranslations(apis, changes, report, config.out))
   await share('validators', () => emitValidators(apis))

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:validation`: the judges beside ajv compiled at run time and express-openapi-validator on the same
+ * `npm run bench:validation`: the checks beside ajv compiled at run time and express-openapi-validator on the same
  * bodies in one process, the size of all versions beside the newest alone, and the price of refusing a megabyte.
  */
 import { readdirSync } from 'node:fs'
@@ -65,7 +65,7 @@ function casesOf(api: Api): Case[] {
   })
 }
 
-/** A batch's items are judged one by one: both count. */
+/** A batch's items are checked one by one: both count. */
 function wholeJudge({ validate, each }: Body): Case['validate'] {
   if (!each) return validate
   return (value) => {
@@ -107,7 +107,7 @@ async function printSpeed(api: Api): Promise<void> {
   print('\nns a body                      ours   ajv at run time   express-openapi-validator')
   const sums = [0, 0, 0]
   for (const each of cases) {
-    const judge = ajv.compile({
+    const check = ajv.compile({
       $ref: `document:#${each.pointer.replaceAll('{', '%7B').replaceAll('}', '%7D')}`,
     })
     const target = each.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => sampleId(name))
@@ -118,7 +118,7 @@ async function printSpeed(api: Api): Promise<void> {
     }
     const request = { method: each.method, target, headers, body: each.body }
     const ours = timeOf(() => each.validate(each.body), 20_000)
-    const theirs = timeOf(() => judge(each.body), 20_000)
+    const theirs = timeOf(() => check(each.body), 20_000)
     const whole = await timeOfLater(() => middleware.checkRequest(request), 150)
     for (const [index, time] of [ours, theirs, whole].entries()) sums[index] = sums[index]! + time
     print(
@@ -145,40 +145,40 @@ const formats = Object.fromEntries(
   Object.entries(fullFormats).flatMap(([name, format]) => {
     if (format instanceof RegExp) return [[name, (text: string) => format.test(text)]]
     if (typeof format === 'function') return [[name, format as (text: string) => boolean]]
-    const judge = (format as { validate?: unknown }).validate
-    return typeof judge === 'function' ? [[name, judge as (text: string) => boolean]] : []
+    const check = (format as { validate?: unknown }).validate
+    return typeof check === 'function' ? [[name, check as (text: string) => boolean]] : []
   }),
 )
 
-/** What it takes to refuse a body: parsing beside judging and explaining, in milliseconds. */
-function timeRefusal(text: string, judge: (body: unknown) => boolean, faultsOf: (body: unknown) => number) {
+/** What it takes to refuse a body: parsing beside checking and explaining, in milliseconds. */
+function timeRefusal(text: string, check: (body: unknown) => boolean, faultsOf: (body: unknown) => number) {
   const times = Array.from({ length: 15 }, () => {
     const start = performance.now()
     const body: unknown = JSON.parse(text)
     const parsed = performance.now()
-    const fits = judge(body)
-    const judged = performance.now()
+    const fits = check(body)
+    const checked = performance.now()
     if (fits || faultsOf(body) === 0) throw new Error(`not refused: ${text.slice(0, 200)}`)
-    return [parsed - start, judged - parsed, performance.now() - judged]
+    return [parsed - start, checked - parsed, performance.now() - checked]
   })
   return [0, 1, 2].map((index) => best(times.map((each) => each[index]!)))
 }
 
-function printRefusal(name: string, [parse = 0, judge = 0, explained = 0]: readonly number[]): void {
-  const cells = [parse, judge, explained, judge + explained].map((time) => time.toFixed(2).padStart(10))
+function printRefusal(name: string, [parse = 0, check = 0, explained = 0]: readonly number[]): void {
+  const cells = [parse, check, explained, check + explained].map((time) => time.toFixed(2).padStart(10))
   print(`${name.padEnd(50)}${cells.join('')}`)
 }
 
 async function printRefusals(api: Api): Promise<void> {
   print(
-    '\nms to refuse a body of a megabyte                      parse     judge   explain   judge + explain (at most 10)',
+    '\nms to refuse a body of a megabyte                      parse     check   explain   check + explain (at most 10)',
   )
   printOwn(api)
   const prepared = await prepareShapes(formats)
   for (const shape of makeShapes()) {
     const times = timeRefusal(
       shape.text ?? JSON.stringify(shape.body),
-      (body) => prepared.judge({ ...shape, body }),
+      (body) => prepared.check({ ...shape, body }),
       (body) => prepared.explain({ ...shape, body }).length,
     )
     printRefusal(shape.name, times)
@@ -199,7 +199,7 @@ function printOwn(api: Api): void {
   for (const { name, times } of refusals.slice(0, 3)) printRefusal(name, times)
 }
 
-const sum = ([, judge = 0, explained = 0]: readonly number[]) => judge + explained
+const sum = ([, check = 0, explained = 0]: readonly number[]) => check + explained
 
 function hostile(body: Json): [string, unknown][] {
   const unknown = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`k${index}`, index]))

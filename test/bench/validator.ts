@@ -1,16 +1,16 @@
-/** The same behind express-openapi-validator, which judges requests by the newest document. */
+/** The same behind express-openapi-validator, which checks requests by the newest document. */
 import { middleware } from 'express-openapi-validator'
 import { createPeer, serve } from './by-hand.ts'
 
 serve(
   createPeer((app) => {
-    const judge = middleware({
+    const check = middleware({
       apiSpec: 'generated/2026-05-19/openapi.json',
       validateRequests: true,
       validateResponses: false,
       validateSecurity: false,
       validateApiSpec: false,
     })
-    app.use(judge)
+    app.use(check)
   }),
 )

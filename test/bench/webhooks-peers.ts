@@ -1,7 +1,7 @@
 /**
  * The peers of the bench of deliveries: graphile-worker and pg-boss with a job that does one HTTP POST, set up as their
  * documentation recommends where many short jobs wait. The job sends what we send, signed alike, over connections that
- * are kept; it knows no tenants, limits, attempts or judged addresses.
+ * are kept; it knows no tenants, limits, attempts or checked addresses.
  *
  *   node webhooks-peers.ts graphile-worker|pg-boss <origin of the sink> <concurrency>
  */

@@ -40,7 +40,7 @@ interface Delivery extends UnwrapOptions {
 }
 
 /** Loose on purpose: callers without types give anything. @returns the code it is refused with, or `accepted`. */
-async function judge(signature: WebhookHeaders | string, delivery: Delivery = {}): Promise<string> {
+async function check(signature: WebhookHeaders | string, delivery: Delivery = {}): Promise<string> {
   const headers = typeof signature === 'string' ? { [HEADER]: signature } : signature
   const { body, secret, ...options } = { body: BODY, secret: SECRET, ...at(SECOND), ...delivery }
   try {
@@ -67,7 +67,7 @@ test('the signature is the one that openssl makes', async () => {
 test('what the service’s own sender signs is accepted, under each of its secrets', async () => {
   const signed = { [HEADER]: signBody([SECRET, OTHER], BODY, SECOND) }
   expect(await signWebhook(BODY, [SECRET, OTHER], at(SECOND))).toEqual(signed)
-  for (const secret of [SECRET, OTHER]) expect(await judge(signed, { secret })).toBe('accepted')
+  for (const secret of [SECRET, OTHER]) expect(await check(signed, { secret })).toBe('accepted')
 })
 
 test('what is signed with the clock of now is accepted with the clock of now', async () => {
@@ -88,7 +88,7 @@ test.each([
   { given: 'no body at all', body: undefined, want: 'body_not_raw' },
   { given: 'null', body: null, want: 'body_not_raw' },
 ])('a body given as $given: $want', async ({ body, want }) => {
-  expect(await judge(GOOD, { body })).toBe(want)
+  expect(await check(GOOD, { body })).toBe(want)
 })
 
 test.each<{ given: string; signature: string; want: string }>([
@@ -122,7 +122,7 @@ test.each<{ given: string; signature: string; want: string }>([
   { given: 'base64', signature: `t=${SECOND},v1=${btoa(V1)}`, want: 'malformed_header' },
   { given: 'the digest alone', signature: V1, want: 'malformed_header' },
 ])('a header with $given: $want', async ({ signature, want }) => {
-  expect(await judge(signature)).toBe(want)
+  expect(await check(signature)).toBe(want)
 })
 
 test.each<{ given: string; headers: WebhookHeaders; want: string }>([
@@ -150,7 +150,7 @@ test.each<{ given: string; headers: WebhookHeaders; want: string }>([
   { given: 'under the older name', headers: { 'X-Service-Signature': GOOD }, want: 'missing_header' },
   { given: 'beside a header named get', headers: { get: 'x', [HEADER]: GOOD }, want: 'accepted' },
 ])('a header given $given: $want', async ({ headers, want }) => {
-  expect(await judge(headers)).toBe(want)
+  expect(await check(headers)).toBe(want)
 })
 
 test('who takes the client of another version is told which header came instead', async () => {
@@ -171,7 +171,7 @@ test.each([
   [86_400, 'timestamp_out_of_tolerance'],
   [Number.NaN, 'timestamp_out_of_tolerance'],
 ])('opened %s s after it was signed: %s', async (seconds, want) => {
-  expect(await judge(GOOD, at(SECOND + seconds))).toBe(want)
+  expect(await check(GOOD, at(SECOND + seconds))).toBe(want)
 })
 
 test.each([
@@ -181,7 +181,7 @@ test.each([
   [3600, 301, 'accepted'],
   [Number.NaN, 0, 'timestamp_out_of_tolerance'],
 ])('with a tolerance of %s s, after %s s: %s', async (toleranceSeconds, seconds, want) => {
-  expect(await judge(GOOD, { toleranceSeconds, ...at(SECOND + seconds) })).toBe(want)
+  expect(await check(GOOD, { toleranceSeconds, ...at(SECOND + seconds) })).toBe(want)
 })
 
 test('without a clock of its own it takes the system’s', async () => {
@@ -199,7 +199,7 @@ test('without a clock of its own it takes the system’s', async () => {
 })
 
 test('nothing is said of the time of a delivery that nobody known has signed', async () => {
-  expect(await judge(GOOD, { secret: OTHER, ...at(SECOND + 301) })).toBe('no_match')
+  expect(await check(GOOD, { secret: OTHER, ...at(SECOND + 301) })).toBe('no_match')
 })
 
 test.each([
@@ -218,7 +218,7 @@ test.each([
   },
   { given: 'an unset one beside', secret: [SECRET, undefined], want: 'missing_secret' },
 ])('with $given: $want', async ({ secret, want }) => {
-  expect(await judge(GOOD, { secret })).toBe(want)
+  expect(await check(GOOD, { secret })).toBe(want)
 })
 
 test('over a rotation every delivery is accepted, whichever side has changed its secret first', async () => {
@@ -226,10 +226,10 @@ test('over a rotation every delivery is accepted, whichever side has changed its
   const whileRotating = await signWebhook(BODY, [after, before], at(SECOND))
   expect(whileRotating[HEADER]?.match(/v1=/g)).toHaveLength(2)
   for (const secret of [before, after, [after, before]])
-    expect(await judge(whileRotating, { secret })).toBe('accepted')
+    expect(await check(whileRotating, { secret })).toBe('accepted')
   const afterwards = await signWebhook(BODY, after, at(SECOND))
-  expect(await judge(afterwards, { secret: [after, before] })).toBe('accepted')
-  expect(await judge(afterwards, { secret: before })).toBe('no_match')
+  expect(await check(afterwards, { secret: [after, before] })).toBe('accepted')
+  expect(await check(afterwards, { secret: before })).toBe('no_match')
 })
 
 test.each<{ body: string | Uint8Array; want: string }>([
@@ -243,11 +243,11 @@ test.each<{ body: string | Uint8Array; want: string }>([
   { body: '{}', want: 'body_not_an_event' },
   { body: '{"type":1}', want: 'body_not_an_event' },
 ])('a body $body that was signed: $want', async ({ body, want }) => {
-  expect(await judge(await signWebhook(body, SECRET, at(SECOND)), { body })).toBe(want)
+  expect(await check(await signWebhook(body, SECRET, at(SECOND)), { body })).toBe(want)
 })
 
 test('what was not signed is never parsed', async () => {
-  expect(await judge(GOOD, { body: '{' })).toBe('no_match')
+  expect(await check(GOOD, { body: '{' })).toBe('no_match')
 })
 
 test('neither secret nor signature stands in what is thrown', async () => {

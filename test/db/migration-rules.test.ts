@@ -9,7 +9,7 @@ test.each(files.filter(({ name }) => name >= '0006'))('$name leaves the old vers
   expect(faultsOf(file, files)).toEqual([])
 })
 
-const judge = (text: string, each = true) =>
+const check = (text: string, each = true) =>
   faultsOf({ name: '0012_new', text, each }, [{ name: '0007_before' }])
 
 describe('the rules', () => {
@@ -35,7 +35,7 @@ describe('the rules', () => {
     'ALTER TABLE passes ALTER COLUMN tenant_id SET (n_distinct = 20)',
     '-- contract: 0013_later\nALTER TABLE passes DROP COLUMN google_url',
   ])('refuse %s', (statement) => {
-    expect(judge(`-- each environment\n-- Words.\n${statement};\n`)).toHaveLength(1)
+    expect(check(`-- each environment\n-- Words.\n${statement};\n`)).toHaveLength(1)
   })
 
   test.each([
@@ -49,10 +49,10 @@ describe('the rules', () => {
     'CREATE TABLE things (tenant_id text);\nALTER TABLE things ALTER COLUMN tenant_id SET (n_distinct = 20)',
     '-- contract: 0007_before\nALTER TABLE passes DROP COLUMN google_url',
   ])('let %s pass', (statement) => {
-    expect(judge(`-- each environment\n-- Words.\n${statement};\n`)).toEqual([])
+    expect(check(`-- each environment\n-- Words.\n${statement};\n`)).toEqual([])
   })
 
   test('let an index of the few rows of control be built in a transaction', () => {
-    expect(judge('-- once: control\nCREATE INDEX i ON control.keys (tenant_id);\n', false)).toEqual([])
+    expect(check('-- once: control\nCREATE INDEX i ON control.keys (tenant_id);\n', false)).toEqual([])
   })
 })

@@ -212,7 +212,7 @@ describe('a transaction', () => {
     expect(await db.control.query({ text: 'SELECT 1 AS one' })).toEqual({ rows: [{ one: 1 }], count: 1 })
   })
 
-  test('lets its work judge a failure and throw something better', async () => {
+  test('lets its work check a failure and throw something better', async () => {
     await db.control.transaction((tx) => tx.query(INSERT, [5, '']))
     const better = new Error('taken')
     const work = db.control.transaction(async (tx) => {

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { createAgenda } from '../../runtime/delivery/agenda.ts'
 
 test('a tenant with more to plan than fits into a visit comes again after a rest, whoever asks for it', async () => {
-  let ring = () => {}
+  let notify = () => {}
   const rung = new Promise<void>((resolve) => {
-    ring = resolve
+    notify = resolve
   })
-  const agenda = createAgenda({ atOnce: 10, ring: () => ring() })
+  const agenda = createAgenda({ atOnce: 10, notify: () => notify() })
   agenda.planLater('ten_a')
   agenda.plan('ten_a', 5)
   agenda.plan('ten_b', 5)
@@ -18,7 +18,7 @@ test('a tenant with more to plan than fits into a visit comes again after a rest
 })
 
 test('who is busy with a tenant goes on with it alone', () => {
-  const agenda = createAgenda({ atOnce: 10, ring: () => {} })
+  const agenda = createAgenda({ atOnce: 10, notify: () => {} })
   for (const tenantId of ['ten_a', 'ten_b']) {
     agenda.plan(tenantId, 1)
     agenda.claim(tenantId)

@@ -93,26 +93,26 @@ test('a tenant has 100 at once and 100 in each second, however many workers ther
   await sent(302)
 })
 
-test('the first of each lane comes before the second of any, and the next claim goes on behind the last lane', async () => {
+test('the first of each partition comes before the second of any, and the next claim goes on behind the last partition', async () => {
   const tenantId = newId('ten')
   const endpoints = await Promise.all(
     Array.from({ length: 6 }, () => stage.addEndpoint(tenantId, 'http://127.0.0.1:1')),
   )
   await stage.emit(tenantId, 10)
   const ids = endpoints.map(({ id }) => id).toSorted()
-  const lanesOf = async (limit: number) =>
+  const partitionsOf = async (limit: number) =>
     (await claim({ allowance: limit })).rows.map((row) => row.endpoint_id)
-  expect(await lanesOf(4)).toEqual(ids.slice(0, 4))
-  expect(await lanesOf(4)).toEqual([...ids.slice(4), ...ids.slice(0, 2)])
-  const many = await lanesOf(12)
+  expect(await partitionsOf(4)).toEqual(ids.slice(0, 4))
+  expect(await partitionsOf(4)).toEqual([...ids.slice(4), ...ids.slice(0, 2)])
+  const many = await partitionsOf(12)
   expect(many.slice(0, 6)).toEqual([...ids.slice(2), ...ids.slice(0, 2)])
   expect(many.slice(6)).toEqual(many.slice(0, 6))
-  const uneven = await lanesOf(8)
+  const uneven = await partitionsOf(8)
   expect(new Set(uneven.slice(0, 6)).size).toBe(6)
   expect(new Set(uneven.slice(6)).size).toBe(2)
 })
 
-test('claims at the same time take nothing twice, spend no token twice and fill no lane beyond its width', async () => {
+test('claims at the same time take nothing twice, spend no token twice and fill no partition beyond its width', async () => {
   const tenants = Array.from({ length: 5 }, () => newId('ten'))
   for (const tenantId of tenants) {
     const { id } = await stage.addEndpoint(tenantId, 'http://127.0.0.1:1')
@@ -144,7 +144,7 @@ test('what a lost worker held comes before what has never been tried', async () 
   expect(found.rows.map((row) => row.attempt_id).slice(0, 3)).toEqual(lost.rows.map((row) => row.attempt_id))
 })
 
-test('time-outs narrow a lane to one attempt at once', async () => {
+test('time-outs narrow a partition to one attempt at once', async () => {
   const tenantId = newId('ten')
   const { id } = await stage.addEndpoint(tenantId, 'http://127.0.0.1:1')
   await fill(tenantId, id, 200)

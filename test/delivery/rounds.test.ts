@@ -10,7 +10,7 @@ test.each(['plan', 'claim'] as const)(
   async (what) => {
     const failures: ((reason: Error) => void)[] = []
     const soon = () => new Promise((_resolve, reject) => failures.push(reject))
-    const agenda = createAgenda({ atOnce: 10, ring: () => {} })
+    const agenda = createAgenda({ atOnce: 10, notify: () => {} })
     const rounds = createRounds({
       environment: 'sandbox',
       pool: { soon } as unknown as Pool,

@@ -1,7 +1,7 @@
 /** What is sent, when it is sent again, and what the attempts tell of it. */
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { judgeOutcome, nextDue } from '../../runtime/delivery/schedule.ts'
+import { checkOutcome, nextDue } from '../../runtime/delivery/schedule.ts'
 import { createOutbound, type Outcome } from '../../runtime/outbound/outbound.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { until } from '../support/programs.ts'
@@ -173,7 +173,7 @@ describe('the schedule', () => {
       want: 'failed',
     })),
   ])('$given means $want', ({ given, want }) => {
-    expect(judgeOutcome(given)).toBe(want)
+    expect(checkOutcome(given)).toBe(want)
   })
 
   test('ends after the fifth', () => {
@@ -194,7 +194,7 @@ describe('the schedule', () => {
 })
 
 describe('endpoints that misbehave', () => {
-  test('an answer that never comes is a failure that is tried again, and narrows the lane', async () => {
+  test('an answer that never comes is a failure that is tried again, and narrows the partition', async () => {
     const outbound = createOutbound({ environment: 'sandbox', allow: stage.allow, deadlineMs: 150 })
     const other = await openStage()
     try {

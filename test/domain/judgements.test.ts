@@ -5,7 +5,7 @@ import { splitTarget } from '../../runtime/api/pipeline.ts'
 import { parseInstant } from '../../runtime/platform/instants.ts'
 import { contains, parseNetworks } from '../../runtime/platform/networks.ts'
 import { shownValues } from '../../runtime/resources/pass-templates/fields.ts'
-import { judgePng } from '../../runtime/resources/pass-templates/png.ts'
+import { checkPng } from '../../runtime/resources/pass-templates/png.ts'
 import { type PassStatus, statusAt } from '../../runtime/resources/passes/status.ts'
 
 describe('instants', () => {
@@ -118,7 +118,7 @@ describe('images', () => {
     ['a JPEG', Buffer.from('ffd8ffe000104a464946', 'hex'), icon, 'is not a PNG image'],
     ['nothing', Buffer.alloc(0), icon, 'is not base64'],
   ])('%s', (_, bytes, rule, want) => {
-    expect(judgePng(bytes.toString('base64'), rule)).toBe(want)
+    expect(checkPng(bytes.toString('base64'), rule)).toBe(want)
   })
 })
 

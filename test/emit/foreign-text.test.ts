@@ -7,7 +7,7 @@ import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { parseText } from '../../generators/document/load.ts'
-import { judgedOf } from '../../generators/emit/validators/names.ts'
+import { validatedOf } from '../../generators/emit/validators/names.ts'
 import { EMITTERS } from '../../generators/generate/config.ts'
 import { emitAll } from '../../generators/generate/generate.ts'
 import { buildApi } from '../../generators/ir/build.ts'
@@ -95,7 +95,7 @@ const VERSIONS = ['2030-01-01', '2030-06-01']
 interface Emitted {
   readonly out: string
   readonly given: ForeignDocument
-  readonly judge: (component: string) => string
+  readonly validator: (component: string) => string
 }
 
 async function emit(seed: number): Promise<Emitted> {
@@ -133,7 +133,7 @@ async function emit(seed: number): Promise<Emitted> {
     mkdirSync(join(out, 'out', path, '..'), { recursive: true })
     writeFileSync(join(out, 'out', path), text.toWellFormed())
   }
-  return { out: join(out, 'out'), given, judge: judgedOf(apis[0]!).component }
+  return { out: join(out, 'out'), given, validator: validatedOf(apis[0]!).component }
 }
 
 const load = (out: string, path: string) =>
@@ -172,13 +172,13 @@ describe.each(SEEDS)('texts %i', (seed) => {
     emitted = await emit(seed)
   })
 
-  test('judges judge by them', async () => {
-    const { out, given, judge } = emitted
-    const judges = (await load(out, `${VERSIONS[0]}/validators.js`)) as Record<
+  test('validators validator by them', async () => {
+    const { out, given, validator } = emitted
+    const validators = (await load(out, `${VERSIONS[0]}/validators.js`)) as Record<
       string,
       (value: unknown) => boolean
     >
-    const fits = judges[judge(given.component)]!
+    const fits = validators[validator(given.component)]!
     const fit = Object.fromEntries([[given.property, given.members[0]]])
     for (const member of given.members)
       expect(fits(Object.fromEntries([[given.property, member]]))).toBe(true)
@@ -196,7 +196,7 @@ describe.each(SEEDS)('texts %i', (seed) => {
       expect(fits(Object.fromEntries([...Object.entries(fit), [name, 1]]))).toBe(true)
       expect(fits(Object.fromEntries([...Object.entries(fit), [name, 'x']]))).toBe(false)
     }
-    const closed = judges[judge('Closed')]!
+    const closed = validators[validator('Closed')]!
     expect(closed(Object.fromEntries(given.closed.map((name) => [name, 1])))).toBe(true)
     expect(closed({ other: 1 })).toBe(false)
     for (const name of [
@@ -212,10 +212,10 @@ describe.each(SEEDS)('texts %i', (seed) => {
       'default',
       'eval',
     ]) {
-      expect(judges[judge(name)]!(['2030-01-01']), name).toBe(true)
-      expect(judges[judge(name)]!(['2030-01-01', '2030-01-01']), name).toBe(false)
+      expect(validators[validator(name)]!(['2030-01-01']), name).toBe(true)
+      expect(validators[validator(name)]!(['2030-01-01', '2030-01-01']), name).toBe(false)
     }
-    expect(judges[judge('Set$')]!({ again: { again: 1 } })).toBe(false)
+    expect(validators[validator('Set$')]!({ again: { again: 1 } })).toBe(false)
     expect(globalThis.foreignTextRan).toBeUndefined()
   })
 

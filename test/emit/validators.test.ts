@@ -116,11 +116,11 @@ test.each([...api.schemas.keys()])('%s', async (name) => {
   const file = join(folder, `${name}.js`)
   writeFileSync(file, emitValidators([api]).find((each) => each.path === 'validators.js')!.text)
   const lean = ((await import(`../../${file}`)) as Record<string, (value: unknown) => boolean>)[name]!
-  const judge = ajv.getSchema(name)!
+  const validator = ajv.getSchema(name)!
   let accepted = 0
   fc.assert(
     fc.property(value, (given) => {
-      const want = judge(given) as boolean
+      const want = validator(given) as boolean
       accepted += Number(want)
       expect(lean(given)).toBe(want)
       const formats = { date: isFormat('date'), 'date-time': isFormat('date-time') }
@@ -136,7 +136,7 @@ function isFormat(name: 'date' | 'date-time') {
   return (text: string) => format.validate(text)
 }
 
-test('schemas that judge alike in two versions are one function', () => {
+test('schemas that validate alike in two versions are one function', () => {
   const older = { ...api, version: '2029-01-01' }
   const files = emitValidators([older, api])
   expect(files.find((each) => each.path === 'validators.js')!.text).toBe(

@@ -69,7 +69,12 @@ test.each(cases)('$name', ({ given, want }) => {
   expect(wrapLines(given, 40)).toBe(want)
 })
 
-const generated = ['2026-05-19/routes.ts', 'head/handlers.ts', 'translations/2025-06-01.ts', 'validators.js']
+const generated = [
+  '2026-05-19/routes.ts',
+  'canonical/handlers.ts',
+  'translations/2025-06-01.ts',
+  'validators.js',
+]
 
 test.each(generated)('%s reads the same at every width', (path) => {
   const source = readFileSync(new URL(`../../generated/${path}`, import.meta.url), 'utf8')

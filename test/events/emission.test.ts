@@ -10,7 +10,7 @@ import {
   VERSIONS,
   whileHeld,
 } from '../api/fixtures.ts'
-import { judgeEvent } from '../support/contract.ts'
+import { checkEvent } from '../support/contract.ts'
 import {
   makeKey,
   makeTenant,
@@ -58,7 +58,7 @@ describe.each(VERSIONS)('a tenant pinned to %s', (version) => {
       'pass_template.archived',
     ])
     expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7])
-    expect(events.flatMap(judgeEvent)).toEqual([])
+    expect(events.flatMap(checkEvent)).toEqual([])
     expect(events.map((event) => event.version)).toEqual(Array(7).fill(version))
     expect(events[4]!.data.pass).toEqual(revoked.body)
     expect(events[2]!.created).toBe('2026-06-01T12:00:00.000Z')

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyAudit } from '../../runtime/admin/audit.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
-import { judgeEvent } from '../support/contract.ts'
+import { checkEvent } from '../support/contract.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -42,7 +42,7 @@ test.each(['2025-06-01', '2026-05-19'])(
     await Promise.all([expire(), expire(), expire()])
     const [event, ...others] = await told()
     expect(others).toEqual([])
-    expect(judgeEvent(event)).toEqual([])
+    expect(checkEvent(event)).toEqual([])
     expect(event.data.pass).toEqual({
       ...first,
       status: 'expired',

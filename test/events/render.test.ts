@@ -57,7 +57,7 @@ describe('an event of change', () => {
     expect(render('2026-02-01', moved)).toBeUndefined()
   })
 
-  test('tells what was before from 2026-05-19 on, and keeps the form of head where it tells less', () => {
+  test('tells what was before from 2026-05-19 on, and keeps the form of the canonical version where it tells less', () => {
     const renamed = change({ name: 'Tea' }, {})
     expect(render('2026-05-19', renamed)).toMatchObject({
       previous_attributes: { name: 'Tea' },

@@ -148,7 +148,7 @@ function watch<T>(work: Promise<T>): { readonly work: Promise<T>; ended: boolean
 test('nothing is told of what is not on disk yet, and the crash that undoes it is answered 503', async () => {
   const posted: string[] = []
   const outbound: Outbound = {
-    judge: async () => undefined,
+    check: async () => undefined,
     post: async ({ body }) => {
       posted.push(String(body))
       return { status: 200, body: '', durationMs: 1 }

@@ -8,7 +8,7 @@ interface Difference {
   readonly theirs: Verdict
 }
 
-/** A family of requests on which the judges differ, and why ours is the verdict to keep. */
+/** A family of requests on which the checks differ, and why ours is the verdict to keep. */
 export interface Explained {
   readonly why: string
   readonly fits: (difference: Difference) => boolean

@@ -8,7 +8,7 @@ import { handlers } from '../../runtime/process/handlers.ts'
 import { EXPLAINED } from './explained.ts'
 import { createRandom } from './random.ts'
 import { type Case, type Described, describeRequest, makeCase, type RequestDocument } from './requests.ts'
-import { judgeByStages, judgeByValidator, openOther, type Verdict } from './verdicts.ts'
+import { checkByStages, checkByValidator, openOther, type Verdict } from './verdicts.ts'
 
 /** For each operation. `npm run fuzz` sets thousands. */
 const CASES = Number(process.env.FUZZ_CASES ?? 20)
@@ -65,7 +65,7 @@ function explain(given: Case, ours: Verdict, theirs: Verdict, described: Describ
   return found !== undefined
 }
 
-async function judgeBoth(version: Version, operation: Operation, seed: number): Promise<unknown[]> {
+async function checkBoth(version: Version, operation: Operation, seed: number): Promise<unknown[]> {
   const document = documents.get(version.name)!
   const table = tables[operation.extensions.environment ?? 'sandbox']
   const described = describeRequest(document, operation)
@@ -74,8 +74,8 @@ async function judgeBoth(version: Version, operation: Operation, seed: number): 
   const differences: unknown[] = []
   for (let count = 0; count < CASES; count += 1) {
     const given = makeCase(document, operation, described, random)
-    const ours = await judgeByStages(given, table.find(version.name)!, table)
-    const theirs = await judgeByValidator(other, given)
+    const ours = await checkByStages(given, table.find(version.name)!, table)
+    const theirs = await checkByValidator(other, given)
     cases += 1
     if (!ours) accepted += 1
     if ((ours === undefined) !== (theirs === undefined) && !explain(given, ours, theirs, described)) {
@@ -93,7 +93,7 @@ describe.each(versions)('$name', (version) => {
     async (id, operation) => {
       const seed =
         SEED ^ [...`${version.name}${id}`].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) | 0, 7)
-      expect(await judgeBoth(version, operation, seed)).toEqual([])
+      expect(await checkBoth(version, operation, seed)).toEqual([])
     },
   )
 })

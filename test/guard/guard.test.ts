@@ -29,7 +29,7 @@ interface Exchange {
 }
 
 /** Asks a listener that answers as it is told to, and gives what the guard has against either. */
-async function watched(given: Exchange): Promise<Pick<Disagreement, 'what' | 'objection'>[]> {
+async function watched(given: Exchange): Promise<Pick<Disagreement, 'what' | 'violation'>[]> {
   const { status, answer, version = '2026-05-19', method = 'GET' } = given
   const listener = guard.watch((request, response) => {
     request.resume().once('end', () => {
@@ -50,7 +50,7 @@ async function watched(given: Exchange): Promise<Pick<Disagreement, 'what' | 'ob
   await response.text()
   await guard.settled()
   expect(failures).toEqual([])
-  return found.splice(0).map(({ what, objection }) => ({ what, objection }))
+  return found.splice(0).map(({ what, violation }) => ({ what, violation }))
 }
 
 const refusal = (type: string, code: string) => ({
@@ -185,6 +185,6 @@ test.each<readonly [string, Exchange, Disagreement['what'], RegExp]>([
     'accepted against the document',
     /not found/,
   ],
-])('%s', async (_, given, what, objection) => {
-  expect(await watched(given)).toEqual([{ what, objection: expect.stringMatching(objection) }])
+])('%s', async (_, given, what, violation) => {
+  expect(await watched(given)).toEqual([{ what, violation: expect.stringMatching(violation) }])
 })

@@ -71,7 +71,7 @@ function textsOf(pattern: string): readonly string[] {
   return made
 }
 
-/** A value that fits the schema, as a rule: where it does not, both judges have to say so. */
+/** A value that fits the schema, as a rule: where it does not, both checks have to say so. */
 export function makeValue(document: Document, given: Schema, random: Random, depth = 0): unknown {
   const schema = resolve(document, given)
   if (schema.const !== undefined) return schema.const

@@ -15,11 +15,11 @@ import { limitTransport } from '../../runtime/api/transport.ts'
 import type { Versions, VersionTable } from '../../runtime/api/versions.ts'
 import type { Case, RequestDocument } from './requests.ts'
 
-/** What one judge says of a request: undefined when it fits. */
+/** What one check says of a request: undefined when it fits. */
 export type Verdict = { readonly code: string; readonly message: string } | undefined
 
 /** Our own verdict: the stages that read a request, by themselves. An item of a batch that is refused counts. */
-export async function judgeByStages(
+export async function checkByStages(
   { method, target, headers, text }: Case,
   version: VersionTable,
   versions: Versions,
@@ -52,7 +52,7 @@ export async function judgeByStages(
   return refused && { code: 'item', message: JSON.stringify(refused) }
 }
 
-/** Opens the other judge on one operation, with nothing said of its answers. */
+/** Opens the other check on one operation, with nothing said of its answers. */
 export function openOther(
   document: RequestDocument,
   path: string,
@@ -72,15 +72,15 @@ export function openOther(
   return openContractValidator(cutDocument(alone as unknown as Readonly<Record<string, unknown>>, path, true))
 }
 
-/** The other judge's verdict. It is given parsed JSON, as behind `express.json()`. */
-export async function judgeByValidator(
-  judge: ContractValidator,
+/** The other check's verdict. It is given parsed JSON, as behind `express.json()`. */
+export async function checkByValidator(
+  check: ContractValidator,
   { method, target, headers, text }: Case,
 ): Promise<Verdict> {
   const body = readJson(text)
   if (body instanceof SyntaxError) return { code: 'malformed', message: body.message }
-  const objection = await judge.checkRequest({ method, target, headers, body })
-  return objection && { code: String(objection.status), message: objection.message }
+  const violation = await check.checkRequest({ method, target, headers, body })
+  return violation && { code: String(violation.status), message: violation.message }
 }
 
 function readJson(text: string | undefined): unknown {

@@ -3,7 +3,7 @@
  * and tsc fails where one of them does compile.
  */
 import { expect, test } from 'vitest'
-import type { Handlers } from '../../generated/head/handlers.ts'
+import type { Handlers } from '../../generated/canonical/handlers.ts'
 import { versions } from '../../generated/versions.ts'
 import { answer } from '../../runtime/api/answer.ts'
 import { authenticate } from '../../runtime/api/authenticate.ts'

@@ -222,7 +222,7 @@ test.each([
   if (status === 403) expect(answer.body.error.required_scope).toBe(scope)
 })
 
-test('what nobody has written is 501, after everything else is judged', async () => {
+test('what nobody has written is 501, after everything else is checked', async () => {
   const setting = {
     operation: operation({ query: [parameter({ name: 'a', required: true })] }),
     handlers: {},
@@ -292,7 +292,7 @@ test('a set reaches the handler as a list, after its translation; the answer goe
   expect(answer.body).toEqual({ seen: { code: ['a!'] }, version: 'old' })
 })
 
-test('items of a batch are judged and translated one by one', async () => {
+test('items of a batch are checked and translated one by one', async () => {
   const handlers: Handlers = {
     getThing: async (_context, input: { items: unknown }) => ({
       status: 200,
@@ -398,7 +398,7 @@ test('so do the items of a batch, but for fields that the caller’s own validat
   ])
 })
 
-test('path, query and headers reach the handler as head names them', async () => {
+test('path, query and headers reach the handler as the canonical version names them', async () => {
   let seen: unknown
   const setting: Setting = {
     operation: operation({

@@ -5,9 +5,9 @@ import { read, readSchema } from './document.ts'
 const OPENAPI_30 = 'openapi: 3.0.3\ninfo: { title: Test, version: "1" }\n'
 
 /** What a schema says, in the terms of a validator. */
-const judged = (text: string, head?: string) => toJsonSchema(readSchema(text, head).schema, (name) => name)
+const checked = (text: string, head?: string) => toJsonSchema(readSchema(text, head).schema, (name) => name)
 
-describe('a schema is read as what it judges', () => {
+describe('a schema is read as what it checks', () => {
   test.each([
     ['{ type: string, maxLength: 3, description: prose }', { type: 'string', maxLength: 3 }],
     ['{ type: [string, "null"], format: date }', { type: ['string', 'null'], format: 'date' }],
@@ -38,12 +38,12 @@ describe('a schema is read as what it judges', () => {
       { allOf: [{ $ref: 'Y' }, { $ref: 'Z' }] },
     ],
     ['{ $ref: "#/components/schemas/Y" }', { $ref: 'Y' }],
-  ])('%s', (given, want) => expect(judged(given)).toEqual(want))
+  ])('%s', (given, want) => expect(checked(given)).toEqual(want))
 
   test.each([
     ['{ type: string, nullable: true }', { type: ['string', 'null'] }],
     ['{ type: integer, minimum: 1, exclusiveMinimum: true }', { type: 'integer', exclusiveMinimum: 1 }],
-  ])('3.0: %s', (given, want) => expect(judged(given, OPENAPI_30)).toEqual(want))
+  ])('3.0: %s', (given, want) => expect(checked(given, OPENAPI_30)).toEqual(want))
 })
 
 test('a node knows the line and the pointer that it came from', () => {

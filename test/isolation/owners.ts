@@ -45,7 +45,7 @@ export type Ask = (
   body?: unknown,
 ) => Promise<{ readonly status: number; readonly text: string }>
 
-/** Speaks to one environment, without judging the answers. */
+/** Speaks to one environment, without checking the answers. */
 export function openLine(service: TestService, environment: Environment): Ask {
   return async (secret, method, target, version, body) => {
     service.clock.monotonic += 1000

@@ -105,7 +105,7 @@ function findAccesses(plan: Plan, tenantTables: ReadonlySet<string>): Found[] {
   const table = `${plan.Schema ?? ''}.${plan['Relation Name'] ?? ''}`
   if (!tenantTables.has(table)) return inner
   const node = plan.Operation ?? plan['Node Type']
-  // Changes of rows that a scan below has found are judged there.
+  // Changes of rows that a scan below has found are checked there.
   if (node === 'Update' || node === 'Delete') return inner
   const text = node === 'Insert' ? insertedTenant(plan) : conditionsOf(plan, table)
   const match = /^\$(\d+)/.exec(text) ?? NAMED.exec(text)

@@ -1,4 +1,4 @@
-/** The parts of statements that a coordinator of shards judges by their text. */
+/** The parts of statements that a coordinator of shards checks by their text. */
 
 /** What stands behind each SET of an UPDATE or an ON CONFLICT: its assignments. */
 export function changedExpressions(text: string): string[] {

@@ -187,7 +187,7 @@ export async function runWorker({ service }: Walker, environment: Environment): 
     pool: database[environment],
     clock,
     outbound: {
-      judge: async () => undefined,
+      check: async () => undefined,
       post: async () => {
         posts += 1
         if (posts > 1) return { error: 'late', kind: 'timeout', durationMs: 10_000 }

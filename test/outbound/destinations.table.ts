@@ -11,7 +11,7 @@ const NAME = 'must name a host of the public internet'
 const INVALID = 'must be a valid URL'
 const HOST = 'must contain a valid host name'
 
-/** URLs, judged in the sandbox, where http is allowed. */
+/** URLs, checked in the sandbox, where http is allowed. */
 export const URLS: readonly (readonly [url: string, want: Want])[] = [
   // Other spellings of IPv4: all of them are read by some parser.
   ['http://127.0.0.1/', 'loopback'],
@@ -120,7 +120,7 @@ export const URLS: readonly (readonly [url: string, want: Want])[] = [
   ['http://my_hooks.example.com/', undefined],
 ]
 
-/** Addresses, judged as they stand in a URL and as the answer of a name server. */
+/** Addresses, checked as they stand in a URL and as the answer of a name server. */
 export const ADDRESSES: readonly (readonly [address: string, want: Want])[] = [
   ['0.0.0.0', 'of no host'],
   ['0.1.2.3', 'of no host'],

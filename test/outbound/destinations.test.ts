@@ -2,7 +2,7 @@
 import net, { connect } from 'node:net'
 import tls from 'node:tls'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { judgeUrl } from '../../runtime/outbound/destination.ts'
+import { checkUrl } from '../../runtime/outbound/destination.ts'
 import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
 import { parseNetworks } from '../../runtime/platform/networks.ts'
 import { type NameServer, openNameServer } from '../support/dns.ts'
@@ -47,7 +47,7 @@ const message = { headers: { 'Content-Type': 'application/json' }, body: '{}' }
 
 /** Both moments. `want` is part of the reason, undefined for what is allowed. */
 async function expectBoth(url: string, want: Want): Promise<void> {
-  const fault = await outbound.judge(url)
+  const fault = await outbound.check(url)
   expect(dialled, 'a registration dials nothing').toEqual([])
   const outcome = await outbound.post({ url, ...message })
   if (want === undefined) {
@@ -107,7 +107,7 @@ describe('addresses that names resolve to', () => {
     names.tell('alias.example.com', { cname: 'example.com' })
     await expectBoth('http://alias.example.com/', undefined)
     names.tell('secret.example.com', { a: ['10.11.12.13'] })
-    expect(await outbound.judge('http://secret.example.com/')).not.toContain('10.11')
+    expect(await outbound.check('http://secret.example.com/')).not.toContain('10.11')
     const outcome = await outbound.post({ url: 'http://secret.example.com/', ...message })
     expect(JSON.stringify(outcome)).not.toMatch(/10\.11|private/)
   })
@@ -118,13 +118,13 @@ describe('what the setting and the environment change', () => {
 
   test('live takes https only', () => {
     const live = { environment: 'live', allow: [] } as const
-    expect(judgeUrl('http://example.com/', live)).toEqual({ fault: 'must begin with https://' })
-    expect(judgeUrl('https://example.com/', live)).toMatchObject({ secure: true, port: 443 })
+    expect(checkUrl('http://example.com/', live)).toEqual({ fault: 'must begin with https://' })
+    expect(checkUrl('https://example.com/', live)).toMatchObject({ secure: true, port: 443 })
   })
 
   test('allowed networks are reached, by number and as localhost, and nothing beside them', () => {
-    const judge = (url: string) => judgeUrl(url, { environment: 'sandbox', allow })
-    expect(judge('http://127.0.0.1:4010/a?b=c')).toEqual({
+    const check = (url: string) => checkUrl(url, { environment: 'sandbox', allow })
+    expect(check('http://127.0.0.1:4010/a?b=c')).toEqual({
       secure: false,
       name: '',
       address: '127.0.0.1',
@@ -133,10 +133,10 @@ describe('what the setting and the environment change', () => {
       path: '/a?b=c',
     })
     const local = { name: 'x.localhost', address: '127.0.0.1', authority: 'x.localhost:4010' }
-    expect(judge('http://X.localhost.:4010/')).toMatchObject(local)
+    expect(check('http://X.localhost.:4010/')).toMatchObject(local)
     for (const host of ['127.1', '[::1]', '[::ffff:127.0.0.1]', '10.0.0.1', '0.0.0.0']) {
-      expect(judge(`http://${host}/`), host).toHaveProperty('fault')
+      expect(check(`http://${host}/`), host).toHaveProperty('fault')
     }
-    expect(judge('http://127.0.0.1:6379/')).toHaveProperty('fault')
+    expect(check('http://127.0.0.1:6379/')).toHaveProperty('fault')
   })
 })

@@ -1,4 +1,4 @@
-/** What name servers, redirects, kept connections and proxies can do between a judgement and a connection: nothing. */
+/** What name servers, redirects, kept connections and proxies can do between a verdict and a connection: nothing. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createOutbound, type Outbound, type OutboundOptions } from '../../runtime/outbound/outbound.ts'
 import { parseNetworks } from '../../runtime/platform/networks.ts'
@@ -45,7 +45,7 @@ describe('rebinding', () => {
     const inside = await openSink({ host: INSIDE })
     const url = `http://hooks.example.com:${inside.port}/`
     names.tell('hooks.example.com', { a: [HERE] })
-    expect(await outbound.judge(url)).toBeUndefined()
+    expect(await outbound.check(url)).toBeUndefined()
     names.tell('hooks.example.com', { a: [INSIDE] })
     expect(await post(url)).toMatchObject({ kind: 'blocked' })
     expect(inside.connections).toHaveLength(0)
@@ -129,7 +129,7 @@ describe('name servers', () => {
       'broken.example.com': 'the name servers could not answer',
     }
     for (const [name, error] of Object.entries(reasons)) {
-      expect(await outbound.judge(`http://${name}/`)).toBeUndefined()
+      expect(await outbound.check(`http://${name}/`)).toBeUndefined()
       expect(await post(`http://${name}/`)).toMatchObject({ kind: 'dns', error })
     }
   })
@@ -141,12 +141,12 @@ describe('name servers', () => {
     const ended: string[] = []
     const note = <T>(name: string, promise: Promise<T>) => promise.finally(() => ended.push(name))
     const [fault, late, given] = await Promise.all([
-      note('judged', outbound.judge(url)),
+      note('checked', outbound.check(url)),
       note('late', post(url, hasty)),
       note('given up', post(url)),
     ])
     hasty.close()
-    expect(ended).toEqual(['late', 'judged', 'given up'])
+    expect(ended).toEqual(['late', 'checked', 'given up'])
     expect(fault).toBeUndefined()
     expect(late).toMatchObject({ kind: 'timeout', error: 'the host name was not resolved in time' })
     expect(given).toMatchObject({ kind: 'dns', error: 'the name servers did not answer in time' })
@@ -170,7 +170,7 @@ test('localhost is 127.0.0.1, whatever name servers say, and is sent as it was w
   const sink = await openSink()
   names.tell('localhost', { a: [HERE] })
   const local = open({ allow: parseNetworks(['127.0.0.0/8']) })
-  expect(await local.judge(`http://localhost:${sink.port}/`)).toBeUndefined()
+  expect(await local.check(`http://localhost:${sink.port}/`)).toBeUndefined()
   expect(await post(`http://localhost:${sink.port}/x?y=1`, local)).toMatchObject({ status: 200 })
   local.close()
   expect(sink.requests[0]).toMatchObject({ url: '/x?y=1', headers: { host: `localhost:${sink.port}` } })

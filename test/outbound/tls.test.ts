@@ -58,7 +58,7 @@ test('a certificate with a fault: nothing is sent, and the fault is named', asyn
   }
 })
 
-test('a name at the same address with another certificate is judged for itself, and so is the bare address', async () => {
+test('a name at the same address with another certificate is checked for itself, and so is the bare address', async () => {
   const sink = await openSink({ tls: certificates.good })
   expect(await post(sink.port)).toMatchObject({ status: 200 })
   const error = 'the certificate is for another host'

@@ -9,7 +9,7 @@ interface Document {
 interface Contract {
   readonly document: Document
   readonly ajv: Ajv2020
-  readonly judges: Map<string, ValidateFunction>
+  readonly checks: Map<string, ValidateFunction>
 }
 
 const contracts = new Map<string, Contract>()
@@ -22,7 +22,7 @@ function contractOf(version: string): Contract {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema({ ...document, $id: `document:${version}` })
-  const contract = { document, ajv, judges: new Map() }
+  const contract = { document, ajv, checks: new Map() }
   contracts.set(version, contract)
   return contract
 }
@@ -71,22 +71,22 @@ export function checkAnswer(
 ): string[] {
   const pointer = pointerOf(contractOf(version).document, request.method, request.path, status)
   if (status < 400 && pointer.endsWith('/Error')) return [`${status} is not described`]
-  return judgeAgainst(version, pointer, body)
+  return checkAgainst(version, pointer, body)
 }
 
 /** What is wrong with an event according to the document of its own version. */
-export function judgeEvent(event: { readonly version: string; readonly type: string }): string[] {
+export function checkEvent(event: { readonly version: string; readonly type: string }): string[] {
   const pointer = `/webhooks/${escapeToken(event.type)}/post/requestBody/content/application~1json/schema`
-  return judgeAgainst(event.version, pointer, event)
+  return checkAgainst(event.version, pointer, event)
 }
 
-function judgeAgainst(version: string, pointer: string, value: unknown): string[] {
-  const { ajv, judges } = contractOf(version)
-  let judge = judges.get(pointer)
-  if (!judge) {
-    judge = ajv.compile({ $ref: `document:${version}#${pointer}` })
-    judges.set(pointer, judge)
+function checkAgainst(version: string, pointer: string, value: unknown): string[] {
+  const { ajv, checks } = contractOf(version)
+  let check = checks.get(pointer)
+  if (!check) {
+    check = ajv.compile({ $ref: `document:${version}#${pointer}` })
+    checks.set(pointer, check)
   }
-  if (judge(value)) return []
-  return (judge.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)
+  if (check(value)) return []
+  return (check.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)
 }

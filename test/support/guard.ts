@@ -10,7 +10,7 @@ export const guard = createContractGuard(
   (error) => failures.push(error),
 )
 
-/** Waits until what was answered has been judged, and fails where the judges disagree. */
+/** Waits until what was answered has been checked, and fails where the checks disagree. */
 export async function expectAgreement(): Promise<void> {
   await guard.settled()
   expect([disagreements.splice(0), failures.splice(0)]).toEqual([[], []])

@@ -1,7 +1,7 @@
 /** Edits of a schema, and whom each breaks. */
 
 /** `-` no difference, `a` additive, `b` breaking: in requests, then in responses. */
-type Judged = `${'-' | 'a' | 'b'}${'-' | 'a' | 'b'}`
+type CheckedItem = `${'-' | 'a' | 'b'}${'-' | 'a' | 'b'}`
 
 export const object = (properties: string, more = ''): string =>
   `X: { type: object, properties: { ${properties} }${more} }`
@@ -14,8 +14,8 @@ const tagged = (mapping: string, members = `${ref('A')}, ${ref('B')}`, name = 't
 const toA = 'a: "#/components/schemas/A"'
 const toB = 'b: "#/components/schemas/B"'
 
-/** [what, code, place, old, new, judged] */
-export type Row = readonly [string, string, string, string, string, Judged]
+/** [what, code, place, old, new, checked] */
+export type Row = readonly [string, string, string, string, string, CheckedItem]
 
 export const ROWS: readonly Row[] = [
   ['an optional property came', 'property-added', 'X.q', property('{}'), object('p: {}, q: {}'), 'aa'],
@@ -468,8 +468,8 @@ export const ROWS: readonly Row[] = [
     'ba',
   ],
   [
-    'items judged one by one',
-    'items-judged-changed',
+    'items checked one by one',
+    'items-checked-changed',
     'X.p',
     property('{ type: array, items: {} }'),
     property('{ type: array, items: {}, x-judged: each }'),

@@ -5,12 +5,12 @@ import { diffTexts, type Use, using } from './versions.ts'
 
 const CLASSES = { '-': undefined, a: 'additive', b: 'breaking' } as const
 
-describe.each(ROWS)('%s', (_, code, place, old, next, judged) => {
+describe.each(ROWS)('%s', (_, code, place, old, next, checked) => {
   const uses: readonly (readonly [Use, keyof typeof CLASSES])[] = [
-    ['request', judged[0] as keyof typeof CLASSES],
-    ['response', judged[1] as keyof typeof CLASSES],
-    ['error', judged[1] as keyof typeof CLASSES],
-    ['event', judged[1] as keyof typeof CLASSES],
+    ['request', checked[0] as keyof typeof CLASSES],
+    ['response', checked[1] as keyof typeof CLASSES],
+    ['error', checked[1] as keyof typeof CLASSES],
+    ['event', checked[1] as keyof typeof CLASSES],
   ]
   test.each(uses)('in a %s: %s', (use, letter) => {
     const wanted = CLASSES[letter]
@@ -114,7 +114,7 @@ describe('no difference', () => {
   })
 })
 
-describe('a component is judged where it is used', () => {
+describe('a component is checked where it is used', () => {
   test('once, with every operation that reaches it', () => {
     const doc = (format: string) => `
 paths:

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { main } from '../../generators/cli.ts'
-import { loadJudges, typeErrors } from './standing.ts'
+import { loadValidators, typeErrors } from './standing.ts'
 import { makeDocument, versionName } from './synthetic.ts'
 
 let folder: string
@@ -28,16 +28,16 @@ test('numbered 3.0 documents in JSON', async () => {
   const { code, said, out } = await generate({ documents, client: CLIENT })
   expect(code, said).toBe(0)
   expect(typeErrors(out)).toEqual([])
-  const judges = await loadJudges(out, 'v10')
+  const checks = await loadValidators(out, 'v10')
   const berth = { id: 1, depth: 12.5 }
-  expect(judges.Berth!(berth)).toBe(true)
-  expect(judges.Berth!({ ...berth, depth: 0 })).toBe(false)
-  expect(judges.Berth!({ ...berth, note: null, ship: null, neighbour: berth })).toBe(true)
-  expect(judges.Berth!({ ...berth, neighbour: { ...berth, neighbour: 3 } })).toBe(false)
-  expect(judges.AnyShip!({ kind: 'ferry', name: 'Ana', seats: 3 })).toBe(true)
-  expect(judges.AnyShip!({ kind: 'tug', name: 'Rui' })).toBe(true)
-  expect(judges.AnyShip!({ kind: 'ferry', name: 'Ana' })).toBe(false)
-  expect(judges.AnyShip!({ kind: 'raft', name: 'Ana' })).toBe(false)
+  expect(checks.Berth!(berth)).toBe(true)
+  expect(checks.Berth!({ ...berth, depth: 0 })).toBe(false)
+  expect(checks.Berth!({ ...berth, note: null, ship: null, neighbour: berth })).toBe(true)
+  expect(checks.Berth!({ ...berth, neighbour: { ...berth, neighbour: 3 } })).toBe(false)
+  expect(checks.AnyShip!({ kind: 'ferry', name: 'Ana', seats: 3 })).toBe(true)
+  expect(checks.AnyShip!({ kind: 'tug', name: 'Rui' })).toBe(true)
+  expect(checks.AnyShip!({ kind: 'ferry', name: 'Ana' })).toBe(false)
+  expect(checks.AnyShip!({ kind: 'raft', name: 'Ana' })).toBe(false)
   for (const kept of ['callbacks-ignored', 'links-ignored']) expect(said).toContain(kept)
 })
 
@@ -48,21 +48,21 @@ test('names that are no identifiers, or mean something else', async () => {
   })
   expect(code, said).toBe(0)
   expect(typeErrors(out)).toEqual([])
-  const judges = await loadJudges(out, '2030-01-01')
+  const checks = await loadValidators(out, '2030-01-01')
   // Of every object, the compiler thinks.
-  const thing = new Map(Object.entries(judges)).get('toString')!
+  const thing = new Map(Object.entries(checks)).get('toString')!
   const account = { id: 'a', constructor: 'x' }
-  expect(judges.account_id!(account)).toBe(true)
-  expect(judges.account_id!({ id: 'a' })).toBe(false)
-  expect(judges.account_id!(JSON.parse('{"id":"a","constructor":"x","__proto__":true}'))).toBe(true)
-  expect(judges.account_id!(JSON.parse('{"id":"a","constructor":"x","__proto__":3}'))).toBe(false)
-  expect(judges.account_id_2!('abc')).toBe(true)
+  expect(checks.account_id!(account)).toBe(true)
+  expect(checks.account_id!({ id: 'a' })).toBe(false)
+  expect(checks.account_id!(JSON.parse('{"id":"a","constructor":"x","__proto__":true}'))).toBe(true)
+  expect(checks.account_id!(JSON.parse('{"id":"a","constructor":"x","__proto__":3}'))).toBe(false)
+  expect(checks.account_id_2!('abc')).toBe(true)
   expect(thing({ narrowed: 'abcd' })).toBe(false)
   expect(thing({ narrowed: 'abc', own: { colour: 'red' }, tuple: ['a', 1] })).toBe(true)
   expect(thing({ tuple: ['a', 1, 2] })).toBe(false)
-  expect(judges.constructor!({ any: 'never' })).toBe(true)
-  expect(judges.Shape!({ kind: 'Square', side: 1 })).toBe(true)
-  expect(judges.Shape!({ kind: 'Square', side: 'x' })).toBe(false)
+  expect(checks.constructor!({ any: 'never' })).toBe(true)
+  expect(checks.Shape!({ kind: 'Square', side: 1 })).toBe(true)
+  expect(checks.Shape!({ kind: 'Square', side: 'x' })).toBe(false)
 })
 
 test('a megabyte and more: hundreds of operations in three versions', async () => {
@@ -78,11 +78,11 @@ test('a megabyte and more: hundreds of operations in three versions', async () =
   const { code, said, out } = await generate({ documents })
   expect(code, said.slice(0, 2000)).toBe(0)
   expect(typeErrors(out)).toEqual([])
-  const judges = await loadJudges(out, '2020-01-03')
+  const checks = await loadValidators(out, '2020-01-03')
   const charge = { id: 'ch_1', object: 'charge', created: 1, details: { type: 'charge_card', last4: '4242' } }
-  expect(judges.charge!(charge)).toBe(true)
-  expect(judges.charge!({ ...charge, parent: { ...charge, object: 'plan' } })).toBe(false)
-  expect(judges.charge!({ ...charge, details: { type: 'charge_card' } })).toBe(false)
+  expect(checks.charge!(charge)).toBe(true)
+  expect(checks.charge!({ ...charge, parent: { ...charge, object: 'plan' } })).toBe(false)
+  expect(checks.charge!({ ...charge, details: { type: 'charge_card' } })).toBe(false)
   const sizes = ['2020-01-01', '2020-01-03'].map(
     (version) => statSync(join(out, version, 'validators.js')).size,
   )

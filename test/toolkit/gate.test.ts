@@ -5,7 +5,7 @@ import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { diffApis } from '../../generators/diff/diff.ts'
 import type { Difference } from '../../generators/diff/difference.ts'
 import { claims } from '../../generators/gate/claims.ts'
-import { claimSteps, judge } from '../../generators/gate/gate.ts'
+import { check, claimSteps } from '../../generators/gate/gate.ts'
 import { proposeChanges } from '../../generators/propose/proposed-change.ts'
 import { diffTexts, readPair, using } from './versions.ts'
 
@@ -238,7 +238,7 @@ describe('under other names', () => {
     file: 'versions/2030-06-01/a.ts',
   })
   const found = (old: string, next: string, lens: Lens) =>
-    judge(claimSteps(readPair(old, next), [change(lens)]), { versions: 'versions', out: 'generated' }).map(
+    check(claimSteps(readPair(old, next), [change(lens)]), { versions: 'versions', out: 'generated' }).map(
       ({ message }) => message.split(' of ')[0],
     )
   const answered = (status: string, type: string) =>
@@ -366,7 +366,7 @@ describe('drafts', () => {
   })
 })
 
-describe('judge', () => {
+describe('check', () => {
   const [old, next] = readPair(both(object('p: {}')), both(object('')))
   const change = (id: string, ...lenses: Lens[]): LoadedChange => ({
     id,
@@ -377,7 +377,7 @@ describe('judge', () => {
   })
   const drop: Lens = { kind: 'drop', schemas, property: 'p', loss: 'drop' }
   const codes = (changes: readonly LoadedChange[], versions: string | undefined = 'versions') =>
-    judge(claimSteps([old, next], changes), { out: 'generated', ...(versions && { versions }) }).map(
+    check(claimSteps([old, next], changes), { out: 'generated', ...(versions && { versions }) }).map(
       ({ code, severity }) => `${severity} ${code}`,
     )
   test.each<[string, LoadedChange[], string[]]>([

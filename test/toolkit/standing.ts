@@ -38,11 +38,11 @@ export function typeErrors(folder: string): string[] {
     )
 }
 
-export type Judges = Readonly<Record<string, (value: unknown) => boolean>>
+export type Validators = Readonly<Record<string, (value: unknown) => boolean>>
 
-/** @returns the judges of a version, by the names they are exported under. */
-export async function loadJudges(folder: string, version: string): Promise<Judges> {
+/** @returns the checks of a version, by the names they are exported under. */
+export async function loadValidators(folder: string, version: string): Promise<Validators> {
   return (await import(
     /* @vite-ignore */ pathToFileURL(resolve(folder, version, 'validators.js')).href
-  )) as Judges
+  )) as Validators
 }

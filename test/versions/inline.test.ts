@@ -6,7 +6,7 @@ import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
 import { emitChangeIndex } from '../../generators/gate/change-index.ts'
-import { claimSteps, judge } from '../../generators/gate/gate.ts'
+import { check, claimSteps } from '../../generators/gate/gate.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { refute } from '../../generators/prove/claim.ts'
 import { claimsOfStep } from '../../generators/prove/steps.ts'
@@ -44,7 +44,7 @@ function run(apis: readonly [Api, Api], ...lenses: Lens[]) {
     at: (status: string) => turn(bindings.downs(operation).get(status)),
     event: turn(bindings.downEvent('a.done')),
     field: (name: string) => (emitted.find(operation && bindings.downField(operation)) ?? String)(name),
-    found: judge(steps, { versions: 'versions', out: 'generated' }).map(({ code, message }) => [
+    found: check(steps, { versions: 'versions', out: 'generated' }).map(({ code, message }) => [
       code,
       message,
     ]),

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Lens } from '../../generators/change/change.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
-import { claimSteps, judge } from '../../generators/gate/gate.ts'
+import { check, claimSteps } from '../../generators/gate/gate.ts'
 import { refute } from '../../generators/prove/claim.ts'
 import { proveSteps } from '../../generators/prove/family.ts'
 import { readPair } from '../toolkit/versions.ts'
@@ -84,8 +84,8 @@ const NEW = family({
   key: true,
   sign: 'Sign',
   find: [
-    '/spots/{key}',
-    'findSpot',
+    '/positions/{key}',
+    'findPosition',
     '{ name: key, in: path, required: true, schema: { type: string, pattern: "^p[0-9]{1,2}$" } }, { name: page, in: query, schema: { type: integer, minimum: 1, maximum: 50, default: 10 } }, { name: Trace, in: header, schema: { type: string, maxLength: 9 } }, { name: mode, in: query, required: true, schema: { enum: [fast, slow] } }',
     '200',
   ],
@@ -169,26 +169,31 @@ const grade = (up: (old: string) => unknown, parameter = 'grade'): Lens => ({
 })
 const named = (where: 'path' | 'query' | 'header', from: string, to: string): Lens => ({
   kind: 'renamed-parameter',
-  operations: ['findSpot'],
+  operations: ['findPosition'],
   in: where,
   from,
   to,
 })
 const place = (up: (id: number) => unknown): Lens => ({
   kind: 'converted-parameter',
-  operations: ['findSpot'],
+  operations: ['findPosition'],
   in: 'path',
   name: 'key',
   up,
 })
 const meant = (name: string, value: unknown): Lens => ({
   kind: 'default-parameter',
-  operations: ['findSpot'],
+  operations: ['findPosition'],
   in: 'query',
   name,
   value,
 })
-const status = (from: string, to: string): Lens => ({ kind: 'status', operations: ['findSpot'], from, to })
+const status = (from: string, to: string): Lens => ({
+  kind: 'status',
+  operations: ['findPosition'],
+  from,
+  to,
+})
 const moved = (from: string, to: string, turns = {}): Lens => ({
   kind: 'moved',
   schemas: ['Place'],
@@ -223,7 +228,7 @@ const RIGHT = {
   stale: { kind: 'ignored-parameter', operations: ['listThings'], in: 'query', name: 'stale' },
   key: { kind: 'required-header', header: 'Key' },
   sign: { kind: 'renamed-header', from: 'X-Sign', to: 'Sign' },
-  find: { kind: 'served', from: 'findPlace', by: 'findSpot' },
+  find: { kind: 'served', from: 'findPlace', by: 'findPosition' },
   id: named('path', 'id', 'key'),
   limit: named('query', 'limit', 'page'),
   trace: named('header', 'X-Trace', 'Trace'),
@@ -256,25 +261,25 @@ const MUTATIONS: readonly Mutation[] = [
     'colour',
     'a merge into a member that is not there',
     colour({ red: 'crimson' }, { green: 'yellow' }, 'merge'),
-    'proof-misfit',
+    'proof-mismatch',
   ],
   [
     'colour',
     'a merge into the new name',
     colour({ red: 'crimson' }, { green: 'crimson' }, 'merge'),
-    'proof-misfit',
+    'proof-mismatch',
   ],
-  ['colour', 'the wrong way round', colour({ crimson: 'red' }, { green: 'blue' }, 'merge'), 'proof-misfit'],
-  ['tone', 'the wrong way round', tone({ quiet: 'low' }), 'proof-misfit'],
+  ['colour', 'the wrong way round', colour({ crimson: 'red' }, { green: 'blue' }, 'merge'), 'proof-mismatch'],
+  ['tone', 'the wrong way round', tone({ quiet: 'low' }), 'proof-mismatch'],
   ['tone', 'a member that is kept', tone({ low: 'quiet', high: 'quiet' }), 'gate: change-lossy'],
   ['tone', 'another property', tone({ low: 'quiet' }, 'size'), 'gate: break-unclaimed'],
   ['size', 'off by one, up', size((text) => Number(text) + 1, String), 'proof-round-trip'],
   ['size', 'off by one, down', size(Number, (number) => String(number + 1)), 'proof-round-trip'],
   ['size', 'a constant up', size(() => 7, String), 'proof-round-trip'],
   ['size', 'a constant down', size(Number, () => '7'), 'proof-round-trip'],
-  ['size', 'nothing up', size((text) => text, String), 'proof-misfit'],
-  ['size', 'nothing down', size(Number, (number) => number), 'proof-misfit'],
-  ['size', 'NaN', size(() => Number.NaN, String), 'proof-misfit'],
+  ['size', 'nothing up', size((text) => text, String), 'proof-mismatch'],
+  ['size', 'nothing down', size(Number, (number) => number), 'proof-mismatch'],
+  ['size', 'NaN', size(() => Number.NaN, String), 'proof-mismatch'],
   [
     'size',
     'the clock, up',
@@ -318,7 +323,7 @@ const MUTATIONS: readonly Mutation[] = [
     ),
     'proof',
   ],
-  ['mass', 'without its turns', { kind: 'rename', schemas, from: 'weight', to: 'mass' }, 'proof-misfit'],
+  ['mass', 'without its turns', { kind: 'rename', schemas, from: 'weight', to: 'mass' }, 'proof-mismatch'],
   [
     'mass',
     'rounded',
@@ -340,9 +345,9 @@ const MUTATIONS: readonly Mutation[] = [
     name(split, ({ first, last }) => ({ name: `${last} ${first}` })),
     'proof-round-trip',
   ],
-  ['name', 'one part lost', name((old) => ({ first: split(old).first }), join), 'proof-misfit'],
+  ['name', 'one part lost', name((old) => ({ first: split(old).first }), join), 'proof-mismatch'],
   ['name', 'another separator', name(split, ({ first, last }) => ({ name: `${first}-${last}` })), 'proof'],
-  ['name', 'a part too many', name((old) => ({ ...split(old), middle: '' }), join), 'proof-misfit'],
+  ['name', 'a part too many', name((old) => ({ ...split(old), middle: '' }), join), 'proof-mismatch'],
   [
     'name',
     'changes what it is given',
@@ -352,10 +357,10 @@ const MUTATIONS: readonly Mutation[] = [
     }, join),
     'proof-throws',
   ],
-  ['gone', 'of another type', gone((thing) => String(thing.size)), 'proof-misfit'],
-  ['gone', 'not made', { kind: 'drop', schemas, property: 'gone', loss: 'drop' }, 'proof-misfit'],
+  ['gone', 'of another type', gone((thing) => String(thing.size)), 'proof-mismatch'],
+  ['gone', 'not made', { kind: 'drop', schemas, property: 'gone', loss: 'drop' }, 'proof-mismatch'],
   ['gone', 'by the clock', gone(() => Date.now()), 'proof-unsteady'],
-  ['fresh', 'of another type', fresh('yes'), 'proof-misfit'],
+  ['fresh', 'of another type', fresh('yes'), 'proof-mismatch'],
   [
     'fresh',
     'another property',
@@ -363,9 +368,9 @@ const MUTATIONS: readonly Mutation[] = [
     'gate: break-unclaimed',
   ],
   ['kinds', 'another property', kinds('data', 'Kind'), 'gate: change-claims-nothing'],
-  ['grade', 'old values', grade((old) => [old]), 'proof-misfit'],
-  ['grade', 'no list', grade(() => 'g1'), 'proof-misfit'],
-  ['grade', 'nothing matches', grade(() => []), 'proof-misfit'],
+  ['grade', 'old values', grade((old) => [old]), 'proof-mismatch'],
+  ['grade', 'no list', grade(() => 'g1'), 'proof-mismatch'],
+  ['grade', 'nothing matches', grade(() => []), 'proof-mismatch'],
   ['grade', 'another parameter', grade((old) => [old], 'colour'), 'gate: break-unclaimed'],
   [
     'sign',
@@ -388,8 +393,8 @@ const MUTATIONS: readonly Mutation[] = [
     { ...RIGHT.trace, operations: ['listThings'] } as Lens,
     'gate: break-unclaimed',
   ],
-  ['place', 'nothing up', place((id) => id), 'proof-misfit'],
-  ['place', 'another form', place((id) => `p${id}00`), 'proof-misfit'],
+  ['place', 'nothing up', place((id) => id), 'proof-mismatch'],
+  ['place', 'another form', place((id) => `p${id}00`), 'proof-mismatch'],
   ['place', 'the clock', place(() => `p${new Date().getDate()}`), 'proof-unsteady'],
   [
     'place',
@@ -400,9 +405,9 @@ const MUTATIONS: readonly Mutation[] = [
     }),
     'proof-throws',
   ],
-  ['pages', 'too large', meant('page', 51), 'proof-misfit'],
+  ['pages', 'too large', meant('page', 51), 'proof-mismatch'],
   ['pages', 'another parameter', meant('limit', 20), 'gate: break-unclaimed'],
-  ['mode', 'of another type', meant('mode', true), 'proof-misfit'],
+  ['mode', 'of another type', meant('mode', true), 'proof-mismatch'],
   ['status', 'the wrong way round', status('200', '201'), 'gate: break-unclaimed'],
   ['city', 'to another place', moved('city', 'at.town'), 'gate: change-claims-nothing'],
   ['city', 'the wrong way round', moved('at.city', 'city'), 'gate: change-claims-nothing'],
@@ -416,12 +421,12 @@ const MUTATIONS: readonly Mutation[] = [
     'city',
     'of another type up',
     moved('city', 'at.city', { up: (city: string) => city.length, down: String }),
-    'proof-misfit',
+    'proof-mismatch',
   ],
   ['floor', 'from another place', moved('inner.level', 'floor'), 'gate: change-claims-nothing'],
-  ['whole', 'with a part missing', whole({ floor: 0 }), 'proof-misfit'],
-  ['whole', 'in the old form', whole({ city: 'none', inner: { floor: 0 } }), 'proof-misfit'],
-  ['note', 'null again', note(null), 'proof-misfit'],
+  ['whole', 'with a part missing', whole({ floor: 0 }), 'proof-mismatch'],
+  ['whole', 'in the old form', whole({ city: 'none', inner: { floor: 0 } }), 'proof-mismatch'],
+  ['note', 'null again', note(null), 'proof-mismatch'],
   ['note', 'another property', note('none', 'city'), 'gate: break-unclaimed'],
 ]
 
@@ -434,7 +439,7 @@ function caughtBy(lenses: Readonly<Record<string, Lens | undefined>>): string[] 
       : [],
   )
   const steps = claimSteps([old, next], changes)
-  const gate = judge(steps, { versions: 'versions', out: 'generated' })
+  const gate = check(steps, { versions: 'versions', out: 'generated' })
   if (gate.length > 0) return [...new Set(gate.map(({ code }) => `gate: ${code}`))]
   const found = proveSteps(steps).flatMap((claim) => refute(claim, { runs: 200, seed: 1, limit: 5000 }) ?? [])
   return [...new Set(found.map(({ code }) => code))]

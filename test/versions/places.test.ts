@@ -163,7 +163,7 @@ function isOnTheWay({ code, place }: Diagnostic, apis: readonly Api[]): boolean 
 }
 
 /** Values of the old document fit it: a case that no caller could send shows nothing. */
-function misfit({ dialect, difference, carried, holders }: Case): string | undefined {
+function mismatch({ dialect, difference, carried, holders }: Case): string | undefined {
   if (!carried.by) return undefined
   const document = documentOf(dialect, VERSIONS[0], difference.old, carried, holders)
   const value = holders.reduce((inner, each) => each.value(inner), difference.values[0])
@@ -222,7 +222,7 @@ function count(cases: readonly Case[]): Record<Verdict, string[]> {
 
 test('payloads of the cases fit their documents', () => {
   const wrong = [...shallow, ...deep].flatMap((each) => {
-    const issue = misfit(each)
+    const issue = mismatch(each)
     return issue === undefined ? [] : [`${nameOf(each)}: ${issue}`]
   })
   expect(wrong).toEqual([])

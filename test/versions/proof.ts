@@ -1,17 +1,17 @@
 /**
  * What is proven of translations, for every version, operation and event: a valid old request becomes a valid head
- * request; a valid answer or event of head becomes one that the old document accepts under a closed reading; a field
+ * request; a valid answer or event of the canonical version becomes one that the old document accepts under a closed reading; a field
  * of an error has a name in the old document.
  */
 import fc from 'fast-check'
 import { isAbout } from '../../generators/change/align.ts'
-import { headOperations } from '../../generators/change/head.ts'
+import { canonicalOperations } from '../../generators/change/canonical.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { responseFor } from '../../generators/diff/answers.ts'
-import { jsonBody, judgedArray } from '../../generators/ir/bodies.ts'
+import { jsonBody, validatedArray } from '../../generators/ir/bodies.ts'
 import type { Api, EventType, Operation, Schema } from '../../generators/ir/model.ts'
 import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts'
-import { hasField, type Misfit, misfit } from '../../generators/prove/closed-reading.ts'
+import { hasField, type Mismatch, mismatch } from '../../generators/prove/closed-reading.ts'
 import { isSet } from '../../generators/translate/parameters.ts'
 import { answerOf, jsonOf, successOf } from '../../generators/translate/stage.ts'
 import type { Translate } from '../../runtime/contract.ts'
@@ -32,7 +32,7 @@ export interface Claim {
   readonly name: string
   readonly values: fc.Arbitrary<unknown>
   /** @returns what is wrong with the value's translation, and the line of the document that says so. */
-  judge(value: unknown): string | undefined
+  check(value: unknown): string | undefined
 }
 
 interface Family {
@@ -68,7 +68,7 @@ function claimsOfVersion(api: Api, family: Family): Claim[] {
     freed: () => undefined,
   })
   const shown = arbitrariesOf(shownTo(api, family))
-  const headOf = new Map(headOperations(apis).map((each) => [each.operation.id, each]))
+  const headOf = new Map(canonicalOperations(apis).map((each) => [each.operation.id, each]))
   const claims: Claim[] = []
   const made = new Set<string>()
   /** Operations that answer with the same component through the same function make one claim. */
@@ -79,26 +79,26 @@ function claimsOfVersion(api: Api, family: Family): Claim[] {
   }
   for (const operation of api.operations) {
     const { operation: now, api: of } = headOf.get(operation.id)!
-    const [answer, headAnswer] = [answerOf(operation), answerOf(now)]
-    if (answer && headAnswer) {
+    const [answer, canonicalAnswer] = [answerOf(operation), answerOf(now)]
+    if (answer && canonicalAnswer) {
       const down = tables.down(api.version, operation)
       const name = `${api.version} ${operation.id} answer`
-      add(downClaim(name, shown(headAnswer), down, api, answer), headAnswer, answer, down)
+      add(downClaim(name, shown(canonicalAnswer), down, api, answer), canonicalAnswer, answer, down)
     }
     const downs = tables.downs(api.version, operation)
     for (const { status } of operation.responses.filter((each) => each !== successOf(operation))) {
       const [own, headOwn] = [responseFor(operation, status), responseFor(now, status)]
-      const [schema, headSchema] = [own && jsonOf(own), headOwn && jsonOf(headOwn)]
-      if (!schema || !headSchema) continue
+      const [schema, canonicalSchema] = [own && jsonOf(own), headOwn && jsonOf(headOwn)]
+      if (!schema || !canonicalSchema) continue
       const down = [status, `${status[0]}XX`, 'default'].map((each) => downs.get(each)).find((each) => each)
       const name = `${api.version} ${operation.id} ${status}`
-      add(downClaim(name, shown(headSchema), down, api, schema), headSchema, schema, down)
+      add(downClaim(name, shown(canonicalSchema), down, api, schema), canonicalSchema, schema, down)
     }
-    const [body, headBody] = [jsonBody(operation), jsonBody(now)]
-    const item = body && judgedArray(api, body.schema)
+    const [body, canonicalBody] = [jsonBody(operation), jsonBody(now)]
+    const item = body && validatedArray(api, body.schema)
     const [given, wanted] = item
-      ? [item.items, headBody && judgedArray(of, headBody.schema)?.items]
-      : [body?.schema, headBody?.schema]
+      ? [item.items, canonicalBody && validatedArray(of, canonicalBody.schema)?.items]
+      : [body?.schema, canonicalBody?.schema]
     if (given && wanted) {
       const up = tables.up(api.version, item ? 'item' : 'body', operation)
       add(upClaim(`${api.version} ${operation.id} body`, old(given), up, of, wanted), given, wanted, up)
@@ -157,7 +157,7 @@ function membersOnlyIn(api: Api, other: Api, component: string): readonly unknow
 /** As it travels: undefined members are gone. */
 const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-function describe({ place, field, issue }: Misfit): string {
+function describe({ place, field, issue }: Mismatch): string {
   return `${place.file}:${place.line} ${field || 'the value'} ${issue}`
 }
 
@@ -171,9 +171,9 @@ function downClaim(
   return {
     name,
     values,
-    judge(value) {
+    check(value) {
       const before = JSON.stringify(value)
-      const found = misfit(api, schema, sent(down ? down(value) : value))
+      const found = mismatch(api, schema, sent(down ? down(value) : value))
       if (found) return describe(found)
       return JSON.stringify(value) === before ? undefined : 'the value itself was changed on the way down'
     },
@@ -190,8 +190,8 @@ function upClaim(
   return {
     name,
     values,
-    judge(value) {
-      const found = misfit(head, schema, up ? up(structuredClone(value)) : value)
+    check(value) {
+      const found = mismatch(head, schema, up ? up(structuredClone(value)) : value)
       return found && describe(found)
     },
   }
@@ -208,7 +208,7 @@ function fieldClaim(
   return {
     name,
     values,
-    judge(value) {
+    check(value) {
       for (const field of fieldsOf(up ? up(structuredClone(value)) : value, '')) {
         const shown = downField ? downField(field) : field
         if (!hasField(api, schema, shown))
@@ -253,7 +253,7 @@ function queryClaim(
   return {
     name: `${api.version} ${operation.id} query`,
     values: fc.record(values, { requiredKeys: [], noNullPrototype: true }),
-    judge(query) {
+    check(query) {
       const translated: Record<string, unknown> = up ? up(structuredClone(query)) : query
       for (const [name, value] of Object.entries(translated)) {
         if (value === undefined) continue
@@ -262,7 +262,7 @@ function queryClaim(
         if (ignored.includes(name))
           return `${parameter.place.file}:${parameter.place.line} ${name} must have no effect`
         for (const each of isSet(parameter) ? (value as unknown[]) : [value]) {
-          const found = misfit(head, parameter.schema, each, name)
+          const found = mismatch(head, parameter.schema, each, name)
           if (found) return describe(found)
         }
       }
@@ -284,7 +284,7 @@ export interface Failure {
 
 /** @returns the shrunk counterexample, or undefined when `runs` values gave none. */
 export function refute(claim: Claim, runs: number, seed: number): Failure | undefined {
-  const property = fc.property(claim.values, (value) => claim.judge(value) === undefined)
+  const property = fc.property(claim.values, (value) => claim.check(value) === undefined)
   const result = fc.check(property, { numRuns: runs, seed })
   if (!result.failed) return undefined
   if (result.errorInstance && !result.counterexample) throw result.errorInstance
@@ -300,7 +300,7 @@ export function refute(claim: Claim, runs: number, seed: number): Failure | unde
 
 function faultOf(claim: Claim, value: unknown): string {
   try {
-    return claim.judge(value) ?? 'none when run again'
+    return claim.check(value) ?? 'none when run again'
   } catch (error) {
     return `throws ${String(error)}`
   }

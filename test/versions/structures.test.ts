@@ -53,7 +53,7 @@ components: { schemas: { ${each} } }\n`,
   }
 }
 
-/** What the examples of changes are judged by does the same as what is emitted. */
+/** What the examples of changes are checked by does the same as what is emitted. */
 function interpreted(
   direction: 'up' | 'down',
   [old, next]: readonly Api[],

@@ -24,7 +24,7 @@ export function emitEvents(
   return [
     ...tables,
     { path: 'events.ts', text: printTables(apis) },
-    { path: 'head/events.ts', text: printPayloads(apis) },
+    { path: 'canonical/events.ts', text: printPayloads(apis) },
   ]
 }
 
@@ -46,7 +46,7 @@ function printPayloads(apis: readonly Api[]): string {
       rows.set(name, `${components}['schemas'][${stringLiteral(schema.name)}]`)
     }
   }
-  file.print('/** By type, in the form of head. */', 'export interface EventPayloads {')
+  file.print('/** By type, in the form of the canonical version. */', 'export interface EventPayloads {')
   for (const [name, type] of rows) file.print(`  ${propertyKey(name)}: ${type}`)
   file.print('}')
   return file.text()
@@ -65,14 +65,14 @@ function renamesAfter(later: readonly Api[], changes: readonly LoadedChange[]): 
 function printTable(
   api: Api,
   since: ReadonlyMap<string, string>,
-  headName: (header: string) => string,
+  canonicalName: (header: string) => string,
   bindings: Bindings | undefined,
 ): string {
   const file = createFile(['events'])
   const view = file.use('EventView', CONTRACT, { type: true })
   const shared = new Map<string, string>()
   const rows = api.events.map((event) => {
-    const headers = literal(headersOf(event, headName))
+    const headers = literal(headersOf(event, canonicalName))
     const name =
       shared.get(headers) ?? identifier(shared.size === 0 ? 'headers' : `headers_${shared.size + 1}`)
     shared.set(headers, name)
@@ -91,8 +91,8 @@ function printTable(
   return file.text()
 }
 
-function headersOf(event: EventType, headName: (header: string) => string): Record<string, string> {
-  return Object.fromEntries(event.headers.map(({ name }) => [headName(name), name]))
+function headersOf(event: EventType, canonicalName: (header: string) => string): Record<string, string> {
+  return Object.fromEntries(event.headers.map(({ name }) => [canonicalName(name), name]))
 }
 
 function printTables(apis: readonly Api[]): string {

@@ -1,8 +1,8 @@
-/** What the runtime has to implement: one interface per tag, in head's types, over whatever context the service gives its handlers. */
+/** What the runtime has to implement: one interface per tag, in the canonical version's types, over whatever context the service gives its handlers. */
 
-import { headOperations } from '../../change/head.ts'
+import { canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
-import { isStream, jsonBody, judgedArray } from '../../ir/bodies.ts'
+import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
 import { isJson } from '../../ir/media-type.ts'
 import type { Api, Operation, OutputFile, Schema } from '../../ir/model.ts'
 import { identifier, pascalCase } from '../../ir/naming.ts'
@@ -16,7 +16,7 @@ export const handlersInterface = (tag: string): string => identifier(`${pascalCa
 /** @param apis oldest first. */
 export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChange[] = []): OutputFile[] {
   const head = apis.at(-1)!
-  const operations = headOperations(apis, changes)
+  const operations = canonicalOperations(apis, changes)
   const tags = [
     ...new Set([...head.tags.map((tag) => tag.name), ...operations.map(({ operation }) => operation.tag)]),
   ]
@@ -37,7 +37,7 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
     '/** Every operation that any version has. */',
     `export type Handlers<Context> = ${interfaces.map((name) => `${name}<Context>`).join(' & ') || '{}'}`,
   )
-  return [{ path: 'head/handlers.ts', text: file.text() }]
+  return [{ path: 'canonical/handlers.ts', text: file.text() }]
 }
 
 function printMethod(operation: Operation, api: Api, file: ReturnType<typeof createFile>): string {
@@ -64,10 +64,10 @@ function inputOf(operation: Operation, api: Api, file: ReturnType<typeof createF
     members.push(`${where}: ${where === 'query' ? `NonNullable<${type}>` : type}`)
   }
   const body = jsonBody(operation)
-  const each = body && judgedArray(api, body.schema)
+  const each = body && validatedArray(api, body.schema)
   if (each) {
-    const judged = file.use('Judged', CONTRACT, { type: true })
-    members.push(`items: readonly ${judged}<${typeOf(each.items)}>[]`)
+    const checked = file.use('CheckedItem', CONTRACT, { type: true })
+    members.push(`items: readonly ${checked}<${typeOf(each.items)}>[]`)
   } else if (body) members.push(`body${operation.body?.required ? '' : '?'}: ${typeOf(body.schema)}`)
   return members.length === 0 ? undefined : `{ ${members.join('; ')} }`
 }

@@ -13,7 +13,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'x-publishable': 'Publishable keys may call it',
   'x-factor': 'Needs a second factor',
   'x-unit': 'Unit',
-  'x-judged': 'Judged',
+  'x-judged': 'CheckedItem',
   'x-since': 'Since',
 }
 

@@ -31,7 +31,7 @@ const GROUPS = [
 ] as const
 
 /** What is described once for all operations. */
-export interface Commons {
+export interface SharedViews {
   /** Whether a response is described in the section of errors. */
   isShared(response: Response): boolean
   anchorOf(response: Response): string
@@ -41,9 +41,9 @@ export interface Commons {
   readonly headers: ReadonlySet<string>
 }
 
-export function viewOperation(page: Page, operation: Operation, commons: Commons): OperationView {
+export function viewOperation(page: Page, operation: Operation, sharedViews: SharedViews): OperationView {
   const { id, method, path, body, responses } = operation
-  const shared = responses.filter((response) => commons.isShared(response))
+  const shared = responses.filter((response) => sharedViews.isShared(response))
   return {
     id: page.anchor('operation', id),
     title: operation.summary ?? id,
@@ -56,14 +56,14 @@ export function viewOperation(page: Page, operation: Operation, commons: Commons
     groups: viewGroups(
       page,
       id,
-      operation.parameters.filter((parameter) => !commons.isEverywhere(parameter)),
+      operation.parameters.filter((parameter) => !sharedViews.isEverywhere(parameter)),
     ),
     body: body?.contents[0] && viewBody(page, body.contents[0], body, `${id}.body`),
     responses: responses
-      .filter((response) => !commons.isShared(response))
-      .map((response) => viewResponse(page, response, `${id}.${response.status}`, commons.headers)),
+      .filter((response) => !sharedViews.isShared(response))
+      .map((response) => viewResponse(page, response, `${id}.${response.status}`, sharedViews.headers)),
     sharedResponses: shared.map((response) => ({
-      id: commons.anchorOf(response),
+      id: sharedViews.anchorOf(response),
       status: response.status,
     })),
     samples: [...requestSamples(page, operation), ...responseSamples(page.api, responses)],

@@ -4,7 +4,7 @@ import { errorCatalogue } from '../client/error-catalogue.ts'
 import { code, escapeHtml, type Html, html } from './html.ts'
 import { renderInline, renderMarkdown } from './markdown.ts'
 import {
-  type Commons,
+  type SharedViews,
   viewEvent,
   viewGroups,
   viewOperation,
@@ -34,7 +34,7 @@ export function viewPage(page: Page, apis: readonly OtherVersion[], docsPath: st
   const shared = sharedResponses(api.operations)
   const everywhere = commonParameters(api.operations.map(({ parameters }) => parameters))
   const eventHeaders = commonParameters(api.events.map(({ headers }) => headers))
-  const commons: Commons = {
+  const sharedViews: SharedViews = {
     isShared: (response) => shared.has(keyOf(response)),
     anchorOf: (response) => page.anchor('response', keyOf(response), response.status),
     isEverywhere: isIn(everywhere),
@@ -53,20 +53,20 @@ export function viewPage(page: Page, apis: readonly OtherVersion[], docsPath: st
     versions: apis.map((each) => linkVersion(each, api, docsPath)).reverse(),
     security: viewSecurity(page),
     parameters: viewGroups(page, 'every', [...everywhere]),
-    headers: viewHeaders(page, responses, commons.headers),
-    tags: viewTags(page, commons),
+    headers: viewHeaders(page, responses, sharedViews.headers),
+    tags: viewTags(page, sharedViews),
     events: api.events.map((event) => viewEvent(page, event, isIn(eventHeaders))),
     eventHeaders: [...eventHeaders].map((header) => viewParameter(page, header, 'event')),
     errors: viewErrors(page),
     sharedResponses: [...shared.values()].map((response) => ({
-      id: commons.anchorOf(response),
-      ...viewResponse(page, response, `response.${response.status}`, commons.headers),
+      id: sharedViews.anchorOf(response),
+      ...viewResponse(page, response, `response.${response.status}`, sharedViews.headers),
     })),
     schemas: schemasAt(page, (home) => home === undefined),
   }
 }
 
-function viewTags(page: Page, commons: Commons): TagView[] {
+function viewTags(page: Page, sharedViews: SharedViews): TagView[] {
   const { api } = page
   const described = new Map(api.tags.map((tag) => [tag.name, tag]))
   const names = new Set([...described.keys(), ...api.operations.map((operation) => operation.tag)])
@@ -80,14 +80,14 @@ function viewTags(page: Page, commons: Commons): TagView[] {
         id: page.anchor('tag', name),
         title: typeof shown === 'string' ? shown : name,
         textHtml: renderMarkdown(tag?.description, 2),
-        operations: operations.map((operation) => viewOperation(page, operation, commons)),
+        operations: operations.map((operation) => viewOperation(page, operation, sharedViews)),
         schemas: schemasAt(page, (home) => home === name),
       },
     ]
   })
 }
 
-/** @param belongs judges the tag that a schema has its home in; undefined for the shared ones. */
+/** @param belongs checks the tag that a schema has its home in; undefined for the shared ones. */
 function schemasAt(page: Page, belongs: (tag: string | undefined) => boolean): SchemaView[] {
   const chosen = [...page.api.schemas].filter(([name]) => {
     const home = page.homes.get(name)
@@ -160,7 +160,7 @@ function commonParameters(lists: readonly (readonly Parameter[])[]): ReadonlySet
   return new Set(first.filter((parameter) => found.every((words) => words.has(wordsOf(parameter)))))
 }
 
-/** Judges whether a parameter is one of these, in the same words. */
+/** Checks whether a parameter is one of these, in the same words. */
 function isIn(parameters: ReadonlySet<Parameter>): (parameter: Parameter) => boolean {
   const words = new Set([...parameters].map(wordsOf))
   return (parameter) => words.has(wordsOf(parameter))

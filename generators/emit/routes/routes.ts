@@ -1,7 +1,7 @@
 /** The table of a version: for each operation what the request pipeline needs to know before and after the handler. */
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import { escapePointer } from '../../document/escape-pointer.ts'
-import { isStream, jsonBody, judgedArray } from '../../ir/bodies.ts'
+import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
 import type { Api, Extensions, Operation, OutputFile, Parameter, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
@@ -9,7 +9,7 @@ import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import type { Bindings, Bound } from '../translations/translations.ts'
-import { judgedOf } from '../validators/names.ts'
+import { validatedOf } from '../validators/names.ts'
 import { EXTENSIONS_FILE, extensionKey, printExtensionTypes } from './extensions.ts'
 import { createOperationExtensions } from './operation-extensions.ts'
 
@@ -95,7 +95,7 @@ function printRoutes(
 }
 
 function printOperation(table: Table, operation: Operation): string {
-  const id = table.bindings?.headId(operation) ?? operation.id
+  const id = table.bindings?.canonicalId(operation) ?? operation.id
   const members: [string, string | undefined][] = [
     ['id', stringLiteral(id)],
     ['method', stringLiteral(operation.method)],
@@ -140,7 +140,7 @@ function useTranslation(table: Table, bound: Bound | undefined): string | undefi
   return bound && table.file.use(bound.name, `../translations/${bound.version}.ts`)
 }
 
-/** By head's words; absent where they are the version's own. */
+/** By the canonical version's words; absent where they are the version's own. */
 function printWords(
   words: ReadonlyMap<string, string> | undefined,
   print: (word: string) => string,
@@ -195,13 +195,13 @@ function printParameter(table: Table, operation: Operation, parameter: Parameter
       hint: 'describe it as a scalar, or as several parameters',
     })
   }
-  const judge = table.file.use(judgedOf(table.api).parameter(parameter, operation), './validators.js')
+  const check = table.file.use(validatedOf(table.api).parameter(parameter, operation), './validators.js')
   const members = [
     `name: ${stringLiteral(parameter.name)}`,
     `type: ${stringLiteral(type ?? 'string')}`,
     `required: ${parameter.required}`,
     `set: ${parameter.extensions['x-filter'] === 'equality'}`,
-    `validate: ${judge}`,
+    `validate: ${check}`,
     `pointer: ${stringLiteral(`${parameter.place.pointer}/schema`)}`,
   ]
   return `{ ${members.join(', ')} }`
@@ -232,27 +232,27 @@ function scalarType(api: Api, schema: Schema): 'string' | 'integer' | 'number' |
 function printBody(table: Table, operation: Operation): string | undefined {
   const content = jsonBody(operation)
   if (!operation.body || !content) return undefined
-  const judge = table.file.use(judgedOf(table.api).body(content.schema, operation), './validators.js')
+  const check = table.file.use(validatedOf(table.api).body(content.schema, operation), './validators.js')
   const pointer = `${content.place.pointer}/schema`
   const members = [
     `required: ${operation.body.required}`,
-    `validate: ${judge}`,
+    `validate: ${check}`,
     `pointer: ${stringLiteral(pointer)}`,
   ]
-  const each = judgedArray(table.api, content.schema)
+  const each = validatedArray(table.api, content.schema)
   if (each) {
-    const item = table.file.use(judgedOf(table.api).item(each.items, operation), './validators.js')
+    const item = table.file.use(validatedOf(table.api).item(each.items, operation), './validators.js')
     const at =
       each.items.kind === 'ref'
         ? `/components/schemas/${escapePointer(each.items.name)}`
         : each.items.place.pointer
     const up = useTranslation(table, table.bindings?.upItem(operation))
-    const judged = [
+    const checked = [
       `property: ${stringLiteral(each.property)}`,
       `validate: ${item}`,
       `pointer: ${stringLiteral(at)}`,
     ]
-    members.push(`each: { ${[...judged, ...(up ? [`up: ${up}`] : [])].join(', ')} }`)
+    members.push(`each: { ${[...checked, ...(up ? [`up: ${up}`] : [])].join(', ')} }`)
   }
   return `{ ${members.join(', ')} }`
 }

@@ -1,5 +1,5 @@
 /**
- * Names of body fields in errors: handlers name them as head does, callers read their version's own. The longest part
+ * Names of body fields in errors: handlers name them as the canonical version does, callers read their version's own. The longest part
  * that means the same in both is kept: what stands inside a value that is written another way has no name there.
  */
 

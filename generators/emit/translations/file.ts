@@ -77,7 +77,7 @@ export function createFileOf(
       })
     },
     compose(own, further, up) {
-      const wanted = `${own.replace(/_(up|down)$/, '')}_${up ? 'toHead' : 'fromHead'}`
+      const wanted = `${own.replace(/_(up|down)$/, '')}_${up ? 'toCanonical' : 'fromCanonical'}`
       const key = `compose ${own} ${further.version} ${further.name}`
       return once(key, wanted, (name) => {
         const as = fresh(`${further.name}_${further.version}`)

@@ -21,7 +21,7 @@ export interface Bound {
   readonly version: string
 }
 
-/** What an operation or an event of a version needs on its way to head and back; absent where nothing changes. */
+/** What an operation or an event of a version needs on its way to the canonical version and back; absent where nothing changes. */
 export interface Bindings {
   down(operation: Operation): Bound | undefined
   upBody(operation: Operation): Bound | undefined
@@ -34,8 +34,8 @@ export interface Bindings {
   /** Of answers other than success's own, by status, range or `default`: what the next wider one does not say. */
   downs(operation: Operation): ReadonlyMap<string, Bound | undefined>
   /** The id under which handlers know it. */
-  headId(operation: Operation): string
-  /** Names of parameters, and statuses, by head's, where they differ. */
+  canonicalId(operation: Operation): string
+  /** Names of parameters, and statuses, by the canonical version's, where they differ. */
   names(operation: Operation): ReadonlyMap<string, string>
   statusNames(operation: Operation): ReadonlyMap<string, string>
 }
@@ -47,7 +47,7 @@ export interface Translations {
 
 type Kind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'fields' | Part
 
-/** A version's own functions, and those of the whole way to head. */
+/** A version's own functions, and those of the whole way to the canonical version. */
 interface Layer {
   readonly stage: Stage
   readonly file: StageFile
@@ -126,7 +126,7 @@ function noteMissed({ stage, report }: Layer): void {
 /** Prints everything that the version's operations and events need. */
 function bindAll(layer: Layer, statusesOf: StatusesOf): Bindings {
   const { old } = layer.stage
-  const statusesFor = (id: string) => new Set([...statusesOf(id), ...statusesOf(headIdOf(layer, id))])
+  const statusesFor = (id: string) => new Set([...statusesOf(id), ...statusesOf(canonicalIdOf(layer, id))])
   for (const operation of old.operations) {
     const { id } = operation
     for (const status of statusesFor(id))
@@ -151,7 +151,7 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): Bindings {
       const all = others.map((status) => [status, found('statuses', `${id} ${status}`)] as const)
       return narrowest(new Map(all), found('answers', id))
     },
-    headId: ({ id }) => headIdOf(layer, id),
+    canonicalId: ({ id }) => canonicalIdOf(layer, id),
     names: ({ id }) => wordsFor(layer, 'names', id),
     statusNames: ({ id }) => wordsFor(layer, 'statusNames', id),
   }
@@ -189,7 +189,7 @@ function boundTo(layer: Layer, kind: Kind, id: string): Bound | undefined {
 const isPart = (kind: Kind): kind is Part => (PARTS as readonly string[]).includes(kind)
 const isUp = (kind: Kind): boolean => kind === 'bodies' || kind === 'items' || isPart(kind)
 
-/** What it is called in the next version, if that has it too: what it dropped is in head as the last version had it. */
+/** What it is called in the next version, if that has it too: what it dropped is in the canonical version as the last version had it. */
 function goesOn({ stage }: Layer, kind: Kind, id: string): string | undefined {
   if (kind === 'payloads') return stage.next.events.some((event) => event.name === id) ? id : undefined
   if (kind !== 'statuses') return stage.counterparts.get(id)?.id
@@ -199,10 +199,10 @@ function goesOn({ stage }: Layer, kind: Kind, id: string): string | undefined {
   return on && `${on} ${nextStatus(stage.statusNames.get(operation), status)}`
 }
 
-function headIdOf({ stage, later }: Layer, id: string): string {
+function canonicalIdOf({ stage, later }: Layer, id: string): string {
   const on = stage.counterparts.get(id)?.id
   if (on === undefined) return id
-  return later ? headIdOf(later, on) : on
+  return later ? canonicalIdOf(later, on) : on
 }
 
 /** What head calls something → what the version calls it. */

@@ -1,6 +1,6 @@
 /** Wire types of each version. The one file that knows openapi-typescript. */
 import type { OpenAPI3, transformSchema } from 'openapi-typescript'
-import { type HeadOperation, headOperations } from '../../change/head.ts'
+import { type CanonicalOperation, canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { DiagnosticsError } from '../../diagnostics/diagnostic.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
@@ -193,7 +193,7 @@ export function emitTypes(
     path: `${version}/types.ts`,
     text: client ? printClosed(version) : (types.get(version) ?? ''),
   }))
-  return [...files, { path: 'head/types.ts', text: printHead(apis, changes) }]
+  return [...files, { path: 'canonical/types.ts', text: printHead(apis, changes) }]
 }
 
 /** The client's types for those who serve the version or translate to it: a member that it does not list is a mistake. */
@@ -225,7 +225,7 @@ function printHead(apis: readonly Api[], changes: readonly LoadedChange[]): stri
     const as = api === newest ? 'Newest' : identifier(`operations_${api.version}`)
     return file.use('operations', `../${api.version}/types.ts`, { type: true, as })
   }
-  const all = headOperations(apis, changes)
+  const all = canonicalOperations(apis, changes)
   const special = all.filter(({ operation, api }) => api !== newest || filtersOf(operation).length > 0)
   const omitted = special
     .filter(({ api }) => api === newest)
@@ -245,5 +245,5 @@ function printHead(apis: readonly Api[], changes: readonly LoadedChange[]): stri
   return file.text()
 }
 
-const filtersOf = (operation: HeadOperation['operation']): string[] =>
+const filtersOf = (operation: CanonicalOperation['operation']): string[] =>
   operation.parameters.filter((each) => each.extensions['x-filter'] === 'equality').map((each) => each.name)

@@ -1,7 +1,7 @@
 /** What generated validators call, each printed where one of them is used. */
 import { stringLiteral } from '../../print/literal.ts'
 
-/** Formats of strings that are judged; `ajv-formats` has their judges. Others are notes for readers. */
+/** Formats of strings that are validated; `ajv-formats` has their validators. Others are notes for readers. */
 export const STRING_FORMATS = [
   'byte',
   'date',
@@ -25,7 +25,7 @@ export const STRING_FORMATS = [
   'uuid',
 ]
 
-/** Functions that generated judges call, each printed where one of them is used. */
+/** Functions that generated validators call, each printed where one of them is used. */
 const FUNCTIONS = {
   isObject: `function isObject(v) {
   return typeof v === 'object' && v !== null && !Array.isArray(v)
@@ -102,15 +102,15 @@ function pattern(text) {
   return canonical(a) === canonical(b)
 }`,
   format: `function format(name) {
-  const judge = formats.fullFormats[name]
-  if (typeof judge === 'function') return judge
-  return judge instanceof RegExp ? (v) => judge.test(v) : judge.validate
+  const validator = formats.fullFormats[name]
+  if (typeof validator === 'function') return validator
+  return validator instanceof RegExp ? (v) => validator.test(v) : validator.validate
 }`,
   guarded: `/** Refuses what is nested deeper than the stack, instead of throwing. */
-function guarded(judge) {
+function guarded(validator) {
   return (v) => {
     try {
-      return judge(v)
+      return validator(v)
     } catch (error) {
       if (error instanceof RangeError) return false
       throw error
@@ -119,7 +119,7 @@ function guarded(judge) {
 }`,
 } as const
 
-/** Names that the file of all judges has uses of its own for, beside those with a `$`. */
+/** Names that the file of all validators has uses of its own for, beside those with a `$`. */
 export const OWN_NAMES: readonly string[] = [
   ...Object.keys(FUNCTIONS),
   'formats',

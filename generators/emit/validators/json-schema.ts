@@ -1,23 +1,23 @@
 /**
- * IR → JSON Schema (2020-12) as judges need it: no prose, one order of keywords, references by component name.
- * Two schemas that judge alike give the same text, whatever their documents call or order things.
+ * IR → JSON Schema (2020-12) as validators need it: no prose, one order of keywords, references by component name.
+ * Two schemas that validate alike give the same text, whatever their documents call or order things.
  */
 
-import { isJudgedEach } from '../../ir/bodies.ts'
+import { isValidatedEach } from '../../ir/bodies.ts'
 import type { JsonSchema, Schema } from '../../ir/model.ts'
 import { SUBSCHEMAS } from '../../runtime/explain/references.ts'
 
 /** @param rename what a component is called in the output, by its name in the document. */
 export function toJsonSchema(schema: Schema, rename: (component: string) => string): JsonSchema {
-  const judged = print(schema, rename)
-  if (typeof judged === 'object' && schema.untyped) {
-    const { type: _, ...rules } = judged
+  const validated = print(schema, rename)
+  if (typeof validated === 'object' && schema.untyped) {
+    const { type: _, ...rules } = validated
     return rules
   }
-  if (!schema.nullable || typeof judged === 'boolean') return judged
-  if (typeof judged.type === 'string') return { ...judged, type: [judged.type, 'null'] }
-  if (Array.isArray(judged.enum)) return { ...judged, enum: [...judged.enum, null] }
-  return { anyOf: [judged, { type: 'null' }] }
+  if (!schema.nullable || typeof validated === 'boolean') return validated
+  if (typeof validated.type === 'string') return { ...validated, type: [validated.type, 'null'] }
+  if (Array.isArray(validated.enum)) return { ...validated, enum: [...validated.enum, null] }
+  return { anyOf: [validated, { type: 'null' }] }
 }
 
 function print(schema: Schema, rename: (component: string) => string): JsonSchema {
@@ -84,7 +84,7 @@ function printArray(
   schema: Extract<Schema, { kind: 'array' }>,
   inner: (each: Schema) => JsonSchema,
 ): JsonSchema {
-  const items = isJudgedEach(schema) ? true : inner(schema.items)
+  const items = isValidatedEach(schema) ? true : inner(schema.items)
   return defined({
     type: 'array',
     minItems: schema.minItems,

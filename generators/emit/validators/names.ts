@@ -1,11 +1,11 @@
-/** Names of judges: what a version calls the function that judges a component, a parameter, a body, an item. */
+/** Names of validators: what a version calls the function that validates a component, a parameter, a body, an item. */
 
-import { jsonBody, judgedArray } from '../../ir/bodies.ts'
+import { jsonBody, validatedArray } from '../../ir/bodies.ts'
 import type { Api, Operation, Parameter, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 
-/** What a version judges. */
-export interface Judged {
+/** What a version validates. */
+export interface ValidatedSchemas {
   /** Schemas by export name. */
   readonly schemas: ReadonlyMap<string, Schema>
   /** Export name of a component. */
@@ -15,16 +15,16 @@ export interface Judged {
   item(schema: Schema, operation: Operation): string
 }
 
-const known = new WeakMap<Api, Judged>()
+const known = new WeakMap<Api, ValidatedSchemas>()
 
-/** Everything of a version that is judged; two names that are one identifier get numbers. */
-export function judgedOf(api: Api): Judged {
-  const judged = known.get(api) ?? collect(api)
-  known.set(api, judged)
-  return judged
+/** Everything of a version that is validated; two names that are one identifier get numbers. */
+export function validatedOf(api: Api): ValidatedSchemas {
+  const validated = known.get(api) ?? collect(api)
+  known.set(api, validated)
+  return validated
 }
 
-function collect(api: Api): Judged {
+function collect(api: Api): ValidatedSchemas {
   const schemas = new Map<string, Schema>()
   const names = new Map<string, string>()
   const add = (key: string, wanted: string, schema: Schema): string => {
@@ -39,7 +39,7 @@ function collect(api: Api): Judged {
   const component = (name: string) => names.get(`component ${name}`)!
   const of = (schema: Schema, key: string, wanted: string) =>
     schema.kind === 'ref' && api.schemas.has(schema.name) ? component(schema.name) : add(key, wanted, schema)
-  const judged: Judged = {
+  const validated: ValidatedSchemas = {
     schemas,
     component,
     parameter(parameter, operation) {
@@ -57,12 +57,12 @@ function collect(api: Api): Judged {
   }
   for (const [name, schema] of api.schemas) add(`component ${name}`, name, schema)
   for (const operation of api.operations) {
-    for (const parameter of operation.parameters) judged.parameter(parameter, operation)
+    for (const parameter of operation.parameters) validated.parameter(parameter, operation)
     const body = jsonBody(operation)?.schema
     if (!body) continue
-    judged.body(body, operation)
-    const each = judgedArray(api, body)
-    if (each) judged.item(each.items, operation)
+    validated.body(body, operation)
+    const each = validatedArray(api, body)
+    if (each) validated.item(each.items, operation)
   }
-  return judged
+  return validated
 }

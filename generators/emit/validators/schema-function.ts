@@ -4,7 +4,7 @@
  */
 
 import type { Place } from '../../diagnostics/place.ts'
-import { isJudgedEach } from '../../ir/bodies.ts'
+import { isValidatedEach } from '../../ir/bodies.ts'
 import type { Api, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { tagsOf } from '../../ir/tags.ts'
@@ -15,10 +15,10 @@ import { printPattern, STRING_FORMATS } from './functions.ts'
 
 type Of<Kind extends Schema['kind']> = Extract<Schema, { kind: Kind }>
 
-/** One judge: its function and those it is made of. */
-export interface JudgeCode {
+/** One validator: its function and those it is made of. */
+export interface ValidatorCode {
   readonly code: Code
-  /** Components whose judges it calls. */
+  /** Components whose validators it calls. */
   readonly refs: ReadonlySet<string>
 }
 
@@ -33,8 +33,8 @@ interface Writer {
   variables: number
 }
 
-/** @param name what the judge is exported as; its constants are called after it. @returns the code of a schema's judge. */
-export function writeJudge(name: string, schema: Schema, api: Api, constants: Constants): JudgeCode {
+/** @param name what the validator is exported as; its constants are called after it. @returns the code of a schema's validator. */
+export function writeValidator(name: string, schema: Schema, api: Api, constants: Constants): ValidatorCode {
   const ownerOf = (place: Place) => `${name}$${pathWithin(schema.place, place)}`
   const writer: Writer = { api, constants, ownerOf, refs: new Set(), parts: [], variables: 0 }
   const body = bodyOf(schema, writer)
@@ -56,22 +56,22 @@ function pathWithin(schema: Place, inside: Place): string {
 
 const GIVEN: Code = { given: true }
 
-/** @param self 0 for the judge itself; its parts count from 1. */
+/** @param self 0 for the validator itself; its parts count from 1. */
 const printFunction = (self: number, body: Code): Code => code`function ${{ self }}(v${GIVEN}) {\n${body}}\n`
 
 /**
- * @param self the judge's own name.
- * @param nameOf the name of a component's judge.
- * @param given further parameters, which all functions of the judge hand on.
- * @returns the judge's text.
+ * @param self the validator's own name.
+ * @param nameOf the name of a component's validator.
+ * @param given further parameters, which all functions of the validator hand on.
+ * @returns the validator's text.
  */
-export function nameJudge(
-  { code: judge }: JudgeCode,
+export function nameValidator(
+  { code: validator }: ValidatorCode,
   self: string,
   nameOf: (component: string) => string,
   given: readonly string[] = [],
 ): string {
-  return printCode(judge, (reference) => {
+  return printCode(validator, (reference) => {
     if ('component' in reference) return nameOf(reference.component)
     if ('given' in reference) return given.map((name) => `, ${name}`).join('')
     return reference.self === 0 ? self : `${self}$${reference.self}`
@@ -294,7 +294,7 @@ function checkArray(schema: Of<'array'>, v: string, writer: Writer): Code[] {
   }
   const item = variable(writer)
   const at = variable(writer, 'i')
-  const inner = isJudgedEach(schema) ? [] : check(schema.items, item, writer, false)
+  const inner = isValidatedEach(schema) ? [] : check(schema.items, item, writer, false)
   if (inner.length > 0) {
     lines.push(`for (let ${at} = ${prefix.length}; ${at} < ${v}.length; ${at}++) {`)
     lines.push(`  const ${item} = ${v}[${at}]`, ...indent(inner), '}')

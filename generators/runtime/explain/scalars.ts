@@ -43,9 +43,9 @@ export function makeString(rules: Json): CheckOf<string> | undefined {
     if (least !== undefined && text.length < 2 * least && codePoints(text) < least) {
       return fault(walk, 'minLength', `must have at least ${count(least, 'character')}`)
     }
-    const judge =
+    const check =
       format !== undefined && Object.hasOwn(walk.formats, format) ? walk.formats[format] : undefined
-    if (judge && !judge(text)) fault(walk, 'format', `must be a valid ${format}`)
+    if (check && !check(text)) fault(walk, 'format', `must be a valid ${format}`)
   }
 }
 

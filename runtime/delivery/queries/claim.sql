@@ -1,4 +1,4 @@
--- Takes attempts of the queue under a lease for several tenants: a few of each lane, the first of every lane before the second
+-- Takes attempts of the queue under a lease for several tenants: a few of each partition, the first of every partition before the second
 -- of any, as many of a tenant as its bucket holds. Answers one row for each attempt, and one without an attempt for a tenant
 -- with none; tenants for whom somebody else is claiming are missing.
 --
@@ -13,7 +13,7 @@
 -- In psql (SET search_path = sandbox): paste it, then
 --   \bind '2026-01-01' '2026-01-01 00:00:20' '00000000-0000-4000-8000-000000000000' '{ten_1,ten_2}' 256 64 '{}' \g
 --
--- Plan: for each tenant two descents of webhook_senders_pkey; for each lane three of webhook_ready_by_lane (the next lane,
+-- Plan: for each tenant two descents of webhook_senders_pkey; for each partition three of webhook_ready_by_lane (the next partition,
 -- something to send, what is under way) and one of webhook_endpoints_pkey; then a scan of webhook_ready_by_lane that ends
 -- with its LIMIT; for each attempt one descent of the key of events. Both updates are Tid Scans: what was picked is locked, so
 -- it is where it was seen. No sequential scan, no hash, no bitmap, whatever the statistics say: each step is a LATERAL of its
@@ -40,46 +40,46 @@ WITH visit AS MATERIALIZED (
   SELECT v.position AS tenant_position, v.tenant_id, v.tokens, v.place AS sender_place, turn.*
     FROM visit v
    CROSS JOIN LATERAL (
-     WITH RECURSIVE lane AS (
-       -- The tenant's lanes in turn, beginning after the one that was served last, each found by one descent of the index
+     WITH RECURSIVE partition AS (
+       -- The tenant's partitions in turn, beginning after the one that was served last, each found by one descent of the index
        -- however many attempts wait in it; after 256 the tenant's turn is given up.
        SELECT v.endpoint_id, false AS wrapped, 0 AS position
        UNION ALL
-       SELECT step.endpoint_id, step.wrapped, lane.position + 1
-         FROM lane CROSS JOIN LATERAL (
-           SELECT * FROM (SELECT r.endpoint_id, lane.wrapped FROM webhook_ready r
-                           WHERE r.tenant_id = v.tenant_id AND r.endpoint_id > lane.endpoint_id
+       SELECT step.endpoint_id, step.wrapped, partition.position + 1
+         FROM partition CROSS JOIN LATERAL (
+           SELECT * FROM (SELECT r.endpoint_id, partition.wrapped FROM webhook_ready r
+                           WHERE r.tenant_id = v.tenant_id AND r.endpoint_id > partition.endpoint_id
                            ORDER BY r.endpoint_id LIMIT 1) AS further
            UNION ALL
            SELECT * FROM (SELECT r.endpoint_id, true FROM webhook_ready r
-                           WHERE r.tenant_id = v.tenant_id AND NOT lane.wrapped
+                           WHERE r.tenant_id = v.tenant_id AND NOT partition.wrapped
                            ORDER BY r.endpoint_id LIMIT 1) AS again
            LIMIT 1) AS step
-        WHERE lane.position < 256 AND NOT (step.wrapped AND step.endpoint_id > v.endpoint_id)
+        WHERE partition.position < 256 AND NOT (step.wrapped AND step.endpoint_id > v.endpoint_id)
      ), open AS MATERIALIZED (
-       -- At most 16 lanes in which something is to be sent and that have room: LANE_WIDTH (64), halved by each time-out in a
+       -- At most 16 partitions in which something is to be sent and that have room: PARTITION_WIDTH (64), halved by each time-out in a
        -- row, less what is under way, whoever sends it.
-       SELECT lane.endpoint_id, lane.position, room.attempts AS room, endpoint.*
-         FROM lane
+       SELECT partition.endpoint_id, partition.position, room.attempts AS room, endpoint.*
+         FROM partition
         CROSS JOIN LATERAL (SELECT FROM webhook_ready r
-                             WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = lane.endpoint_id AND r.lease_until < $1
+                             WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = partition.endpoint_id AND r.lease_until < $1
                              ORDER BY r.lease_until LIMIT 1) AS something
          LEFT JOIN LATERAL (SELECT e.status, e.generation, e.timeouts, e.url, e.secret, e.retired_secrets
                               FROM webhook_endpoints e
-                             WHERE e.tenant_id = v.tenant_id AND e.id >= lane.endpoint_id AND e.id <= lane.endpoint_id
+                             WHERE e.tenant_id = v.tenant_id AND e.id >= partition.endpoint_id AND e.id <= partition.endpoint_id
                              ORDER BY e.id LIMIT 1) AS endpoint ON true
         CROSS JOIN LATERAL (SELECT greatest(1, 64 >> coalesce(endpoint.timeouts, 0)) - count(*) AS attempts
                               FROM (SELECT FROM webhook_ready r
-                                     WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = lane.endpoint_id
+                                     WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = partition.endpoint_id
                                        AND r.lease_until >= $1
                                      ORDER BY r.lease_until LIMIT 64) AS leased) AS room
-        WHERE lane.position > 0 AND room.attempts > 0
+        WHERE partition.position > 0 AND room.attempts > 0
         LIMIT least(16, v.quota)
      ), share AS MATERIALIZED (
        SELECT ceil(v.quota::float8 / nullif(count(*), 0))::integer AS attempts FROM open
      )
-     -- Attempts of an open lane that nobody sends: first those whose sender was lost, then by when they were due; as many as
-     -- make the tenant's quota when all lanes have so many. Locked without waiting: somebody may be cancelling them.
+     -- Attempts of an open partition that nobody sends: first those whose sender was lost, then by when they were due; as many as
+     -- make the tenant's quota when all partitions have so many. Locked without waiting: somebody may be cancelling them.
      SELECT idle.*, open.position AS lane_position, open.endpoint_id, open.generation, open.timeouts, open.url,
             open.secret, open.retired_secrets, row_number() OVER (PARTITION BY open.position) AS rank,
             open.url IS NOT NULL AND (idle.trigger = 'manual' OR

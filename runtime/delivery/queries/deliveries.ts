@@ -117,7 +117,7 @@ function completionValues(completions: readonly Completion[], now: number): unkn
 }
 
 /** How an endpoint was to be reached lately. */
-export interface Reaction {
+export interface EndpointResult {
   readonly tenantId: string
   readonly endpointId: string
   /** It answered after all. */
@@ -126,19 +126,19 @@ export interface Reaction {
   readonly timeouts: number
 }
 
-/** Beyond so many in a row a lane gets no narrower. */
-export const MOST_TIMEOUTS = 6
+/** Beyond so many in a row a partition gets no narrower. */
+export const MAX_TIMEOUTS = 6
 
 // An endpoint that somebody is changing is passed over: the next attempt tells the same. By the endpoints' keys. Time-outs are
-// counted up to MOST_TIMEOUTS.
+// counted up to MAX_TIMEOUTS.
 const REACT: ForTenants = {
   many: {
     name: 'webhook_endpoints_react',
-    text: `WITH reaction AS (
+    text: `WITH endpointResult AS (
            SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
          ), held AS MATERIALIZED (
            SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(6, e.timeouts + r.timeouts) END AS timeouts
-             FROM reaction r JOIN webhook_endpoints e ON e.tenant_id = r.tenant_id AND e.id = r.endpoint_id
+             FROM endpointResult r JOIN webhook_endpoints e ON e.tenant_id = r.tenant_id AND e.id = r.endpoint_id
             ORDER BY e.tenant_id, e.id
               FOR NO KEY UPDATE OF e SKIP LOCKED
          )
@@ -147,11 +147,11 @@ const REACT: ForTenants = {
   },
   one: {
     name: 'webhook_endpoints_react_of_one',
-    text: `WITH reaction AS (
+    text: `WITH endpointResult AS (
            SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
          ), held AS MATERIALIZED (
            SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(6, e.timeouts + r.timeouts) END AS timeouts
-             FROM reaction r JOIN webhook_endpoints e ON e.tenant_id = $2 AND e.id = r.endpoint_id
+             FROM endpointResult r JOIN webhook_endpoints e ON e.tenant_id = $2 AND e.id = r.endpoint_id
             ORDER BY e.tenant_id, e.id
               FOR NO KEY UPDATE OF e SKIP LOCKED
          )
@@ -160,15 +160,18 @@ const REACT: ForTenants = {
   },
 }
 
-/** Narrows the lanes of endpoints that do not answer in time, and opens those that do again. */
-export function noteReactions(db: Database, reactions: readonly Reaction[]): Promise<unknown> {
-  const rows = reactions.map(({ tenantId, endpointId, answered, timeouts }) => ({
+/** Narrows the partitions of endpoints that do not answer in time, and opens those that do again. */
+export function recordEndpointResults(
+  db: Database,
+  endpointResults: readonly EndpointResult[],
+): Promise<unknown> {
+  const rows = endpointResults.map(({ tenantId, endpointId, answered, timeouts }) => ({
     tenant_id: tenantId,
     endpoint_id: endpointId,
     answered,
     timeouts,
   }))
-  const tenantId = onlyTenant(reactions)
+  const tenantId = onlyTenant(endpointResults)
   return tenantId === undefined
     ? db.query(REACT.many, [JSON.stringify(rows)])
     : db.query(REACT.one, [JSON.stringify(rows), tenantId])

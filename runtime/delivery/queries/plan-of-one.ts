@@ -11,7 +11,7 @@ export interface FoundPlan extends Claimed {
   /** Up to which number events are planned then, and whether that is new. */
   readonly reached: number
   readonly moved: boolean
-  /** In the tenant's bucket, and the lane served last. */
+  /** In the tenant's bucket, and the partition served last. */
   readonly tokens: number
   readonly served: string
   /** Attempts are in the queue that nobody makes. */

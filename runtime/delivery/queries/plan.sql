@@ -46,8 +46,8 @@ WITH visit AS MATERIALIZED (
                          FROM (SELECT e.sequence FROM events e
                                 WHERE e.tenant_id = v.tenant_id AND e.sequence > v.planned
                                 ORDER BY e.sequence LIMIT size.events) AS n) AS next
-), lane AS MATERIALIZED (
-  -- The tenant's endpoints, each with the room in its lane (LANE_WIDTH, as in claim.sql): none where something is in the queue
+), partition AS MATERIALIZED (
+  -- The tenant's endpoints, each with the room in its partition (PARTITION_WIDTH, as in claim.sql): none where something is in the queue
   -- already, which goes first.
   SELECT v.tenant_id, v.position, v.quota, v.planned, v.reached, v.events, v.endpoint_id AS served, w.id, w.status,
          w.generation, w.timeouts, w.url, w.secret, w.retired_secrets, w.since, w.enabled_events, w.created,
@@ -63,14 +63,14 @@ WITH visit AS MATERIALIZED (
    WHERE v.reached > v.planned
 ), attempt AS (
   -- An attempt for each event and endpoint that was there before it, as the endpoint is now, with its place in the endpoint's
-  -- lane. Its identifier begins with the event's own time and counter and ends with a digest of event and endpoint, so that it
+  -- partition. Its identifier begins with the event's own time and counter and ends with a digest of event and endpoint, so that it
   -- is as unique as a random one and can be made here.
   SELECT v.tenant_id, v.position, v.quota, v.served, v.id AS endpoint_id, v.status, v.generation, v.timeouts, v.url,
          v.secret, v.retired_secrets, n.id AS event_id, n.type AS event_type, n.version AS event_version, n.body,
          n.created, 'wdla_' || substr(n.id, 5, 14) || substr(md5(n.id || v.id), 1, 12) AS attempt_id,
          v.room >= row_number() OVER (PARTITION BY v.tenant_id, v.id ORDER BY n.sequence) AS fits,
          row_number() OVER (PARTITION BY v.tenant_id, v.id ORDER BY n.sequence) AS rank
-    FROM lane v
+    FROM partition v
    CROSS JOIN LATERAL (SELECT v.events) AS size
    CROSS JOIN LATERAL (SELECT e.id, e.sequence, e.type, e.version, e.body, e.created, e.audience, e.audience_endpoint_id
                          FROM events e
@@ -81,7 +81,7 @@ WITH visit AS MATERIALIZED (
                          WHEN 'others' THEN v.id <> n.audience_endpoint_id AND v.status = 'enabled'
                          ELSE v.enabled_events && ARRAY[n.type, '*'] END
 ), turn AS (
-  -- The first of every lane before the second of any, beginning after the lane that was served last.
+  -- The first of every partition before the second of any, beginning after the partition that was served last.
   SELECT a.*, row_number() OVER (PARTITION BY a.tenant_id, a.fits
                                  ORDER BY a.rank, a.endpoint_id <= a.served, a.endpoint_id) AS turn
     FROM attempt a

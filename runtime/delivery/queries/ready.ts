@@ -8,7 +8,7 @@ import type { RetiredSecret } from '../../resources/webhook-endpoints/secrets.ts
 import { type ForTenants, forOneTenant, type VisitRequest, visitValues } from './senders.ts'
 
 /** Attempts under way at an endpoint, as in claim.sql and plan.sql; halved by each time-out in a row, never below one. */
-export const LANE_WIDTH = 64
+export const PARTITION_WIDTH = 64
 
 /** An attempt under a lease, with what sending it takes. Instants in milliseconds since the epoch. */
 export interface Claimed {
@@ -62,7 +62,7 @@ export function claimStatement(request: VisitRequest): readonly [Statement, unkn
 }
 
 /**
- * Takes attempts of the queue under a lease: a few of each lane, the first of every lane before the second of any, as many
+ * Takes attempts of the queue under a lease: a few of each partition, the first of every partition before the second of any, as many
  * of a tenant as its bucket holds. Whoever claims for the same tenant at the same time gets none of it. A claim that a crash
  * of the server forgets is made again, and what was sent under it is sent again.
  */

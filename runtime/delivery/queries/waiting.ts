@@ -107,7 +107,7 @@ export interface DueTenant {
  * The truth about what is to be done, from the rows that are written in the same transactions as the work: what wake-ups
  * have lost is found here, whoever died when.
  *
- * @param machine machine time, by which leases are judged.
+ * @param machine machine time, by which leases are checked.
  */
 export async function findDue(pool: Pool, machine: number): Promise<readonly DueTenant[]> {
   return (await byIndex(pool).query<DueTenant>(FIND_DUE, [toTimestamp(machine)])).rows

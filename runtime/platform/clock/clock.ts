@@ -3,7 +3,7 @@ import type { Environment } from '../environment.ts'
 
 /**
  * Two times. Machine time drives leases, timeouts, limits and signatures; service time, which an operator may move,
- * judges business: `created`, sunset, expiry, schedules, rotation. Both in milliseconds since the epoch.
+ * checks business: `created`, sunset, expiry, schedules, rotation. Both in milliseconds since the epoch.
  */
 export interface Clock {
   machine(): number

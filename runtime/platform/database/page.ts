@@ -185,11 +185,11 @@ export function countStatement(
 const names = new Map<string, string>()
 
 /** Shapes of a list that keep a prepared statement; the rest of the many are planned each time. */
-const MOST_NAMES = 160
+const MAX_NAMES = 160
 
 function nameOf(text: string): string | undefined {
   const known = names.get(text)
-  if (known !== undefined || names.size >= MOST_NAMES) return known
+  if (known !== undefined || names.size >= MAX_NAMES) return known
   const name = `list_${names.size}`
   names.set(text, name)
   return name

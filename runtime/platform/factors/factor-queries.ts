@@ -116,7 +116,7 @@ const COUNT_FAILURE: Statement = {
          WHERE tenant_id = $1 AND digest = $2 AND failures < $3 AND completed_at IS NULL AND expires_at > $4`,
 }
 
-/** Counts a try before it is judged; false when the challenge takes no more. */
+/** Counts a try before it is checked; false when the challenge takes no more. */
 export async function countFailure(
   db: Database,
   tenantId: string,

@@ -30,7 +30,7 @@ export interface Factors {
   challenge(subject: FactorSubject): Promise<string>
   /** What stands behind a page's token; undefined when nothing does. */
   open(token: string): Promise<Challenge | undefined>
-  /** Judges what a member has filled in, at most five times a page. */
+  /** Checks what a member has filled in, at most five times a page. */
   complete(token: string, confirmation: Confirmation): Promise<Completion>
 }
 
@@ -67,10 +67,10 @@ export const CHALLENGE_MS = 10 * 60_000
 /** How long a token can be used after its page was completed. */
 const TOKEN_MS = 10 * 60_000
 
-const MOST_FAILURES = 5
+const MAX_FAILURES = 5
 
 /** Pages that a key has open at once. */
-const MOST_OPEN = 20
+const MAX_OPEN = 20
 
 const STEP_MS = 30_000
 
@@ -94,7 +94,7 @@ export function createFactors(
   const wrongCodes = createWrongCodes(control, clock, paused)
   const stateOf = (row: ChallengeRow): Challenge['state'] => {
     if (row.completed_at !== null) return 'completed'
-    return row.expires_at <= clock.machine() || row.failures >= MOST_FAILURES ? 'over' : 'open'
+    return row.expires_at <= clock.machine() || row.failures >= MAX_FAILURES ? 'over' : 'open'
   }
   const find = async (token: string): Promise<ChallengeRow | undefined> =>
     PAGE_TOKEN.test(token) ? findChallenge(control, digestKey(pepper, token)) : undefined
@@ -124,7 +124,7 @@ export function createFactors(
     async challenge(subject) {
       const token = randomBase62(TOKEN_LENGTH)
       const now = clock.machine()
-      await makeChallenge(control, digestKey(pepper, token), subject, now, now + CHALLENGE_MS, MOST_OPEN)
+      await makeChallenge(control, digestKey(pepper, token), subject, now, now + CHALLENGE_MS, MAX_OPEN)
       return token
     },
 
@@ -139,7 +139,7 @@ export function createFactors(
       const row = await find(token)
       const now = clock.machine()
       const digest = digestKey(pepper, token)
-      if (!row || !(await countFailure(control, row.tenant_id, digest, MOST_FAILURES, now)))
+      if (!row || !(await countFailure(control, row.tenant_id, digest, MAX_FAILURES, now)))
         return { outcome: 'over' }
       const member = await findMember({ control, pepper, wrongCodes, now }, row.tenant_id, confirmation)
       if (!member) {

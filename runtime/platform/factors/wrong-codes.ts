@@ -45,7 +45,7 @@ const WINDOW_MS = 15 * 60_000
 const FIRST_PAUSE_MS = 15 * 60_000
 
 /** No pause is longer; after as long without one, the next is a first again. */
-export const LONGEST_PAUSE_MS = 24 * 3_600_000
+export const MAX_PAUSE_MS = 24 * 3_600_000
 
 /** @param control the owner's pool. @param paused is told, after the commit, of each pause that begins. */
 export function createWrongCodes(
@@ -69,7 +69,7 @@ export function createWrongCodes(
         async wrong(origin) {
           if (admitted.length === 0) return
           const pauses = await control.transaction(async (tx) => {
-            const limits = { now, max: MAX_WRONG, firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS }
+            const limits = { now, max: MAX_WRONG, firstMs: FIRST_PAUSE_MS, longestMs: MAX_PAUSE_MS }
             const begun = await beginPauses(tx, tenantId, admitted, limits)
             for (const pause of begun) enqueueEntries(tx, clock, tenantId, pause, origin)
             return begun

@@ -13,7 +13,7 @@ export interface CredentialLift {
   readonly until: number
 }
 
-/** What a node knows of a key: everything that judging a request takes. Times in milliseconds since the epoch. */
+/** What a node knows of a key: everything that checking a request takes. Times in milliseconds since the epoch. */
 export interface Credential {
   readonly tenant: Caller['tenant']
   readonly space: Caller['space']
@@ -48,7 +48,7 @@ const UNKNOWN_FOR_MS = 2000
 const KNOWN_FOR_MS = 60_000
 
 /** Beyond this the cache starts anew rather than grow. */
-const MOST_ENTRIES = 50_000
+const MAX_ENTRIES = 50_000
 
 interface Entry {
   readonly credential: Credential | undefined
@@ -73,7 +73,7 @@ export function createKeyring(
     const credential = await readCredential(control, digestKey(pepper, text))
     // `forget` came in between: what was read may be older than that.
     if (cache !== entries) return credential
-    if (entries.size >= MOST_ENTRIES) entries = new Map()
+    if (entries.size >= MAX_ENTRIES) entries = new Map()
     const age = credential ? KNOWN_FOR_MS : UNKNOWN_FOR_MS
     entries.set(index, { credential, until: monotonic() + age })
     return credential

@@ -62,7 +62,7 @@ export interface Admission {
   readonly leave: (() => void) | undefined
 }
 
-/** Judges requests: at once in memory, after a round trip where the nodes share. Promises never reject. */
+/** Checks requests: at once in memory, after a round trip where the nodes share. Promises never reject. */
 export interface RequestLimiter {
   /** The one meter of that name: the same object for as long as it matters. */
   meter(name: string): Meter

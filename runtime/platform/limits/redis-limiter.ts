@@ -23,7 +23,7 @@ export interface LimiterState {
   readonly nodes: number
   /** How often this node fell back to its own share since it started. */
   readonly fallbacks: number
-  /** Requests judged by its own share since it started. */
+  /** Requests checked by its own share since it started. */
   readonly alone: number
 }
 
@@ -51,7 +51,7 @@ const LEASE_MS = 30_000
 const NODE_MS = 10_000
 
 /** Slots to be given back when Redis returns; beyond so many their leases end by themselves. */
-const MOST_ABANDONED = 10_000
+const MAX_ABANDONED = 10_000
 
 const LEAVES_AT_ONCE = 500
 
@@ -72,7 +72,7 @@ function readVerdict(reply: unknown): Verdict {
 }
 
 /**
- * Buckets and slots that all nodes share, in Redis: one script for each request, judged by the clock of Redis, so that the
+ * Buckets and slots that all nodes share, in Redis: one script for each request, checked by the clock of Redis, so that the
  * limits hold exactly however many nodes there are. While Redis is away each node gives its own share: the limits
  * divided by the nodes that were last alive, starting from what it last knew of each bucket.
  */
@@ -111,7 +111,7 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
   })
 
   const abandon = (slots: string, lease: string) => {
-    if (abandoned.length < MOST_ABANDONED) abandoned.push([slots, lease])
+    if (abandoned.length < MAX_ABANDONED) abandoned.push([slots, lease])
   }
 
   const leaveShared = (slots: string, lease: string) => {

@@ -1,5 +1,5 @@
-import type { AccountHandlers } from '../../../generated/head/handlers.ts'
-import type { components } from '../../../generated/head/types.ts'
+import type { AccountHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import type { Context } from '../../contract.ts'
 import type { Caller } from '../../platform/keys/caller.ts'
 

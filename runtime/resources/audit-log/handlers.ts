@@ -1,5 +1,5 @@
-import type { AuditLogHandlers } from '../../../generated/head/handlers.ts'
-import type { components } from '../../../generated/head/types.ts'
+import type { AuditLogHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import { readCreated, readPage, showList } from '../../api/list-query.ts'
 import type { Context } from '../../contract.ts'
 import { type AuditRow, listAudit } from '../../platform/audit/queries.ts'

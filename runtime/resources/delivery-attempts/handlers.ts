@@ -1,5 +1,5 @@
-import type { DeliveryAttemptsHandlers } from '../../../generated/head/handlers.ts'
-import type { components } from '../../../generated/head/types.ts'
+import type { DeliveryAttemptsHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound } from '../../api/errors.ts'
 import { readCreated, readPage, showList } from '../../api/list-query.ts'
 import type { Context } from '../../contract.ts'

@@ -1,6 +1,6 @@
+import type { EventsHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import { events as views } from '../../../generated/events.ts'
-import type { EventsHandlers } from '../../../generated/head/handlers.ts'
-import type { components } from '../../../generated/head/types.ts'
 import { current } from '../../../generated/versions.ts'
 import { invalidParameter, notFound } from '../../api/errors.ts'
 import { readCreated, readPage, showList } from '../../api/list-query.ts'

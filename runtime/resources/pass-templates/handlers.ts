@@ -1,5 +1,5 @@
-import type { PassTemplatesHandlers } from '../../../generated/head/handlers.ts'
-import type { components } from '../../../generated/head/types.ts'
+import type { PassTemplatesHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors.ts'
 import { readCreated, readPage, showList } from '../../api/list-query.ts'
 import { mergePatch } from '../../api/merge-patch.ts'
@@ -17,7 +17,7 @@ import {
   type TemplateRow,
   updateTemplate,
 } from './queries.ts'
-import { judgeTemplate } from './rules.ts'
+import { checkTemplate } from './rules.ts'
 
 type PassTemplate = components['schemas']['PassTemplate']
 
@@ -26,7 +26,7 @@ export const passTemplatesHandlers = {
     const { caller, db, events } = context
     const { now } = context.request
     const { kind, name, brand, fields = [], barcode, relevant_locations = [], metadata = {} } = body
-    requireGood(judgeTemplate({ fields, brand, metadata }))
+    requireGood(checkTemplate({ fields, brand, metadata }))
     const row: TemplateRow = {
       id: newId('tpl', now),
       name,
@@ -69,7 +69,7 @@ export const passTemplatesHandlers = {
     const row = await lockTemplate(db, caller.space, path.template_id)
     if (!row) throw notFound()
     const changed: TemplateRow = { ...row, ...patchContent(row, body), updated: now }
-    requireGood(judgeTemplate(changed))
+    requireGood(checkTemplate(changed))
     await updateTemplate(db, caller.space, changed)
     const shown = showTemplate(changed)
     const before = { pass_template: showTemplate(row) }
@@ -93,7 +93,7 @@ export const passTemplatesHandlers = {
 
 const DEFAULT_BARCODE = { format: 'qr' } as const
 
-function requireGood(faults: ReturnType<typeof judgeTemplate>): void {
+function requireGood(faults: ReturnType<typeof checkTemplate>): void {
   if (faults.length > 0) throw validationFailed(faults)
 }
 

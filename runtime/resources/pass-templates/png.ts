@@ -15,7 +15,7 @@ const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 const FRAME = 12
 
 /** @returns what is wrong with an image given as base64 of a PNG, as the end of a sentence; undefined when nothing is. */
-export function judgePng(base64: string, rule: ImageRule): string | undefined {
+export function checkPng(base64: string, rule: ImageRule): string | undefined {
   if (base64 === '' || base64.length % 4 !== 0) return 'is not base64'
   const bytes = Buffer.from(base64, 'base64')
   if (bytes.length > rule.bytes) return `is larger than ${rule.bytes / 1024} KiB`

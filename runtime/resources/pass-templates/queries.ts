@@ -114,7 +114,7 @@ export async function lockTemplate(
 }
 
 /** What issuing a pass needs to know of its template. */
-export interface Mould {
+export interface LockedTemplate {
   readonly id: string
   readonly kind: TemplateKind
   readonly status: TemplateStatus
@@ -153,21 +153,29 @@ const SHARE: Statement = { name: 'pass_templates_share', text: share('') }
 const SHARE_FREE: Statement = { name: 'pass_templates_share_free', text: share(' SKIP LOCKED') }
 
 /** Templates by their ids. */
-export type Moulds = ReadonlyMap<string, Mould>
+export type LockedTemplates = ReadonlyMap<string, LockedTemplate>
 
-async function readMoulds(db: Database, statement: Statement, tenantId: string, ids: readonly string[]) {
-  const { rows } = await db.query<Mould>(statement, [tenantId, JSON.stringify(ids)])
+async function readTemplates(db: Database, statement: Statement, tenantId: string, ids: readonly string[]) {
+  const { rows } = await db.query<LockedTemplate>(statement, [tenantId, JSON.stringify(ids)])
   return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** The templates by their ids, held as they are until the end of the transaction; those that do not exist are absent. */
-export function shareTemplates(db: Database, tenantId: string, ids: readonly string[]): Promise<Moulds> {
-  return readMoulds(db, SHARE, tenantId, ids)
+export function shareTemplates(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<LockedTemplates> {
+  return readTemplates(db, SHARE, tenantId, ids)
 }
 
 /** The same without a wait: those that somebody is changing are absent too. */
-export function shareFreeTemplates(db: Database, tenantId: string, ids: readonly string[]): Promise<Moulds> {
-  return readMoulds(db, SHARE_FREE, tenantId, ids)
+export function shareFreeTemplates(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<LockedTemplates> {
+  return readTemplates(db, SHARE_FREE, tenantId, ids)
 }
 
 const UPDATE: Statement = {

@@ -1,7 +1,7 @@
-import { judgeMetadata } from '../../api/metadata.ts'
+import { checkMetadata } from '../../api/metadata.ts'
 import type { Detail } from '../../contract.ts'
 import type { TemplateField } from './fields.ts'
-import { type ImageRule, judgePng } from './png.ts'
+import { checkPng, type ImageRule } from './png.ts'
 
 const KIB = 1024
 
@@ -11,7 +11,7 @@ const IMAGES = {
   strip: { width: 1125, height: 432, bytes: 512 * KIB },
 } as const satisfies Record<string, ImageRule>
 
-/** The parts of a template that its schema alone cannot judge. */
+/** The parts of a template that its schema alone cannot check. */
 export interface TemplateParts {
   readonly fields?: readonly TemplateField[]
   readonly brand?: { readonly icon?: string; readonly logo?: string; readonly strip?: string }
@@ -19,7 +19,7 @@ export interface TemplateParts {
 }
 
 /** @returns what is wrong beyond the schema: keys that are not unique, images that are none or too large. */
-export function judgeTemplate({ fields = [], brand = {}, metadata = {} }: TemplateParts): Detail[] {
+export function checkTemplate({ fields = [], brand = {}, metadata = {} }: TemplateParts): Detail[] {
   const faults: Detail[] = []
   const seen = new Set<string>()
   for (const [index, { key }] of fields.entries()) {
@@ -28,8 +28,8 @@ export function judgeTemplate({ fields = [], brand = {}, metadata = {} }: Templa
   }
   for (const name of ['icon', 'logo', 'strip'] as const) {
     const image = brand[name]
-    const issue = image === undefined ? undefined : judgePng(image, IMAGES[name])
+    const issue = image === undefined ? undefined : checkPng(image, IMAGES[name])
     if (issue !== undefined) faults.push({ field: `brand.${name}`, issue })
   }
-  return [...faults, ...judgeMetadata(metadata)]
+  return [...faults, ...checkMetadata(metadata)]
 }

@@ -1,7 +1,7 @@
-import type { components } from '../../../generated/head/types.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import { ApiError, invalidState, notFound, validationFailed } from '../../api/errors.ts'
 import { mergePatch } from '../../api/merge-patch.ts'
-import { judgeMetadata } from '../../api/metadata.ts'
+import { checkMetadata } from '../../api/metadata.ts'
 import type { Context, Detail } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
@@ -20,7 +20,7 @@ export interface PassRequest {
 }
 
 /**
- * Changes passes, each judged for itself and in turn, so that a pass named twice is changed twice. What is written
+ * Changes passes, each checked for itself and in turn, so that a pass named twice is changed twice. What is written
  * travels with the statements that follow; a failure there fails the transaction.
  *
  * @param requests an error stands for a request that was refused before.
@@ -96,7 +96,7 @@ export function patch(pass: PassRow, given: components['schemas']['PassUpdate'],
   const expiry = patchExpiry(pass, given.expires_at, now)
   const faults: Detail[] = [
     ...unknownKeys(pass.template_fields, given.fields ?? {}),
-    ...judgeMetadata(metadata),
+    ...checkMetadata(metadata),
   ]
   if (typeof expiry === 'object' && expiry !== null) faults.push(expiry)
   if (faults.length > 0) throw validationFailed(faults)

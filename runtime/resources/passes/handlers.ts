@@ -1,10 +1,10 @@
-import type { PassesHandlers } from '../../../generated/head/handlers.ts'
-import type { components } from '../../../generated/head/types.ts'
+import type { PassesHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import { ApiError, describeItemError, notFound, validationFailed } from '../../api/errors.ts'
 import { type CreatedQuery, readCreated, readPage, showList } from '../../api/list-query.ts'
 import { prepared, storing } from '../../api/prepared.ts'
-import type { Context, Detail, Judged } from '../../contract.ts'
-import type { Moulds } from '../pass-templates/queries.ts'
+import type { CheckedItem, Context, Detail } from '../../contract.ts'
+import type { LockedTemplates } from '../pass-templates/queries.ts'
 import { archive, changePasses, type PassRequest, patch, revoke } from './changes.ts'
 import { issuePasses, type PassOrder, shareAhead } from './issuing.ts'
 import { answersWithPasses, signIds } from './links.ts'
@@ -18,7 +18,7 @@ interface OnePass {
 }
 
 interface Items<Item> {
-  readonly items: readonly Judged<Item>[]
+  readonly items: readonly CheckedItem<Item>[]
 }
 
 export const passesHandlers = {
@@ -26,7 +26,7 @@ export const passesHandlers = {
     answersWithPasses,
     prepared(
       (context, { body }: { body: PassOrder }) => signIds(context, [body.template_id]),
-      async (context, { body }, signed, ahead: Promise<Moulds>) => {
+      async (context, { body }, signed, ahead: Promise<LockedTemplates>) => {
         const [outcome] = await issuePasses(context, [body], signed, ahead)
         return { status: 201 as const, body: show(context, outcome) }
       },
@@ -71,7 +71,7 @@ export const passesHandlers = {
           context,
           items.map((item) => (item.valid ? item.value.template_id : undefined)),
         ),
-      async (context, { items }, signed, ahead: Promise<Moulds>) => {
+      async (context, { items }, signed, ahead: Promise<LockedTemplates>) => {
         const orders = items.map((item) => (item.valid ? item.value : refuseItem(item.details)))
         return showBatch(context, await issuePasses(context, orders, signed, ahead))
       },

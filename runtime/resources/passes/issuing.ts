@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import type { components } from '../../../generated/head/types.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import { ApiError, invalidState, validationFailed } from '../../api/errors.ts'
 import type { Context } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
 import { unknownKeys } from '../pass-templates/fields.ts'
-import { type Mould, type Moulds, shareFreeTemplates, shareTemplates } from '../pass-templates/queries.ts'
+import {
+  type LockedTemplate,
+  type LockedTemplates,
+  shareFreeTemplates,
+  shareTemplates,
+} from '../pass-templates/queries.ts'
 import { readExpiry } from './expiry.ts'
 import { type SignedId, signId } from './links.ts'
 import { insertPasses, type PassRow } from './queries.ts'
@@ -25,11 +30,15 @@ function templatesOf(orders: readonly Order[]): string[] {
 }
 
 /** The orders' templates as far as that takes no wait, for a request that may not be to issue anything. */
-export function shareAhead({ caller, db }: Context, orders: readonly Order[]): Promise<Moulds> {
+export function shareAhead({ caller, db }: Context, orders: readonly Order[]): Promise<LockedTemplates> {
   return shareFreeTemplates(db, caller.space, templatesOf(orders))
 }
 
-async function shareAll({ caller, db }: Context, orders: readonly Order[], free: Moulds): Promise<Moulds> {
+async function shareAll(
+  { caller, db }: Context,
+  orders: readonly Order[],
+  free: LockedTemplates,
+): Promise<LockedTemplates> {
   const missing = templatesOf(orders).filter((id) => !free.has(id))
   return missing.length === 0
     ? free
@@ -37,7 +46,7 @@ async function shareAll({ caller, db }: Context, orders: readonly Order[], free:
 }
 
 /**
- * Issues passes, each judged for itself: a refused one does not stop the others. An expired trial stops them all, which
+ * Issues passes, each checked for itself: a refused one does not stop the others. An expired trial stops them all, which
  * is thrown. What is written travels with the statements that follow; a failure there fails the transaction.
  *
  * @param orders an error stands for an order that was refused before.
@@ -48,7 +57,7 @@ export async function issuePasses(
   context: Context,
   orders: readonly (PassOrder | ApiError)[],
   signed: readonly (SignedId | undefined)[],
-  ahead: Promise<Moulds>,
+  ahead: Promise<LockedTemplates>,
 ): Promise<(PassRow | ApiError)[]> {
   const { caller, db, events, links } = context
   const { now } = context.request
@@ -59,13 +68,14 @@ export async function issuePasses(
       'The trial ended 30 days after the account was created; choose a plan to go on.',
     )
   }
-  const moulds = await shareAll(context, orders, await ahead)
+  const templates = await shareAll(context, orders, await ahead)
   let room = trial ? TRIAL_PASSES - (await lockTrialUsage(db, caller.space)) : Number.POSITIVE_INFINITY
   const drafts = orders.map((order) => {
-    const judged = order instanceof ApiError ? order : judgeOrder(order, moulds.get(order.template_id), now)
-    if (judged instanceof ApiError) return judged
+    const checked =
+      order instanceof ApiError ? order : checkOrder(order, templates.get(order.template_id), now)
+    if (checked instanceof ApiError) return checked
     room -= 1
-    return room < 0 ? trialLimitReached() : judged
+    return room < 0 ? trialLimitReached() : checked
   })
   const outcomes = await Promise.all(
     drafts.map((draft, index) =>
@@ -85,30 +95,30 @@ export async function issuePasses(
 /** An order that can be fulfilled. */
 interface Draft {
   readonly order: PassOrder
-  readonly mould: Mould
+  readonly template: LockedTemplate
   readonly expiresAt: number | null
 }
 
-function judgeOrder(order: PassOrder, mould: Mould | undefined, now: number): Draft | ApiError {
-  if (!mould) return validationFailed([{ field: 'template_id', issue: 'names no template' }])
-  if (mould.status === 'archived')
+function checkOrder(order: PassOrder, template: LockedTemplate | undefined, now: number): Draft | ApiError {
+  if (!template) return validationFailed([{ field: 'template_id', issue: 'names no template' }])
+  if (template.status === 'archived')
     return invalidState('The template is archived: no passes are issued from it.')
   const expiry = order.expires_at === undefined ? null : readExpiry(order.expires_at, now)
-  const faults = unknownKeys(mould.fields, order.fields ?? {})
+  const faults = unknownKeys(template.fields, order.fields ?? {})
   if (typeof expiry === 'object' && expiry !== null) faults.push(expiry)
   if (faults.length > 0) return validationFailed(faults)
-  return { order, mould, expiresAt: typeof expiry === 'number' ? expiry : null }
+  return { order, template, expiresAt: typeof expiry === 'number' ? expiry : null }
 }
 
 async function makePass(
   context: Context,
-  { order, mould, expiresAt }: Draft,
+  { order, template, expiresAt }: Draft,
   signed: SignedId | undefined,
 ): Promise<PassRow> {
-  const { id, link } = signed ?? (await signId(context, mould.id, mould.kind))
+  const { id, link } = signed ?? (await signId(context, template.id, template.kind))
   return {
     id,
-    template_id: mould.id,
+    template_id: template.id,
     status: 'issued',
     holder_email: order.holder?.email ?? null,
     holder_name: order.holder?.name ?? null,
@@ -124,8 +134,8 @@ async function makePass(
     archived_at: null,
     created: context.request.now,
     updated: context.request.now,
-    template_fields: mould.fields,
-    template_kind: mould.kind,
+    template_fields: template.fields,
+    template_kind: template.kind,
   }
 }
 

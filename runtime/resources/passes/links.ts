@@ -1,5 +1,5 @@
 /** Links that save passes to Google Wallet: signed before a pass's transaction begins, kept once, with the pass. */
-import type { components } from '../../../generated/head/types.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import type { StoredForm } from '../../api/prepared.ts'
 import type { Context } from '../../contract.ts'
 import { newId } from '../../platform/ids.ts'

@@ -1,4 +1,4 @@
-import type { components } from '../../../generated/head/types.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { shownValues } from '../pass-templates/fields.ts'
 import { showLink } from './links.ts'

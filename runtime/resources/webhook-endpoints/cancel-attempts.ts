@@ -64,7 +64,7 @@ const CANCEL: Statement = {
 /**
  * Cancels what is pending at an endpoint that is being disabled, but for what is being sent or was asked for by hand.
  *
- * @param now service time. @param machine machine time, by which leases are judged.
+ * @param now service time. @param machine machine time, by which leases are checked.
  */
 export function cancelAttempts(
   db: Database,

@@ -1,9 +1,9 @@
-import type { WebhookEndpointsHandlers } from '../../../generated/head/handlers.ts'
-import type { components } from '../../../generated/head/types.ts'
+import type { WebhookEndpointsHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors.ts'
 import { readCreated, readPage, showList } from '../../api/list-query.ts'
 import { mergePatch } from '../../api/merge-patch.ts'
-import { judgeMetadata } from '../../api/metadata.ts'
+import { checkMetadata } from '../../api/metadata.ts'
 import { prepared } from '../../api/prepared.ts'
 import type { Context, Detail } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
@@ -33,7 +33,7 @@ export const webhookEndpointsHandlers = {
     ({ destinations }, { body }: { body: Schemas['WebhookEndpointCreate'] }) => destinations.check(body.url),
     async ({ caller, request: { now }, db, endpointSecrets }, { body }, blocked) => {
       const { url, enabled_events, description = null, metadata = {} } = body
-      requireGood([...judgeUrl(blocked), ...judgeTypes(enabled_events), ...judgeMetadata(metadata)])
+      requireGood([...checkUrl(blocked), ...checkTypes(enabled_events), ...checkMetadata(metadata)])
       if ((await lockEndpointCount(db, caller.space)) >= MAX_ENDPOINTS) {
         throw invalidState(`An environment has at most ${MAX_ENDPOINTS} endpoints. Delete one first.`)
       }
@@ -83,9 +83,9 @@ export const webhookEndpointsHandlers = {
       if (!row) throw notFound()
       const changed = patch(row, body, context)
       requireGood([
-        ...judgeUrl(blocked),
-        ...judgeTypes(body.enabled_events ?? []),
-        ...judgeMetadata(changed.metadata),
+        ...checkUrl(blocked),
+        ...checkTypes(body.enabled_events ?? []),
+        ...checkMetadata(changed.metadata),
       ])
       await updateEndpoint(db, caller.space, changed)
       if (changed.status === 'disabled' && row.status === 'enabled') {
@@ -134,12 +134,12 @@ function requireGood(faults: readonly Detail[]): void {
   if (faults.length > 0) throw validationFailed(faults)
 }
 
-function judgeUrl(blocked: string | undefined): Detail[] {
+function checkUrl(blocked: string | undefined): Detail[] {
   return blocked === undefined ? [] : [{ field: 'url', issue: blocked }]
 }
 
-/** Which types there are is judged with the body; what remains is that `*` means all of them. */
-function judgeTypes(types: readonly string[]): Detail[] {
+/** Which types there are is checked with the body; what remains is that `*` means all of them. */
+function checkTypes(types: readonly string[]): Detail[] {
   if (!types.includes('*') || types.length === 1) return []
   return [{ field: 'enabled_events', issue: 'must hold * alone, or types without it' }]
 }

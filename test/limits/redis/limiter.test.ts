@@ -378,7 +378,7 @@ describe('while Redis is away', () => {
     expect(node!.state()).toEqual({ exact: true, nodes: 1, fallbacks: 0, alone: 0 })
   })
 
-  test('a node that starts without Redis judges alone until there is one', async () => {
+  test('a node that starts without Redis checks alone until there is one', async () => {
     await redis.kill()
     const node = await createRedisLimiter({ url: redis.url, prefix: 'svc:test', retryMs: 50 })
     nodes.push(node)

@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { parse } from 'yaml'
-import { judgePair, schemaPair } from './pairs.ts'
+import { checkPair, schemaPair } from './pairs.ts'
 import { COMPONENTS, SCHEMA_ROWS } from './schemas.ts'
 
 const WORDS = [
@@ -95,7 +95,7 @@ export function askOracle(every = 1): Opinion {
       const lost = one.accepts.findIndex((accepted, index) => accepted && !other.accepts[index])
       if (lost < 0) continue
       pairs += 1
-      const { got, codes } = judgePair(schemaPair(one.text, other.text))
+      const { got, codes } = checkPair(schemaPair(one.text, other.text))
       // By contract an optional property may come to an open object: nobody sends what no document declares.
       if (got !== 'b' && !codes.some((each) => each.startsWith('additive property-added:')))
         missed.push(

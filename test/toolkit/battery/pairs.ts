@@ -101,7 +101,7 @@ function read(text: string): Api {
 }
 
 /** @returns what the gate says of a pair, and in which words. */
-export function judgePair({ old, next }: Pair): { readonly got: Class; readonly codes: readonly string[] } {
+export function checkPair({ old, next }: Pair): { readonly got: Class; readonly codes: readonly string[] } {
   const found = diffApis(read(old), read(next))
   const isBreaking = found.some((each) => each.class === 'breaking')
   return {
@@ -125,18 +125,18 @@ export interface Score {
 
 /** Runs the whole battery. */
 export function scoreGate(pairs: readonly Pair[] = PAIRS): Score {
-  const judged = pairs.map((each) => ({ ...each, ...judgePair(each) }))
-  const told = (list: typeof judged) =>
+  const checked = pairs.map((each) => ({ ...each, ...checkPair(each) }))
+  const told = (list: typeof checked) =>
     list.map(({ name, codes }) => `${name}: ${codes.join('; ') || 'nothing'}`)
-  const missed = judged.filter(({ want, got }) => want === 'b' && got !== 'b')
-  const falseAlarms = judged.filter(({ want, got }) => want !== 'b' && got === 'b')
-  const hits = judged.filter(({ want, got }) => want === 'b' && got === 'b').length
-  const inexact = judged.filter(({ want, got }) => want !== got && want !== 'b' && got !== 'b')
+  const missed = checked.filter(({ want, got }) => want === 'b' && got !== 'b')
+  const falseAlarms = checked.filter(({ want, got }) => want !== 'b' && got === 'b')
+  const hits = checked.filter(({ want, got }) => want === 'b' && got === 'b').length
+  const inexact = checked.filter(({ want, got }) => want !== got && want !== 'b' && got !== 'b')
   return {
     pairs: pairs.length,
     recall: hits / (hits + missed.length),
     precision: hits / (hits + falseAlarms.length),
-    exact: judged.filter(({ want, got }) => want === got).length / pairs.length,
+    exact: checked.filter(({ want, got }) => want === got).length / pairs.length,
     missed: told(missed),
     falseAlarms: told(falseAlarms),
     inexact: told(inexact),

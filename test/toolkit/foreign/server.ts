@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Operation, Reply, Version } from 'dateline/runtime'
 import { explain } from 'dateline/runtime/explain'
-import type { Handlers } from './generated/head/handlers.ts'
-import type { components } from './generated/head/types.ts'
+import type { Handlers } from './generated/canonical/handlers.ts'
+import type { components } from './generated/canonical/types.ts'
 import { current, versions } from './generated/versions.ts'
 
 type Book = components['schemas']['Book']

@@ -30,7 +30,7 @@ export async function send(request: Request, transport: Transport): Promise<Resp
   const { clock, maxRetries, signal } = transport
   for (let retries = 0; ; retries++) {
     const result = await attempt(request.clone(), transport)
-    const outcome = await judge(request, result, transport)
+    const outcome = await check(request, result, transport)
     const delay = outcome && retries < maxRetries ? retryDelay(outcome, retries, clock) : undefined
     if (delay === undefined) {
       if (result instanceof ClientError) throw result
@@ -62,7 +62,7 @@ async function attempt(request: Request, transport: Transport): Promise<Response
 }
 
 /** @returns undefined for a success. */
-async function judge(
+async function check(
   request: Request,
   result: Response | ClientError,
   { clock, keyed, wishOf }: Transport,

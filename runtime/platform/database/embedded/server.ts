@@ -31,7 +31,7 @@ const HOLD = '5031846216450273'
 const LOCK_TIMEOUT_MS = 180_000
 const RELEASE_LOCK_TIMEOUT_MS = 15_000
 const STOPPING_TIMEOUT_MS = 60_000
-const LONGEST_PAUSE_MS = 5000
+const MAX_PAUSE_MS = 5000
 
 interface Held {
   readonly cluster: Cluster
@@ -66,12 +66,13 @@ async function adopt(cluster: Cluster): Promise<Postmaster | undefined> {
 }
 
 /** Finds or starts the server and takes hold of it, alone under the start lock. */
-function takeHold(options: EmbeddedOptions, wish: number): Promise<Held> {
+function takeHold(options: EmbeddedOptions, preferred: number): Promise<Held> {
   const dataDir = realpathSync(options.dataDir)
   return withStartLock(dataDir, LOCK_TIMEOUT_MS, async () => {
     const cluster = await openCluster(dataDir, options.say)
     const running = await adopt(cluster)
-    const postmaster = running ?? (await startPostmaster(cluster, dataDir, wish, options.parameters ?? {}))
+    const postmaster =
+      running ?? (await startPostmaster(cluster, dataDir, preferred, options.parameters ?? {}))
     const holder = new pg.Client(clientConfig(connectionTo(cluster, postmaster), 'svc holder'))
     holder.on('error', () => {}) // `end` follows
     try {
@@ -111,7 +112,7 @@ export async function acquireServer(options: EmbeddedOptions): Promise<EmbeddedS
   }
   const recover = async () => {
     options.say('the connection to the embedded PostgreSQL was lost; looking after it')
-    for (let pause = 100; !releasing.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (let pause = 100; !releasing.signal.aborted; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       try {
         held = await takeHold(options, held.postmaster.port)
         watch()

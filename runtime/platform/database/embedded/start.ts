@@ -11,18 +11,18 @@ export type Parameters = Readonly<Record<string, string>>
 
 const START_TIMEOUT_MS = 60_000
 
-const LONGEST_LOG_BYTES = 10 * 1024 * 1024
+const MAX_LOG_BYTES = 10 * 1024 * 1024
 
 /** What PostgreSQL says when another server, or what is left of one, still stands in the way. */
 const IN_THE_WAY = /lock file ".*" already exists|pre-existing shared memory block/
 const PORT_TAKEN = /Address already in use|could not bind/
 
 /** A port that nobody has at this moment; the one wished for when it is free. */
-function freePort(wish: number): Promise<number> {
+function freePort(preferred: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
-    probe.once('error', (error) => (wish === 0 ? reject(error) : resolve(freePort(0))))
-    probe.listen(wish, '127.0.0.1', () => {
+    probe.once('error', (error) => (preferred === 0 ? reject(error) : resolve(freePort(0))))
+    probe.listen(preferred, '127.0.0.1', () => {
       const address = probe.address()
       probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
     })
@@ -41,7 +41,7 @@ function removeStaleLock(data: string): void {
 function openLog(dataDir: string): { path: string; fd: number } {
   const path = join(dataDir, 'postgres.log')
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  if (size > LONGEST_LOG_BYTES) renameSync(path, `${path}.old`)
+  if (size > MAX_LOG_BYTES) renameSync(path, `${path}.old`)
   return { path, fd: openSync(path, 'a', 0o600) }
 }
 
@@ -98,18 +98,18 @@ async function ready(child: ChildProcess, data: string): Promise<Postmaster | un
 /**
  * Starts the server and waits until it answers. Belongs under the start lock.
  *
- * @param wish the port that it had before: pools of processes that outlived it find it again there. 0 for any.
+ * @param preferred the port that it had before: pools of processes that outlived it find it again there. 0 for any.
  */
 export async function startPostmaster(
   cluster: Cluster,
   dataDir: string,
-  wish: number,
+  preferred: number,
   parameters: Parameters,
 ): Promise<Postmaster> {
   const deadline = performance.now() + START_TIMEOUT_MS
   for (;;) {
     removeStaleLock(cluster.data)
-    const outcome = await attempt(cluster, dataDir, await freePort(wish), parameters)
+    const outcome = await attempt(cluster, dataDir, await freePort(preferred), parameters)
     if (typeof outcome !== 'string') return outcome
     const again = IN_THE_WAY.test(outcome) || PORT_TAKEN.test(outcome)
     if (!again || performance.now() > deadline) {

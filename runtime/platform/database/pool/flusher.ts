@@ -42,7 +42,7 @@ export function waitForSeen(db: Database): void {
 const PAUSE_MS = 1000
 
 /** After a flush comes a rest as long as it took, at most so long: where many commit, each flush is for more of them. */
-const LONGEST_REST_MS = 2
+const MAX_REST_MS = 2
 
 interface Waiter {
   readonly resolve: () => void
@@ -81,7 +81,7 @@ async function openSession(config: pg.ClientConfig, lost: () => void): Promise<S
     send(client, true, FLUSH, undefined, (outcome) => {
       underWay = false
       const now = performance.now()
-      restUntil = now + Math.min(LONGEST_REST_MS, now - began)
+      restUntil = now + Math.min(MAX_REST_MS, now - began)
       if (outcome instanceof Error) {
         const error = translateError(outcome)
         end(error)

@@ -6,8 +6,8 @@ import { spoilsConnection, translateError } from '../errors.ts'
 import { CONNECT_TIMEOUT_MS, clientConfig, send } from './connection.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { createFlusher, waitForSeen } from './flusher.ts'
-import { createLanes } from './lanes.ts'
 import { runInPlaces } from './last-places.ts'
+import { createSharedConnections } from './shared-connections.ts'
 import { runTransaction } from './transaction.ts'
 
 /** Statements and transactions. */
@@ -151,7 +151,7 @@ export function createPool(options: PoolOptions): MeasuredPool {
   const aside = Math.max(1, Math.floor(max * LONG))
   const apart = Math.max(1, max - shared - aside)
   const turns = createEventLoopTurns()
-  const lanes = createLanes(config, shared, prepared, turns)
+  const connections = createSharedConnections(config, shared, prepared, turns)
   const own = createConnections({
     config,
     max: apart,
@@ -167,10 +167,10 @@ export function createPool(options: PoolOptions): MeasuredPool {
     const query: Database['query'] = <Row>(statement: Statement, values?: readonly unknown[]) => {
       if (statement.long) return runLong<Row>(tenant, statement, values)
       if (distributed && statement.steps) return transaction((db) => db.query<Row>(statement, values))
-      const passes = lanes.heldUp(tenant) && own.waiting(tenant) < MAX_WAITING
+      const passes = connections.heldUp(tenant) && own.waiting(tenant) < MAX_WAITING
       return passes
         ? runPast(own, tenant, prepared, statement, values)
-        : lanes.query(tenant, statement, values)
+        : connections.query(tenant, statement, values)
     }
     const soon: Transactions['soon'] = async (steps) => {
       // Asked for before anything is sent: should the server start anew meanwhile, this session is lost.
@@ -208,7 +208,7 @@ export function createPool(options: PoolOptions): MeasuredPool {
     distributed,
     forTenant: work,
     load: () => {
-      const [forStatements, forTransactions, forLong] = [lanes.load(), own.load(), long.load()]
+      const [forStatements, forTransactions, forLong] = [connections.load(), own.load(), long.load()]
       return {
         connections: forStatements.connections + forTransactions.connections + forLong.connections,
         busy: forTransactions.busy,
@@ -220,7 +220,7 @@ export function createPool(options: PoolOptions): MeasuredPool {
     },
     isCrowdedBy: own.isCrowdedBy,
     end: async () => {
-      await Promise.all([lanes.end(), own.end(), long.end()])
+      await Promise.all([connections.end(), own.end(), long.end()])
       await flusher?.end()
     },
   }

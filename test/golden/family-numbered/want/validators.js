@@ -29,16 +29,16 @@ function length(v) {
 }
 
 function format(name) {
-  const judge = formats.fullFormats[name]
-  if (typeof judge === 'function') return judge
-  return judge instanceof RegExp ? (v) => judge.test(v) : judge.validate
+  const validator = formats.fullFormats[name]
+  if (typeof validator === 'function') return validator
+  return validator instanceof RegExp ? (v) => validator.test(v) : validator.validate
 }
 
 /** Refuses what is nested deeper than the stack, instead of throwing. */
-function guarded(judge) {
+function guarded(validator) {
   return (v) => {
     try {
-      return judge(v)
+      return validator(v)
     } catch (error) {
       if (error instanceof RangeError) return false
       throw error

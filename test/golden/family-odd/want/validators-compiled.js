@@ -13,10 +13,10 @@ function length(v) {
 }
 
 /** Refuses what is nested deeper than the stack, instead of throwing. */
-function guarded(judge) {
+function guarded(validator) {
   return (v) => {
     try {
-      return judge(v)
+      return validator(v)
     } catch (error) {
       if (error instanceof RangeError) return false
       throw error

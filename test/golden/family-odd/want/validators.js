@@ -55,10 +55,10 @@ function canonical(v) {
 }
 
 /** Refuses what is nested deeper than the stack, instead of throwing. */
-function guarded(judge) {
+function guarded(validator) {
   return (v) => {
     try {
-      return judge(v)
+      return validator(v)
     } catch (error) {
       if (error instanceof RangeError) return false
       throw error

@@ -31,10 +31,10 @@ function closed(v, n, names) {
 }
 
 /** Refuses what is nested deeper than the stack, instead of throwing. */
-function guarded(judge) {
+function guarded(validator) {
   return (v) => {
     try {
-      return judge(v)
+      return validator(v)
     } catch (error) {
       if (error instanceof RangeError) return false
       throw error

@@ -6,7 +6,7 @@
 import type { Api, Operation } from '../ir/model.ts'
 import type { Change } from './change.ts'
 
-export interface HeadOperation {
+export interface CanonicalOperation {
   readonly operation: Operation
   /** The newest version that has it. */
   readonly api: Api
@@ -17,14 +17,14 @@ export interface HeadOperation {
  * @param changes what a lens says is served by another operation has no handler of its own.
  * @returns operations of all versions, each as the newest version that has it declares it.
  */
-export function headOperations(
+export function canonicalOperations(
   apis: readonly Api[],
   changes: readonly Pick<Change, 'lenses'>[] = [],
-): readonly HeadOperation[] {
+): readonly CanonicalOperation[] {
   const served = new Set(
     changes.flatMap(({ lenses }) => lenses.flatMap((lens) => (lens.kind === 'served' ? [lens.from] : []))),
   )
-  const byId = new Map<string, HeadOperation>()
+  const byId = new Map<string, CanonicalOperation>()
   for (const api of [...apis].reverse()) {
     for (const operation of api.operations)
       if (!byId.has(operation.id) && !served.has(operation.id)) byId.set(operation.id, { operation, api })

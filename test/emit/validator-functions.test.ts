@@ -1,4 +1,4 @@
-/** On the real documents the judges say what ajv says, and `explain` finds a fault exactly where they refuse. */
+/** On the real documents the validators say what ajv says, and `explain` finds a fault exactly where they refuse. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,7 +10,7 @@ import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { escapePointer } from '../../generators/document/escape-pointer.ts'
 import { parseText } from '../../generators/document/load.ts'
 import { toJsonSchema } from '../../generators/emit/validators/json-schema.ts'
-import { judgedOf } from '../../generators/emit/validators/names.ts'
+import { validatedOf } from '../../generators/emit/validators/names.ts'
 import { emitValidators } from '../../generators/emit/validators/validators.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import { explain } from '../../generators/runtime/explain.ts'
@@ -35,7 +35,7 @@ const formats = Object.fromEntries(
   }),
 )
 
-const folder = mkdtempSync(join('test/emit', '.judges-'))
+const folder = mkdtempSync(join('test/emit', '.validators-'))
 beforeAll(() => {
   for (const { path, text } of emitValidators(apis)) {
     if (path.endsWith('.js'))
@@ -49,7 +49,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 test.each(apis.map((api) => [api.version, api] as const))('%s', async (version, api) => {
   const url = pathToFileURL(resolve(folder, `${version}-validators.js`)).href
-  const judges = (await import(/* @vite-ignore */ url)) as Record<string, (value: unknown) => boolean>
+  const validators = (await import(/* @vite-ignore */ url)) as Record<string, (value: unknown) => boolean>
   const ajv = new Ajv2020({ strict: false, strictNumbers: true, inlineRefs: false, validateSchema: false })
   addFormats.default(ajv)
   ajv.addFormat('int64', true)
@@ -64,7 +64,7 @@ test.each(apis.map((api) => [api.version, api] as const))('%s', async (version, 
       const value = valueNear(schema, api, random, round % 4 === 0 ? 0 : 0.02)
       const want = ajv.validate(name, value)
       const said = `${name} ${JSON.stringify(value)}`
-      expect(judges[name]!(value), said).toBe(want)
+      expect(validators[name]!(value), said).toBe(want)
       const faults = explain(api.document, `/components/schemas/${escapePointer(name)}`, value, formats)
       expect(faults.length === 0, said).toBe(want)
       if (want) accepted++
@@ -89,13 +89,13 @@ test.each([
   const path = join(inside, 'validators.js')
   for (const each of emitValidators([api]).filter((file) => !file.path.includes('/')))
     writeFileSync(join(inside, each.path), each.text)
-  const judges = (await import(/* @vite-ignore */ pathToFileURL(resolve(path)).href)) as Judges
+  const validators = (await import(/* @vite-ignore */ pathToFileURL(resolve(path)).href)) as Validators
   const random = createRandom(7)
   const verdicts = [0, 0]
   for (const [name, schema] of api.schemas) {
     for (let round = 0; round < 120; round++) {
       const value = valueNear(schema, api, random, round % 3 === 0 ? 0 : 0.04)
-      const fits = judges[judgedOf(api).component(name)]!(value)
+      const fits = validators[validatedOf(api).component(name)]!(value)
       const faults = explain(api.document, `/components/schemas/${escapePointer(name)}`, value, formats)
       expect(faults.length === 0, `${name} ${JSON.stringify(value)} ${JSON.stringify(faults)}`).toBe(fits)
       verdicts[Number(fits)] = verdicts[Number(fits)]! + 1
@@ -104,4 +104,4 @@ test.each([
   expect(Math.min(...verdicts)).toBeGreaterThan(100)
 })
 
-type Judges = Record<string, (value: unknown) => boolean>
+type Validators = Record<string, (value: unknown) => boolean>

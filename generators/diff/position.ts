@@ -37,7 +37,7 @@ export interface Finding {
 export interface Subject {
   readonly name: string
   readonly side: 'old' | 'new'
-  /** Canonical text of what it judges: equal texts judge alike. */
+  /** Canonical text of what it checks: equal texts check alike. */
   readonly shape: string
   readonly examples: readonly unknown[]
   readonly description?: string
@@ -54,60 +54,60 @@ export interface Pair {
 export interface Edge {
   readonly pair: Pair
   readonly mask: number
-  /** The reference names another component than before: one difference here, if the two judge differently. */
+  /** The reference names another component than before: one difference here, if the two check differently. */
   readonly replaced?: { readonly at: Location; readonly old: Place; readonly new: Place }
 }
 
-export interface Sheet {
+export interface Findings {
   readonly findings: Finding[]
   readonly edges: Edge[]
 }
 
-/** Where a comparison stands: both documents, the sheet to fill, and how to name what is found. */
-export interface Spot {
+/** Where a comparison stands: both documents, the findings to fill, and how to name what is found. */
+export interface Position {
   readonly old: Api
   readonly next: Api
-  readonly sheet: Sheet
+  readonly collected: Findings
   readonly mask: number
   readonly path: string
   locate(path: string): Location
 }
 
-/** Both documents, and the sheet of the operation or event that is compared. */
-export interface Desk {
+/** Both documents, and the findings of the operation or event that is compared. */
+export interface DocumentPair {
   readonly old: Api
   readonly next: Api
-  readonly sheet: Sheet
+  readonly collected: Findings
 }
 
-/** A spot outside any component, whose path starts at a location of its own. */
-export function spotAt(desk: Desk, mask: number, locate: (path: string) => Location): Spot {
-  return { ...desk, mask, path: '', locate }
+/** A position outside any component, whose path starts at a location of its own. */
+export function positionAt(pair: DocumentPair, mask: number, locate: (path: string) => Location): Position {
+  return { ...pair, mask, path: '', locate }
 }
 
-export const emptySheet = (): Sheet => ({ findings: [], edges: [] })
+export const emptyFindings = (): Findings => ({ findings: [], edges: [] })
 
-/** The same spot further inside. @param step `.name`, `[]`, `{}` … */
-export function inside(spot: Spot, step: string, mask = spot.mask): Spot {
-  const path = spot.path === '' && step.startsWith('.') ? step.slice(1) : spot.path + step
-  return { ...spot, path, mask }
+/** The same position further inside. @param step `.name`, `[]`, `{}` … */
+export function inside(position: Position, step: string, mask = position.mask): Position {
+  const path = position.path === '' && step.startsWith('.') ? step.slice(1) : position.path + step
+  return { ...position, path, mask }
 }
 
 export { propertyStep } from '../change/inline.ts'
 
 type Detail = Partial<Pick<Finding, 'value' | 'components' | 'subject' | 'mask'>>
 
-/** Adds a finding at the spot. */
+/** Adds a finding at the position. */
 export function found(
-  spot: Spot,
+  position: Position,
   code: DifferenceCode,
   breaks: number,
   message: string,
   places: { readonly old?: Place; readonly new?: Place },
   detail: Detail = {},
 ): void {
-  const at = spot.locate(spot.path)
-  spot.sheet.findings.push({ code, at, message, breaks, mask: spot.mask, ...places, ...detail })
+  const at = position.locate(position.path)
+  position.collected.findings.push({ code, at, message, breaks, mask: position.mask, ...places, ...detail })
 }
 
 /** The places of two schemas, parameters or the like. */
@@ -163,7 +163,7 @@ const PROSE = new Set([
 /** By schema, then by depth: each is made once, however many unions and proposals ask. */
 const shapes = new WeakMap<Schema, string[]>()
 
-/** Canonical text of what a schema judges; references are followed a few levels, then stand by name. */
+/** Canonical text of what a schema checks; references are followed a few levels, then stand by name. */
 export function shapeOf(api: Api, schema: Schema, depth: number): string {
   const known = shapes.get(schema) ?? []
   if (known.length === 0) shapes.set(schema, known)
