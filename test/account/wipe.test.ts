@@ -296,7 +296,7 @@ describe('workers', () => {
       steps += 1
       return steps < 12
     }
-    expect(await emptySpace(service.database.sandbox, tenantId, 2, after)).toBe(false)
+    expect(await emptySpace(service.database.sandbox, tenantId, 2, true, after)).toBe(false)
     const left = await rowsIn(tenantId)
     expect(left).not.toEqual({ wiped_spaces: 1 })
     await service.database.sandbox.transaction(async (tx) => {
@@ -306,6 +306,46 @@ describe('workers', () => {
     })
     await wiper().look()
     expect(await rowsIn(tenantId)).toEqual({})
+  })
+
+  test('read pages for what they delete in a step, and none for what is gone already', async () => {
+    const [BATCH, PASSES, TEMPLATES] = [500, 20_000, 100]
+    const templateId = await makeTemplate(send)
+    await issueMany(templateId, PASSES)
+    const { control, sandbox } = service.database
+    await control.query(
+      {
+        text: `INSERT INTO sandbox.pass_templates
+               SELECT (jsonb_populate_record(t, jsonb_build_object('id', t.id || i))).*
+                 FROM sandbox.pass_templates t, generate_series(1, $2) i WHERE t.tenant_id = $1`,
+      },
+      [tenantId, TEMPLATES],
+    )
+    await wipe()
+    /** Of tables, and their indexes, that have to do with passes, as far as the connection counts them. */
+    const countPages = async (tx: Database) => {
+      const text = `SELECT sum(pg_stat_get_xact_blocks_fetched(c.oid))::int AS count FROM pg_class c
+                     WHERE c.relnamespace = 'sandbox'::regnamespace AND c.relname ~ '^pass(es|_templates)(_|$)'`
+      return (await tx.query<{ count: number }>({ text })).rows[0]!.count
+    }
+    const pages: number[] = []
+    const counting = {
+      query: sandbox.query.bind(sandbox),
+      transaction: (work: (tx: Database) => Promise<unknown>) =>
+        sandbox.transaction(async (tx) => {
+          const before = await countPages(tx)
+          const outcome = await work(tx)
+          pages.push((await countPages(tx)) - before)
+          return outcome
+        }),
+    } as Pool
+    const half = async () => ((await rowsIn(tenantId)).passes ?? 0) > PASSES / 2
+    expect(await emptySpace(counting, tenantId, BATCH, true, half)).toBe(false)
+    expect(await emptySpace(counting, tenantId, BATCH, true, async () => true)).toBe(true)
+    expect(await rowsIn(tenantId)).toEqual({ wiped_spaces: 1 })
+    expect(pages.length).toBeGreaterThan(PASSES / BATCH)
+    // About one for each row that it deletes, and a few for indexes.
+    expect(Math.max(...pages)).toBeLessThan(2 * BATCH)
   })
 
   test('are told to stop, and do so after the step that they are at', async () => {
@@ -359,14 +399,15 @@ describe('workers', () => {
     expect(performance.now() - began).toBeGreaterThan(steps * 2 * (STEP_MS - 1))
   })
 
-  test('delete two wiped spaces of a tenant, and forget none before everything under way has ended', async () => {
+  test('delete two wiped spaces of a tenant, and what attempts under way write when these have ended', async () => {
     await fill()
+    await planAll(service.database.sandbox)
     await wipe()
     await fill()
     expect((await wipe(1)).body.deleted.pass).toBe(1)
-    await wiper(60_000).look()
+    for (let look = 0; look < 2; look += 1) await wiper(60_000).look()
     expect([await rowsIn(tenantId), await rowsIn(`${tenantId}.1`)]).toEqual([
-      { wiped_spaces: 1 },
+      { webhook_attempts: 2, webhook_ready: 2, wiped_spaces: 1 },
       { wiped_spaces: 1 },
     ])
     machine.now += 60_000

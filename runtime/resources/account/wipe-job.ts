@@ -36,12 +36,10 @@ const GRACE_MS = 60_000
  */
 export function createWiper({ database, clock, batch = BATCH, graceMs = GRACE_MS }: WiperOptions): Wiper {
   const told = new Set<string>()
-  const emptied = new Set<string>()
   let stopping = false
 
   const empty = async ({ space, wipedAt }: RetiredSpace) => {
     const isOver = clock.machine() - wipedAt >= graceMs
-    if (emptied.has(space) && !isOver) return
     // Where the process that wiped was killed before it told the other nodes, they hear of it here.
     if (!told.has(space)) await bumpRevision(database.control)
     told.add(space)
@@ -51,11 +49,8 @@ export function createWiper({ database, clock, batch = BATCH, graceMs = GRACE_MS
       began = performance.now()
       return !stopping
     }
-    if (!(await emptySpace(database.sandbox, space, batch, rest))) return
-    emptied.add(space)
-    if (!isOver) return
+    if (!(await emptySpace(database.sandbox, space, batch, isOver, rest))) return
     await forgetSpace(database.sandbox, space)
-    emptied.delete(space)
     told.delete(space)
   }
   return {

@@ -22,21 +22,23 @@ interface WipedTable {
   readonly key?: string
   /** The type of its records; absent for what callers know nothing of. */
   readonly type?: string
+  /** Attempts that were under way at the wipe may still write in it: it is emptied when they have ended. */
+  readonly isLate?: boolean
 }
 
 /** In the order of deletion: attempts that end meanwhile find no endpoint, and so are followed by none. */
 const WIPED: readonly WipedTable[] = [
   { name: 'webhook_endpoints', key: 'id', type: 'webhook_endpoint' },
-  { name: 'webhook_senders' },
-  { name: 'webhook_waiting', key: 'attempt_id' },
-  { name: 'webhook_ready', key: 'attempt_id' },
-  { name: 'webhook_attempts', key: 'id', type: 'webhook_delivery_attempt' },
   { name: 'events', key: 'id', type: 'event' },
   { name: 'event_heads' },
   { name: 'idempotency_answers', key: 'key' },
   { name: 'passes', key: 'id', type: 'pass' },
   { name: 'pass_templates', key: 'id', type: 'pass_template' },
   { name: 'trial_usage' },
+  { name: 'webhook_senders', isLate: true },
+  { name: 'webhook_waiting', key: 'attempt_id', isLate: true },
+  { name: 'webhook_ready', key: 'attempt_id', isLate: true },
+  { name: 'webhook_attempts', key: 'id', type: 'webhook_delivery_attempt', isLate: true },
 ]
 
 /** Tables that a wipe empties of the tenant's rows. */
@@ -183,24 +185,46 @@ async function deleteStep(
   return last
 }
 
+// A scan from the front would visit the entries of all rows that are deleted and not vacuumed yet.
+const READ_PROGRESS: Statement = {
+  text: 'SELECT emptying, emptied_to FROM wiped_spaces WHERE tenant_id = $1',
+}
+
+const NOTE_PROGRESS: Statement = {
+  text: 'UPDATE wiped_spaces SET emptying = $2, emptied_to = $3 WHERE tenant_id = $1',
+}
+
+interface Progress {
+  readonly emptying: string | null
+  readonly emptied_to: string | null
+}
+
 /**
  * Deletes everything in a wiped space, at most `limit` rows in a transaction. Gives up when another worker is at it; whoever
  * comes after a worker that was killed goes on where it was.
  *
+ * @param isOver whether everything has ended that was under way at the wipe; tables in which that may write wait for it.
  * @param pause is awaited after each transaction; false ends the work.
+ * @returns whether nothing is left.
  */
 export async function emptySpace(
   pool: Pool,
   space: string,
   limit: number,
+  isOver: boolean,
   pause: () => Promise<boolean>,
 ): Promise<boolean> {
-  for (const table of WIPED) {
-    let after: string | undefined
+  const [progress] = (await pool.query<Progress>(READ_PROGRESS, [space])).rows
+  const begun = WIPED.findIndex(({ name }) => name === progress?.emptying)
+  for (const table of WIPED.slice(Math.max(begun, 0))) {
+    if (table.isLate && !isOver) return false
+    let after = table.name === progress?.emptying ? (progress.emptied_to ?? undefined) : undefined
     do {
       const step = await pool.transaction(async (tx) => {
         if ((await tx.query(HOLD, [space])).count === 0) return 'held'
-        return { last: await deleteStep(tx, table, space, after, limit) }
+        const last = await deleteStep(tx, table, space, after, limit)
+        await tx.query(NOTE_PROGRESS, [space, table.name, last ?? after ?? null])
+        return { last }
       })
       if (step === 'held') return false
       after = step.last
