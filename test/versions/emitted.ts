@@ -3,6 +3,7 @@
  * one of them is replaced by the identity.
  */
 import { basename, dirname, join } from 'node:path'
+import * as paths from 'dateline/runtime/paths'
 import ts from 'typescript'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import type { Bound, Translations } from '../../generators/emit/translations/translations.ts'
@@ -48,8 +49,8 @@ export function runEmitted(translations: Translations, changes: readonly LoadedC
     })
     const exports: Record<string, Translate> = {}
     const required = (path: string): unknown => {
-      const isEmitted = path.startsWith('./') || path === '../paths.ts'
-      if (isEmitted && sources.has(basename(path))) return load(basename(path))
+      if (path === 'dateline/runtime/paths') return paths
+      if (path.startsWith('./') && sources.has(basename(path))) return load(basename(path))
       const file = join(basename(dirname(path)), basename(path))
       return { default: changes.find((change) => change.file.endsWith(file)) }
     }
