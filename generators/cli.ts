@@ -104,6 +104,10 @@ function addCommands(program: Command, perform: (command: Command, action: Actio
     ),
     async (run) => (await import('./cli/generate.ts')).check(run),
   )
+  perform(
+    command('build', 'build what the repository does not hold, where it is missing or not what it should be'),
+    async (run) => (await import('./cli/build.ts')).build(run),
+  )
   const diff = command(
     'diff <old> <new>',
     'what differs between two versions or files, and which change accounts for it',

@@ -52,6 +52,9 @@ const uses: readonly Use[] = tracked
   )
   .filter((use) => !own.has(use.package))
 
+/** What a module loads with itself, of its own package. */
+const STATIC_IMPORT = /^(?:import|export)\s(type\s)?(?:[^'"]*?\sfrom\s)?'(\.[^']+)'/gm
+
 const names = (some: Readonly<Record<string, string>> = {}) => Object.keys(some)
 /** The generated client too: `svc` runs on its source. */
 const isService = (file: string) => /^(runtime|generated)\//.test(file)
@@ -94,6 +97,20 @@ test.each(workspaces)('$name declares what its own files import', ({ folder, nam
   const versions = { ...manifest.dependencies, ...manifest.devDependencies }
   const others: Readonly<Record<string, string>> = { ...root.dependencies, ...root.devDependencies }
   expect(declared.filter((each) => each in others && others[each] !== versions[each])).toEqual([])
+})
+
+test('what builds output at the start of a service is installed for production', () => {
+  const reached = new Set(['generators/cli.ts', 'generators/cli/build.ts', 'generators/cli/ensure-built.ts'])
+  for (const file of reached) {
+    // Other commands are imported when they run.
+    for (const [, type, path] of readFileSync(join(ROOT, file), 'utf8').matchAll(STATIC_IMPORT))
+      if (type === undefined) reached.add(join(dirname(file), path!))
+  }
+  // The configuration and the documents are read.
+  reached.add('generators/generate/config.ts')
+  const imported = uses.filter(({ file }) => reached.has(file)).map((use) => use.package)
+  const declared = names(readManifest('generators').dependencies)
+  expect([...new Set(imported)].toSorted()).toEqual(declared.toSorted())
 })
 
 test('what only the benches use is declared there, and used nowhere else', () => {

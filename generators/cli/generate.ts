@@ -57,7 +57,8 @@ async function writeTypes({ config }: Run, apis: readonly Api[]): Promise<void> 
   const types = await printTypes(apis)
   // Where there is a client, the types of a version are made of the client's.
   const own = config.client ? emitClientTypes(apis, types) : []
-  writeFiles(config.out, [...own, ...emitTypes(apis, types, config.client !== undefined)], 'keep')
+  const files = [...own, ...emitTypes(apis, types, config.client !== undefined)]
+  writeFiles(config.out, files, 'keep', config.builtWhenNeeded)
 }
 
 /** What depends on more than inputs and output: the permissions of a folder, what else is installed. */
@@ -100,7 +101,10 @@ export async function generate(run: Run, dry = false): Promise<Outcome> {
   const files = await onceFor(run, dry ? 'generate-dry' : 'generate', async () => {
     const emitted = await emit(run, !dry)
     const { planFiles, writeFiles } = await import('../output/write.ts')
-    changed = (dry ? planFiles : writeFiles)(run.config.out, emitted.files)
+    const { out, builtWhenNeeded } = run.config
+    changed = dry
+      ? planFiles(out, emitted.files, builtWhenNeeded)
+      : writeFiles(out, emitted.files, 'remove', builtWhenNeeded)
     return { files: emitted.files.length, inPlace: !dry }
   })
   return writtenOutcome(run, files, changed, dry)
@@ -127,13 +131,16 @@ export async function check(run: Run): Promise<Outcome> {
   const files = await onceFor(run, 'check', async () => {
     const { apis, files, steps } = await emit(run, false)
     await reportMissing(run, steps)
-    const [{ explainDrift }, { findDrift }] = await Promise.all([
+    const [{ explainDrift }, { findDrift, planFiles }] = await Promise.all([
       import('../output/drift.ts'),
       import('../output/write.ts'),
     ])
-    for (const diagnostic of explainDrift(findDrift(run.config.out, files), apis)) run.report.add(diagnostic)
+    const { out, builtWhenNeeded } = run.config
+    for (const diagnostic of explainDrift(findDrift(out, files, builtWhenNeeded), apis))
+      run.report.add(diagnostic)
     run.report.finish()
-    return { files: files.length, inPlace: true }
+    // What is not built yet is no finding, but the next `generate` writes it.
+    return { files: files.length, inPlace: planFiles(out, files, builtWhenNeeded).length === 0 }
   })
   return checkedOutcome(run, files)
 }
@@ -160,7 +167,7 @@ function checkedOutcome({ config: { out } }: Run, files: number): Outcome {
 export async function docs(run: Run): Promise<Outcome> {
   const { apis, files } = await emit(run, true)
   const { writeFiles } = await import('../output/write.ts')
-  writeFiles(run.config.out, files)
+  writeFiles(run.config.out, files, 'remove', run.config.builtWhenNeeded)
   const pages = apis.map((api) => join(run.config.out, api.version, 'reference.html'))
   return { lines: pages, data: { pages } }
 }

@@ -7,6 +7,7 @@ import { escapePointer } from '../document/escape-pointer.ts'
 import { readLocated } from '../document/read-yaml.ts'
 import type { ClientConfig } from '../emit/client/client.ts'
 import type { WireConfig } from '../emit/client/wire.ts'
+import { BUILT_FILES, type BuiltEmitter } from '../output/built.ts'
 import { findOutputFault, type Sources } from '../output/output-folder.ts'
 import { compare } from '../print/file.ts'
 import { findStubFault, type StubConfig } from '../scaffold/config.ts'
@@ -20,6 +21,8 @@ export interface Config {
   readonly extensions?: string
   readonly out: string
   readonly emit: readonly Emitter[]
+  /** Emitters whose files the repository does not hold: the manifest lists their hashes, and `build` makes them. */
+  readonly builtWhenNeeded: readonly BuiltEmitter[]
   /** The npm package of the client; without it no client is emitted. */
   readonly client?: ClientConfig
   /** Names on the wire that documents cannot tell apart from others. */
@@ -56,6 +59,7 @@ const MEMBERS = [
   'handlers',
   'stub',
   'emit',
+  'builtWhenNeeded',
   'client',
   'wire',
   'strict',
@@ -100,6 +104,13 @@ export function readConfig(file: string, report: Report): Config | undefined {
   const emit = emittersOf(raw.emit, raw.handlers !== undefined)
   if (!emit)
     return complain('emit', '`emit` names something unknown', `it is a list of ${EMITTERS.join(', ')}`)
+  const builtWhenNeeded = builtEmittersOf(raw.builtWhenNeeded, emit)
+  if (!builtWhenNeeded)
+    return complain(
+      'builtWhenNeeded',
+      '`builtWhenNeeded` names what is not emitted, or cannot be built alone',
+      `it is a list of ${Object.keys(BUILT_FILES).join(', ')}`,
+    )
   const client = raw.client as ClientConfig | undefined
   if (client && (!isObject(client.package) || typeof client.package.name !== 'string'))
     return complain(
@@ -118,6 +129,7 @@ export function readConfig(file: string, report: Report): Config | undefined {
     documents,
     out: at(raw.out),
     emit,
+    builtWhenNeeded,
     strict: typeof raw.strict === 'boolean' ? raw.strict : raw.handlers !== undefined,
     ...(raw.versions !== undefined && { versions: at(raw.versions) }),
     ...(raw.extensions !== undefined && { extensions: at(raw.extensions) }),
@@ -179,6 +191,13 @@ function emittersOf(emit: unknown, served: boolean): readonly Emitter[] | undefi
   if (emit === undefined) return served ? EMITTERS : EMITTERS.filter((each) => !SERVING.includes(each))
   const known = (name: unknown): name is Emitter => EMITTERS.some((each) => each === name)
   return Array.isArray(emit) && emit.every(known) ? emit : undefined
+}
+
+function builtEmittersOf(names: unknown, emit: readonly Emitter[]): readonly BuiltEmitter[] | undefined {
+  if (names === undefined) return []
+  const known = (name: unknown): name is BuiltEmitter =>
+    emit.some((each) => each === name) && Object.hasOwn(BUILT_FILES, String(name))
+  return Array.isArray(names) && names.every(known) ? names : undefined
 }
 
 /** Dates sort by themselves; numbers within names sort as numbers, so that v10 comes after v9. */

@@ -6,6 +6,7 @@ import { reportProblems } from '../document/lint.ts'
 import { type LoadedDocument, loadDocument } from '../document/load.ts'
 import { shareEqual } from '../document/share.ts'
 import { emitClient } from '../emit/client/client.ts'
+import { printDocument } from '../emit/documents/documents.ts'
 import { emitEvents } from '../emit/events/events.ts'
 import { emitHandlers } from '../emit/handlers/handlers.ts'
 import { emitReference, printReference } from '../emit/reference/reference.ts'
@@ -110,8 +111,3 @@ const printCachedReference: typeof printReference = (api, versions, wire, docsPa
   cache.write(key, page)
   return page
 }
-
-const printDocument = (api: Api): OutputFile => ({
-  path: `${api.version}/openapi.json`,
-  text: `${JSON.stringify(api.document, null, 1)}\n`,
-})

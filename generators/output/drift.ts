@@ -12,9 +12,20 @@ import type { Drift } from './write.ts'
 export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Diagnostic[] {
   // What the manifest lists follows from the files.
   const follows = ({ path, kind }: Drift) => path === MANIFEST && kind === 'changed'
-  const causes = drift.length > 1 ? drift.filter((each) => !follows(each)) : drift
-  return causes.map((each) => {
+  const isCause = (each: Drift) => !follows(each) && each.kind !== 'outdated'
+  const reported = drift.some(isCause) ? drift.filter((each) => !follows(each)) : drift
+  return reported.map((each) => {
     const hint = 'run `npm run generate` and commit the result; generated files are never edited by hand'
+    if (each.kind === 'outdated') {
+      const message = `${each.path} is not what manifest.json lists`
+      const rebuild = 'it is not committed; `dateline build` builds it again'
+      return { code: 'drift', severity: 'warning', message, hint: rebuild }
+    }
+    if (each.kind === 'unlisted') {
+      const place = apis.find((api) => isOfVersion(each.path, api.version))?.place
+      const message = `generated manifest.json lists another text for ${each.path} than this makes`
+      return { code: 'drift', severity: 'error', message, hint, ...(place && { place }) }
+    }
     if (each.kind !== 'changed') {
       return { code: 'drift', severity: 'error', message: `${each.path} ${WHAT[each.kind]}`, hint }
     }

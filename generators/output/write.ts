@@ -5,20 +5,16 @@ import { hashFile, isNoFile } from '../cache/cache.ts'
 import { makeFolder } from '../cache/make-folder.ts'
 import { type Diagnostic, DiagnosticsError } from '../diagnostics/diagnostic.ts'
 import type { OutputFile } from '../ir/model.ts'
-import {
-  MANIFEST,
-  type Manifest,
-  manifestOf,
-  mergeManifests,
-  owns,
-  parseManifest,
-  printManifest,
-} from './manifest.ts'
+import { type BuiltEmitter, builtBy, readManifest } from './built.ts'
+import { MANIFEST, type Manifest, manifestOf, mergeManifests, owns, printManifest } from './manifest.ts'
 
 export interface Drift {
   readonly path: string
-  /** `foreign`: not written by dateline, or edited since. */
-  readonly kind: 'changed' | 'missing' | 'stale' | 'foreign'
+  /**
+   * `foreign`: not written by dateline, or edited since. Of what is built when needed: `unlisted` when it is not there,
+   * and the manifest lists no such text; `outdated` when the manifest is right, and what is there is another text.
+   */
+  readonly kind: 'changed' | 'missing' | 'stale' | 'foreign' | 'unlisted' | 'outdated'
   readonly wanted: string
   readonly found: string
 }
@@ -26,9 +22,29 @@ export interface Drift {
 /** What happens to files of earlier runs that are not among those to be written. */
 export type Rest = 'remove' | 'keep'
 
-/** @returns where the folder differs from the files that it should hold. Never writes. */
-export function findDrift(out: string, files: readonly OutputFile[], rest: Rest = 'remove'): Drift[] {
-  return driftFrom(out, wantedIn(out, files, rest), rest)
+/**
+ * Never writes.
+ *
+ * @param built need not be there: of them the manifest's hashes count.
+ * @returns where the folder differs from the files that it should hold.
+ */
+export function findDrift(
+  out: string,
+  files: readonly OutputFile[],
+  built: readonly BuiltEmitter[] = [],
+): Drift[] {
+  const before = readManifest(out)
+  const isListed = ({ path, wanted }: Drift) =>
+    before !== undefined &&
+    manifestOf([{ path, text: wanted }])
+      .get(path)!
+      .some((hash) => owns(before, path, hash))
+  return driftFrom(out, wantedIn(out, files, 'remove'), 'remove', built).flatMap((each): Drift[] => {
+    const { kind } = each
+    if (kind === 'stale' || builtBy(each.path, built) === undefined) return [each]
+    if (kind === 'missing') return isListed(each) ? [] : [{ ...each, kind: 'unlisted' }]
+    return [isListed(each) ? { ...each, kind: 'outdated' } : each]
+  })
 }
 
 /** What an output folder should hold. */
@@ -46,7 +62,12 @@ function wantedIn(out: string, files: readonly OutputFile[], rest: Rest): Wanted
   return { files, listed, manifest: before ? mergeManifests(before, listed) : listed }
 }
 
-function driftFrom(out: string, { files, listed, manifest }: Wanted, rest: Rest): Drift[] {
+function driftFrom(
+  out: string,
+  { files, listed, manifest }: Wanted,
+  rest: Rest,
+  built: readonly BuiltEmitter[],
+): Drift[] {
   const before = readManifest(out)
   const wanted = new Map(files.map((file) => [file.path, file]))
   wanted.set(MANIFEST, { path: MANIFEST, text: printManifest(manifest) })
@@ -63,7 +84,8 @@ function driftFrom(out: string, { files, listed, manifest }: Wanted, rest: Rest)
     if (hash === undefined || owns(listed, path, hash)) continue
     const found = readText(join(out, path)) ?? ''
     const text = textOf()
-    const ours = path === MANIFEST ? before !== undefined : before?.has(path)
+    const isOurs = path === MANIFEST ? before !== undefined : before?.has(path)
+    const ours = isOurs || builtBy(path, built) !== undefined
     if (found !== text) drift.push({ path, kind: ours ? 'changed' : 'foreign', wanted: text, found })
   }
   for (const [path, type] of there) {
@@ -71,6 +93,8 @@ function driftFrom(out: string, { files, listed, manifest }: Wanted, rest: Rest)
     const hash = type === 'file' ? hashFile(join(out, path)) : undefined
     const ours = hash !== undefined && before !== undefined && owns(before, path, hash)
     if (ours && rest === 'keep') continue
+    // What was built from other documents, on another branch say, is in nobody's way.
+    if (!ours && builtBy(path, built) !== undefined) continue
     const found = type === 'file' ? (readText(join(out, path)) ?? '') : ''
     drift.push({ path, kind: ours ? 'stale' : 'foreign', wanted: '', found })
   }
@@ -81,12 +105,16 @@ function driftFrom(out: string, { files, listed, manifest }: Wanted, rest: Rest)
  * @returns what `writeFiles` would change.
  * @throws DiagnosticsError where the folder holds what dateline did not write.
  */
-export function planFiles(out: string, files: readonly OutputFile[], rest: Rest = 'remove'): Drift[] {
-  return planFrom(out, wantedIn(out, files, rest), rest)
+export function planFiles(
+  out: string,
+  files: readonly OutputFile[],
+  built: readonly BuiltEmitter[] = [],
+): Drift[] {
+  return planFrom(out, wantedIn(out, files, 'remove'), 'remove', built)
 }
 
-function planFrom(out: string, wanted: Wanted, rest: Rest): Drift[] {
-  const drift = driftFrom(out, wanted, rest)
+function planFrom(out: string, wanted: Wanted, rest: Rest, built: readonly BuiltEmitter[]): Drift[] {
+  const drift = driftFrom(out, wanted, rest, built)
   const foreign = drift.filter((each) => each.kind === 'foreign')
   if (foreign.length > 0) throw new DiagnosticsError(explainForeign(out, foreign))
   return drift
@@ -96,14 +124,36 @@ function planFrom(out: string, wanted: Wanted, rest: Rest): Drift[] {
  * Makes the folder hold exactly these files. The manifest lists what will be written before anything is, so that a run
  * that is killed leaves nothing behind that the next one takes for somebody else's.
  *
+ * @param built is replaced whoever wrote it.
  * @returns what it changed. @throws DiagnosticsError before anything is written, or where the folder cannot be.
  */
-export function writeFiles(out: string, files: readonly OutputFile[], rest: Rest = 'remove'): Drift[] {
+export function writeFiles(
+  out: string,
+  files: readonly OutputFile[],
+  rest: Rest = 'remove',
+  built: readonly BuiltEmitter[] = [],
+): Drift[] {
   const wanted = wantedIn(out, files, rest)
-  const drift = planFrom(out, wanted, rest)
-  if (drift.length === 0) return drift
+  const drift = planFrom(out, wanted, rest, built)
+  if (drift.length > 0) withWritable(out, () => carryOut(out, wanted, drift))
+  return drift
+}
+
+/**
+ * Writes what the manifest lists already, each file whole: several processes may do so at once.
+ *
+ * @throws DiagnosticsError where the folder cannot be written.
+ */
+export function writeBuilt(out: string, files: readonly OutputFile[]): void {
+  withWritable(out, () => {
+    removeTemporaries(out)
+    for (const { path, text } of files) replace(out, path, text)
+  })
+}
+
+function withWritable(out: string, write: () => void): void {
   try {
-    carryOut(out, wanted, drift)
+    write()
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (code === undefined) throw cause
@@ -117,7 +167,6 @@ export function writeFiles(out: string, files: readonly OutputFile[], rest: Rest
       },
     ])
   }
-  return drift
 }
 
 function carryOut(out: string, { files, manifest }: Wanted, drift: readonly Drift[]): void {
@@ -137,11 +186,6 @@ function carryOut(out: string, { files, manifest }: Wanted, drift: readonly Drif
     if (drifted.has(path) || removed.has(path.toLowerCase())) replace(out, path, file.text)
   }
   replace(out, MANIFEST, printManifest(manifest))
-}
-
-function readManifest(out: string): Manifest | undefined {
-  const text = readText(join(out, MANIFEST))
-  return text === undefined ? undefined : parseManifest(text)
 }
 
 const MAX_SHOWN = 20

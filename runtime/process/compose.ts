@@ -4,6 +4,8 @@
  */
 import type { RequestListener } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { ensureBuilt } from 'dateline/build'
 import express from 'express'
 import type { Logger } from 'pino'
 import { current, versions } from '../../generated/versions.ts'
@@ -75,6 +77,9 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
+/** Documents and reference are served, but not committed: the toolkit's configuration says so. */
+const TOOLKIT_CONFIG = fileURLToPath(new URL('../../dateline.config.json', import.meta.url))
+
 /** Starts what the roles of this process serve. Throws an error that says what to do, after stopping what had started. */
 export async function startService(settings: Settings, log: Logger): Promise<RunningService> {
   const { roles, timeouts } = settings
@@ -86,6 +91,10 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     // Ports come first: one that is taken shows at once. They answer 503 until the APIs and the console are attached.
     const ports = await openPorts(settings)
     stops.push(() => ports.drain(0))
+
+    // The first start of a clone builds them while the database is made.
+    const built = roles.has('api') || roles.has('console') ? ensureBuilt(TOOLKIT_CONFIG) : undefined
+    built?.catch(() => undefined) // awaited below, unless the database fails first
 
     const database = await openDatabase(settings, (line) => log.warn(line))
     stops.push(() => database.close())
@@ -131,6 +140,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     })
     stops.push(() => observability.stop())
 
+    await built
     const guard = settings.contractGuard ? createLoggedGuard(log) : undefined
     const apis = roles.has('api')
       ? createApis({ ...foundation, limiter: limits.limiter, guard, usage, observability })

@@ -1,7 +1,9 @@
 /** The same behind express-openapi-validator, which checks requests by the newest document. */
+import { ensureBuilt } from 'dateline/build'
 import { middleware } from 'express-openapi-validator'
 import { createPeer, serve } from './by-hand.ts'
 
+await ensureBuilt('dateline.config.json')
 serve(
   createPeer((app) => {
     const check = middleware({

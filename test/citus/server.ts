@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { ensureBuilt } from 'dateline/build'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../runtime/platform/database/migrate/migrate.ts'
 import { ADDRESSES, administer, PEPPER } from '../support/server.ts'
@@ -13,6 +15,7 @@ async function openServers(): Promise<{ servers: readonly string[]; stop: () => 
 
 /** Once per run: a cluster, and on it the distributed database that every test file copies, server by server. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await ensureBuilt(join(import.meta.dirname, '../../dateline.config.json'))
   const { servers, stop } = await openServers()
   const template = `svc_test_${randomBytes(4).toString('hex')}`
   try {

@@ -126,7 +126,15 @@ async function emit(seed: number): Promise<Emitted> {
     buildApi(parseText('foreign.json', JSON.stringify(json), report)!, report, false),
   )
   const client = { package: { name: 'foreign', version: '1.0.0' } }
-  const config = { documents: [], versions, out: join(out, 'out'), emit: EMITTERS, client, strict: false }
+  const config = {
+    documents: [],
+    versions,
+    out: join(out, 'out'),
+    emit: EMITTERS,
+    builtWhenNeeded: [],
+    client,
+    strict: false,
+  }
   const files = await emitAll(apis, config, report)
   expect(report.diagnostics.filter((each) => each.severity === 'error')).toEqual([])
   for (const { path, text } of files) {

@@ -74,6 +74,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npx vitest',
   'npx biome',
   'npx tsc',
+  'npx dateline build',
   'npx dateline --config FILE generate',
   'npx dateline new-version DATE',
   'npx dateline new-resource coupons --like pass_templates --prefix cpn',

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ensureBuilt } from 'dateline/build'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { acquireServer, type EmbeddedServer } from '../../runtime/platform/database/embedded/server.ts'
@@ -98,8 +99,9 @@ async function startServer(): Promise<{ url: string; stop: () => Promise<void> }
   }
 }
 
-/** Once per run: a server, and on it the database that every test file copies. */
+/** Once per run: the output that is not committed, a server, and on it the database that every test file copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await ensureBuilt(join(import.meta.dirname, '../../dateline.config.json'))
   const { url, stop } = await startServer()
   const template = `svc_test_${randomBytes(4).toString('hex')}`
   try {

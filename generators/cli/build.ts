@@ -1,0 +1,80 @@
+/** `build`: the output that the repository does not hold, where it is missing or not what the manifest says. */
+import { join } from 'node:path'
+import { createReport, type Diagnostic, DiagnosticsError } from '../diagnostics/diagnostic.ts'
+import { loadDocument } from '../document/load.ts'
+import { printDocument } from '../emit/documents/documents.ts'
+import { emitReference, printReference } from '../emit/reference/reference.ts'
+import type { Config } from '../generate/config.ts'
+import { buildApi } from '../ir/build.ts'
+import type { Api, OutputFile } from '../ir/model.ts'
+import { nameVersions } from '../ir/versions.ts'
+import { BUILT_FILES, findUnbuilt, readManifest } from '../output/built.ts'
+import { MANIFEST, type Manifest, manifestOf } from '../output/manifest.ts'
+import { writeBuilt } from '../output/write.ts'
+import { count, type Outcome, type Run } from './run.ts'
+
+const GENERATE = 'run `dateline generate` and commit the result'
+
+/**
+ * Loads documents and what these emitters need, and nothing else: a service waits for it at its first start.
+ *
+ * @throws DiagnosticsError where the documents make other texts than the manifest lists; then nothing is written.
+ */
+export async function build({ config, terminal }: Run): Promise<Outcome> {
+  const { out, builtWhenNeeded } = config
+  const unbuilt = findUnbuilt(out, builtWhenNeeded)
+  if (!unbuilt) {
+    const message = `${join(out, MANIFEST)} is missing: nothing was generated yet`
+    throw new DiagnosticsError([{ code: 'drift', severity: 'error', message, hint: GENERATE }])
+  }
+  if (unbuilt.length > 0) {
+    terminal.status?.(`building ${count(unbuilt.length, 'file')}`)
+    const apis = readFamily(config)
+    const files = printFiles(apis, config, new Set(unbuilt))
+    const wrong = findWrong(unbuilt, files, readManifest(out) ?? new Map(), apis)
+    if (wrong.length > 0) throw new DiagnosticsError(wrong)
+    writeBuilt(out, files)
+  }
+  return {
+    lines: [...unbuilt.map((path) => `built ${path}`), `${out}: ${count(unbuilt.length, 'file')} built`],
+    data: { out, built: unbuilt },
+  }
+}
+
+/** What generation warned of is not said again. */
+function readFamily({ documents, strict }: Config): Api[] {
+  const report = createReport()
+  const loaded = documents.flatMap((file) => loadDocument(file, report, strict) ?? [])
+  report.finish()
+  const apis = nameVersions(
+    loaded.map((document) => buildApi(document, report, strict)),
+    report,
+  )
+  report.finish()
+  return apis
+}
+
+function printFiles(apis: readonly Api[], config: Config, wanted: ReadonlySet<string>): OutputFile[] {
+  const printWanted: typeof printReference = (api, ...rest) =>
+    wanted.has(`${api.version}/${BUILT_FILES.reference}`) ? printReference(api, ...rest) : ''
+  return [...apis.map(printDocument), ...emitReference(apis, config.wire, printWanted)].filter(({ path }) =>
+    wanted.has(path),
+  )
+}
+
+/** The documents were edited since, or another toolkit made the output. */
+function findWrong(
+  wanted: readonly string[],
+  files: readonly OutputFile[],
+  manifest: Manifest,
+  apis: readonly Api[],
+): Diagnostic[] {
+  const made = manifestOf(files)
+  return wanted
+    .filter((path) => !manifest.get(path)?.some((hash) => made.get(path)?.includes(hash)))
+    .map((path) => {
+      const place = apis.find(({ version }) => path.startsWith(`${version}/`))?.place
+      const message = `${path} would not be what ${MANIFEST} lists: documents were edited since it was generated`
+      return { code: 'drift', severity: 'error', message, hint: GENERATE, ...(place && { place }) }
+    })
+}

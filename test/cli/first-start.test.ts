@@ -1,0 +1,120 @@
+/** The first start of a clone: documents and reference are not committed, and are whole once the service is ready. */
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { current, versions } from '../../generated/versions.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { endPrograms, isAlive, type Program, ROOT, startService, until } from '../support/programs.ts'
+
+let clone: string
+let db: TestDatabase
+beforeEach(async () => {
+  clone = mkdtempSync(join(tmpdir(), 'svc-clone-'))
+  chmodSync(clone, 0o755)
+  for (const file of committed()) cpSync(join(ROOT, file), join(clone, file), { recursive: true })
+  mkdirSync(join(clone, 'node_modules'))
+  for (const name of readdirSync(join(ROOT, 'node_modules')))
+    if (name !== 'dateline' && name !== '.cache')
+      symlinkSync(join(ROOT, 'node_modules', name), join(clone, 'node_modules', name))
+  // npm links a workspace to the folder beside `node_modules`.
+  symlinkSync('../generators', join(clone, 'node_modules/dateline'))
+  db = await openTestDatabase()
+})
+afterEach(async () => {
+  await endPrograms()
+  await db.close()
+  rmSync(clone, { recursive: true, force: true })
+})
+
+function committed(): string[] {
+  const words = ['ls-files', '--cached', '--others', '--exclude-standard', '--', '.', ':!test']
+  return execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => file !== '' && existsSync(join(ROOT, file)))
+}
+
+const built = (path: string) => join(clone, 'generated', path)
+const PATHS = versions.flatMap(({ name }) => [`${name}/openapi.json`, `${name}/reference.html`])
+
+const start = (role: string): Program =>
+  startService({ DATABASE_URL: db.url, SVC_PEPPER: db.pepper }, ['--json', '--role', role], { cwd: clone })
+
+const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex').slice(0, 32)
+
+function listed(path: string): string | undefined {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'generated/manifest.json'), 'utf8')) as {
+    readonly files: Readonly<Record<string, string>>
+  }
+  return manifest.files[path]
+}
+
+async function fetched(url: string): Promise<string> {
+  const response = await fetch(url)
+  return hashOf(new Uint8Array(await response.arrayBuffer()))
+}
+
+/** The process that builds, below a service's; undefined when it is not there. */
+function builderOf(pid: number): number | undefined {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  const isBuilder = (child: string) =>
+    child !== '' && /cli\.ts\0.*\0build\0/.test(readFileSync(`/proc/${child}/cmdline`, 'utf8'))
+  return children.filter(isBuilder).map(Number)[0]
+}
+
+test('documents are served as the manifest lists them, at the first start and after somebody edited one', async () => {
+  expect(PATHS.filter((path) => existsSync(built(path)))).toEqual([])
+  const first = start('api')
+  const { sandbox_base_url: api } = await first.ready()
+  expect(await fetched(`${api}/openapi.json`)).toBe(listed(`${current}/openapi.json`))
+  for (const { name } of versions)
+    expect([name, await fetched(`${api}/openapi/${name}.json`)]).toEqual([
+      name,
+      listed(`${name}/openapi.json`),
+    ])
+  await first.end()
+
+  writeFileSync(built(`${current}/openapi.json`), '{}\n')
+  const second = start('api')
+  const { sandbox_base_url: again } = await second.ready()
+  expect(await fetched(`${again}/openapi.json`)).toBe(listed(`${current}/openapi.json`))
+})
+
+test('the console’s too has what it serves', async () => {
+  const { docs_url: docs } = await start('console').ready()
+  expect(await fetched(`${docs}/${current}`)).toBe(listed(`${current}/reference.html`))
+})
+
+test('a start after one that was killed while it built finds everything whole', async () => {
+  const killed = start('api')
+  const builder = await until('the build to begin', () => builderOf(killed.pid))
+  killed.child.kill('SIGKILL')
+  process.kill(builder, 'SIGKILL')
+  await killed.ended
+  await until('the build to end', () => !isAlive(builder))
+  expect(PATHS.every((path) => existsSync(built(path)))).toBe(false)
+  // As if it had been stopped while it wrote.
+  writeFileSync(join(clone, `generated/.dateline.${builder}.tmp`), '{ "openapi"')
+
+  await start('api').ready()
+  expect(PATHS.map((path) => hashOf(readFileSync(built(path))))).toEqual(PATHS.map(listed))
+  expect(readdirSync(join(clone, 'generated')).filter((name) => name.endsWith('.tmp'))).toEqual([])
+})
+
+test('a worker serves neither, and builds nothing', async () => {
+  await start('worker').ready()
+  expect(PATHS.filter((path) => existsSync(built(path)))).toEqual([])
+})

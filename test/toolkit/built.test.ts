@@ -1,0 +1,197 @@
+/** Output that is not committed: built when it is needed, the same everywhere, and held by the hashes of the manifest. */
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureBuilt } from 'dateline/build'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { main } from '../../generators/cli.ts'
+
+const NAMES = ['openapi.json', 'reference.html']
+const VERSION = '2030-01-01'
+const EMIT = ['types', 'documents', 'reference']
+
+let folder: string
+beforeEach(async () => {
+  folder = mkdtempSync(join('test/toolkit', '.built-'))
+  cpSync('test/golden/one-version/openapi', at('openapi'), { recursive: true })
+  configure({})
+  await run('generate')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const at = (path: string) => join(folder, path)
+const out = (name: string) => at(`out/${VERSION}/${name}`)
+const spec = () => at(`openapi/${VERSION}.yaml`)
+const textOf = (name: string) => readFileSync(out(name), 'utf8')
+
+function configure(members: object): void {
+  const config = {
+    documents: './openapi',
+    out: './out',
+    emit: EMIT,
+    builtWhenNeeded: ['documents', 'reference'],
+    ...members,
+  }
+  writeFileSync(at('dateline.config.json'), JSON.stringify(config))
+}
+
+async function run(...argv: string[]) {
+  const lines: string[] = []
+  const print = (line: string) => void lines.push(line)
+  const code = await main(['--config', at('dateline.config.json'), ...argv], { out: print, error: print })
+  return { code, said: lines.join('\n') }
+}
+
+function listed(name: string): string {
+  const { files } = JSON.parse(readFileSync(at('out/manifest.json'), 'utf8')) as {
+    readonly files: Readonly<Record<string, string>>
+  }
+  return files[`${VERSION}/${name}`]!
+}
+
+const hashOf = (name: string) =>
+  createHash('sha256')
+    .update(readFileSync(out(name)))
+    .digest('hex')
+    .slice(0, 32)
+
+function removeBuilt(): void {
+  for (const name of NAMES) rmSync(out(name))
+}
+
+function editDocument(): void {
+  const text = readFileSync(spec(), 'utf8')
+  const edited = text.replace(
+    '        pages: {',
+    '        isbn: { type: string, maxLength: 13 }\n        pages: {',
+  )
+  expect(edited).not.toBe(text)
+  writeFileSync(spec(), edited)
+}
+
+describe('build', () => {
+  test('makes what `generate` wrote, to the byte', async () => {
+    const before = NAMES.map(textOf)
+    removeBuilt()
+    expect(await run('build')).toMatchObject({ code: 0, said: expect.stringContaining('2 files built') })
+    expect(NAMES.map(textOf)).toEqual(before)
+    expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
+    expect((await run('build')).said).toMatch(/ 0 files built$/)
+  })
+
+  test.each(NAMES)(
+    'makes %s again when its text is another one, and leaves the other alone',
+    async (name) => {
+      const before = textOf(name)
+      writeFileSync(out(name), `${before} `)
+      expect((await run('build')).said).toMatch(new RegExp(`^built ${VERSION}/${name}\n.* 1 file built$`))
+      expect(textOf(name)).toBe(before)
+    },
+  )
+
+  test('fails, and writes nothing, when the document was edited since', async () => {
+    removeBuilt()
+    editDocument()
+    const { code, said } = await run('build')
+    expect(code).toBe(1)
+    expect(said).toMatch(/2030-01-01\.yaml:\d+:\d+ error drift: 2030-01-01\/openapi\.json would not be what/)
+    expect(said).toContain('run `dateline generate`')
+    expect(NAMES.filter((name) => existsSync(out(name)))).toEqual([])
+  })
+
+  test('fails when nothing was generated yet', async () => {
+    rmSync(at('out'), { recursive: true })
+    expect(await run('build')).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('nothing was generated yet'),
+    })
+  })
+
+  test('removes what a killed run was writing, and goes on', async () => {
+    removeBuilt()
+    writeFileSync(at('out/.dateline.99999999.tmp'), '{ "openapi"')
+    await run('build')
+    expect(readdirSync(at('out')).filter((name) => name.endsWith('.tmp'))).toEqual([])
+    expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
+  })
+})
+
+describe('ensureBuilt', () => {
+  test('in two processes at once leaves every file whole', async () => {
+    removeBuilt()
+    await Promise.all([1, 2].map(() => ensureBuilt(join(process.cwd(), at('dateline.config.json')))))
+    expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
+    expect(readdirSync(at('out')).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+
+  test('says what the build said when it fails', async () => {
+    removeBuilt()
+    editDocument()
+    await expect(ensureBuilt(join(process.cwd(), at('dateline.config.json')))).rejects.toThrow(
+      /could not be built\n[\s\S]*error drift/,
+    )
+  })
+})
+
+describe('check', () => {
+  test('passes without what is built, and after another branch left its own there', async () => {
+    removeBuilt()
+    expect(await run('check')).toMatchObject({ code: 0 })
+    cpSync(at(`out/${VERSION}`), at('out/2031-01-01'), { recursive: true })
+    rmSync(at('out/2031-01-01/types.ts'))
+    writeFileSync(at('out/2031-01-01/openapi.json'), 'of another branch')
+    expect(await run('check')).toMatchObject({ code: 0 })
+    expect(await run('generate')).toMatchObject({ code: 0 })
+    expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
+  })
+
+  test('warns of one that was edited, and passes', async () => {
+    writeFileSync(out('openapi.json'), 'edited')
+    const { code, said } = await run('check')
+    expect(code).toBe(0)
+    expect(said).toContain(`warning drift: ${VERSION}/openapi.json is not what manifest.json lists`)
+    expect(textOf('openapi.json')).toBe('edited')
+    await run('generate')
+    expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
+  })
+
+  test('fails after an edit of the document, built or not', async () => {
+    editDocument()
+    const lineOf = (said: string) =>
+      Number(/2030-01-01\.yaml:(\d+):\d+ error drift: generated 2030-01-01\/openapi/.exec(said)?.[1])
+    const built = await run('check')
+    expect(built.code).toBe(1)
+    expect(readFileSync(spec(), 'utf8').split('\n')[lineOf(built.said) - 1]).toContain('isbn')
+    removeBuilt()
+    const { code, said } = await run('check')
+    expect(code).toBe(1)
+    expect(said).toMatch(
+      /2030-01-01\.yaml:\d+:\d+ error drift: generated manifest\.json lists another text for 2030-01-01\/openapi\.json/,
+    )
+  })
+
+  test('fails for a wrong hash in the manifest alone', async () => {
+    const file = at('out/manifest.json')
+    writeFileSync(file, readFileSync(file, 'utf8').replace(listed('openapi.json'), '0'.repeat(32)))
+    expect(await run('check')).toMatchObject({ code: 1, said: expect.stringContaining('manifest.json') })
+    removeBuilt()
+    expect(await run('check')).toMatchObject({
+      code: 1,
+      said: expect.stringMatching(
+        /2030-01-01\.yaml:\d+:\d+ error drift: generated manifest\.json lists another text/,
+      ),
+    })
+  })
+})
+
+test.each([
+  ['a list of emitters that can', ['types']],
+  ['of what is emitted', ['reference'], ['types', 'documents']],
+  ['a list', 'reference'],
+])('`builtWhenNeeded` is %s', async (_words, builtWhenNeeded, emit = EMIT) => {
+  configure({ builtWhenNeeded, emit })
+  expect(await run('check')).toMatchObject({
+    code: 3,
+    said: expect.stringContaining('it is a list of documents, reference'),
+  })
+})
