@@ -154,7 +154,7 @@ export interface ConvertedParameter extends OnParameters {
   readonly up: Turn
 }
 
-/** A parameter that the old version accepts and ignores; head never sees it from there. */
+/** A parameter that the old version accepts and ignores; the canonical version never sees it. */
 export interface IgnoredParameter extends OnParameters {
   readonly kind: 'ignored-parameter'
   readonly name: string

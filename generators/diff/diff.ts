@@ -1,6 +1,6 @@
 /**
- * Every difference between two adjacent versions, in every location, said once and checked for each direction it is
- * used in. Inlining or renaming a component, order and prose are none.
+ * Every difference between two adjacent versions, in every location: reported once, and classified in each direction in
+ * which it is used. Inlining or renaming a component, order and prose are no differences.
  */
 
 import type { Api } from '../ir/model.ts'
@@ -38,7 +38,7 @@ export function diffApis(old: Api, next: Api): readonly Difference[] {
   })
 }
 
-/** What only readers get is nobody's duty to send. */
+/** A property that is in responses only is none that callers have to send. */
 function codeOf({ code, directions }: Located): Difference['code'] {
   return code === 'property-added-required' && (directions & REQUEST) === 0 ? 'property-added' : code
 }
@@ -50,7 +50,7 @@ function directionsOf(bits: number): Direction[] {
   return directions
 }
 
-/** What several intersections say of a component that they share is one difference. */
+/** Where several intersections share the component that differs, that is one difference. */
 function unite(all: readonly Located[]): Located[] {
   const byKey = new Map<string, Located>()
   for (const each of all) {

@@ -5,7 +5,7 @@ import { compareContents, compareHeaders } from './answers.ts'
 import type { Root } from './pairs.ts'
 import {
   type DocumentPair,
-  emptyFindings,
+  emptyResult,
   found,
   type Position,
   places,
@@ -18,17 +18,17 @@ import {
 export function compareEvents(old: Api, next: Api): Root[] {
   const before = new Map(old.events.map((each) => [each.name, each]))
   const roots = next.events.map((event) => {
-    const pair = { old, next, collected: emptyFindings() }
+    const pair = { old, next, result: emptyResult() }
     const counterpart = before.get(event.name)
     before.delete(event.name)
     if (counterpart) compareEvent(pair, counterpart, event)
     else lonely(pair, event, 'new')
-    return { use: event.name, collected: pair.collected }
+    return { use: event.name, result: pair.result }
   })
   for (const event of before.values()) {
-    const pair = { old, next, collected: emptyFindings() }
+    const pair = { old, next, result: emptyResult() }
     lonely(pair, event, 'old')
-    roots.push({ use: event.name, collected: pair.collected })
+    roots.push({ use: event.name, result: pair.result })
   }
   return roots
 }

@@ -7,7 +7,7 @@ import { compareCallbacks } from './events.ts'
 import type { Root } from './pairs.ts'
 import {
   type DocumentPair,
-  emptyFindings,
+  emptyResult,
   found,
   type Position,
   places,
@@ -23,18 +23,18 @@ import { compareSerialization } from './serialization.ts'
 export function compareOperations(old: Api, next: Api): Root[] {
   const before = pairOperations(old, next)
   const roots = next.operations.map((operation) => {
-    const pair = { old, next, collected: emptyFindings() }
+    const pair = { old, next, result: emptyResult() }
     const counterpart = before.get(operation)
     if (counterpart) compareOperation(pair, counterpart, operation)
     else lonely(pair, operation, 'new')
-    return { use: operation.id, collected: pair.collected }
+    return { use: operation.id, result: pair.result }
   })
   const kept = new Set(before.values())
   for (const operation of old.operations) {
     if (kept.has(operation)) continue
-    const pair = { old, next, collected: emptyFindings() }
+    const pair = { old, next, result: emptyResult() }
     lonely(pair, operation, 'old')
-    roots.push({ use: operation.id, collected: pair.collected })
+    roots.push({ use: operation.id, result: pair.result })
   }
   return roots
 }

@@ -8,10 +8,10 @@ import type { Api, Schema } from '../ir/model.ts'
 import type { Location } from './difference.ts'
 import {
   BOTH,
+  type ComparisonResult,
   type Edge,
-  emptyFindings,
+  emptyResult,
   type Finding,
-  type Findings,
   type Pair,
   RESPONSE,
 } from './position.ts'
@@ -21,7 +21,7 @@ import { compareSchemas } from './schemas.ts'
 export interface Root {
   /** Id of the operation or name of the event; empty for what belongs to none. */
   readonly use: string
-  readonly collected: Findings
+  readonly result: ComparisonResult
 }
 
 export interface Located extends Finding {
@@ -31,7 +31,7 @@ export interface Located extends Finding {
 }
 
 interface Node extends Pair {
-  readonly collected: Findings
+  readonly result: ComparisonResult
   directions: number
   readonly uses: Set<string>
 }
@@ -51,18 +51,18 @@ export function findAll(old: Api, next: Api, roots: readonly Root[]): Located[] 
   const graph = createGraph(old, next)
   const reached = spread(graph, roots)
   const located: Located[] = []
-  for (const { use, collected } of roots)
-    for (const finding of collected.findings)
+  for (const { use, result } of roots)
+    for (const finding of result.findings)
       located.push({ ...finding, directions: finding.mask, uses: use === '' ? [] : [use] })
   for (const node of reached) {
-    for (const finding of node.collected.findings) {
+    for (const finding of node.result.findings) {
       const directions = finding.mask & node.directions
       if (directions !== 0) located.push({ ...finding, directions, uses: usesOf(node) })
     }
   }
   for (const each of replacedIn(roots, reached)) {
     const directions = each.mask & ('use' in each.from ? BOTH : each.from.directions)
-    const finding = directions === 0 ? undefined : checkReplaced(graph, each)
+    const finding = directions === 0 ? undefined : compareReplaced(graph, each)
     if (finding)
       located.push({ ...finding, directions, uses: 'use' in each.from ? [each.from.use] : usesOf(each.from) })
   }
@@ -79,26 +79,25 @@ function createGraph(old: Api, next: Api): Graph {
     const key = `${pair.old}\n${pair.new}`
     const known = nodes.get(key)
     if (known) return known
-    const node: Node = { ...pair, collected: comparePair(old, next, pair), directions: 0, uses: new Set() }
+    const node: Node = { ...pair, result: comparePair(old, next, pair), directions: 0, uses: new Set() }
     nodes.set(key, node)
     return node
   }
 }
 
-function comparePair(old: Api, next: Api, pair: Pair): Findings {
-  const collected = emptyFindings()
+function comparePair(old: Api, next: Api, pair: Pair): ComparisonResult {
+  const result = emptyResult()
   const [a, b]: (Schema | undefined)[] = [old.schemas.get(pair.old), next.schemas.get(pair.new)]
   const locate = (path: string): Location => ({ kind: 'schema', component: pair.new, path })
-  if (a && b) compareSchemas({ old, next, collected, mask: BOTH, path: '', locate }, a, b)
-  return collected
+  if (a && b) compareSchemas({ old, next, result, mask: BOTH, path: '', locate }, a, b)
+  return result
 }
 
 /** Carries directions along the edges until nothing is new, then the uses of those that found something. */
 function spread(graph: Graph, roots: readonly Root[]): Set<Node> {
   const reached = new Set<Node>()
   const waiting: { readonly edge: Edge; readonly mask: number }[] = []
-  for (const { collected } of roots)
-    for (const edge of collected.edges) waiting.push({ edge, mask: edge.mask })
+  for (const { result } of roots) for (const edge of result.edges) waiting.push({ edge, mask: edge.mask })
   for (let at = 0; at < waiting.length; at++) {
     const { edge, mask } = waiting[at]!
     if (edge.replaced) continue
@@ -106,8 +105,7 @@ function spread(graph: Graph, roots: readonly Root[]): Set<Node> {
     if ((node.directions | mask) === node.directions) continue
     node.directions |= mask
     reached.add(node)
-    for (const inner of node.collected.edges)
-      waiting.push({ edge: inner, mask: inner.mask & node.directions })
+    for (const inner of node.result.edges) waiting.push({ edge: inner, mask: inner.mask & node.directions })
   }
   carryUses(graph, roots, reached)
   return reached
@@ -117,7 +115,7 @@ function spread(graph: Graph, roots: readonly Root[]): Set<Node> {
 function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<Node>): void {
   const into = new Map<Node, (Node | Root)[]>()
   const record = (from: Node | Root) => {
-    for (const { pair, replaced } of from.collected.edges) {
+    for (const { pair, replaced } of from.result.edges) {
       if (replaced) continue
       const node = graph(pair)
       const list = into.get(node)
@@ -129,7 +127,7 @@ function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<No
   for (const node of reached) record(node)
   const order = new Map(roots.map((root, index) => [root.use, index]))
   const wanted = (node: Node) =>
-    node.collected.findings.length > 0 || node.collected.edges.some((edge) => edge.replaced !== undefined)
+    node.result.findings.length > 0 || node.result.edges.some((edge) => edge.replaced !== undefined)
   for (const node of reached) {
     if (!wanted(node)) continue
     const uses = new Set<string>()
@@ -144,22 +142,22 @@ function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<No
 
 function replacedIn(roots: readonly Root[], reached: ReadonlySet<Node>): Replaced[] {
   return [...roots, ...reached].flatMap((from) =>
-    from.collected.edges.flatMap(({ pair, mask, replaced }) =>
+    from.result.edges.flatMap(({ pair, mask, replaced }) =>
       replaced ? [{ ...replaced, pair, mask, from }] : [],
     ),
   )
 }
 
 /**
- * Two components under one reference are one difference where they check differently, and none where they check
- * alike. What would be dropped by derivation inside one component is not derivable between two.
+ * A reference that leads to another component is one difference where the two admit different values, and none where they
+ * admit the same. Inside one component a new property is dropped by derivation; between two nothing can be derived.
  */
-function checkReplaced(graph: Graph, { at, old, new: next, pair, mask }: Replaced): Finding | undefined {
+function compareReplaced(graph: Graph, { at, old, new: next, pair, mask }: Replaced): Finding | undefined {
   const seen = new Set<Node>([graph(pair)])
   const findings: Finding[] = []
   for (const node of seen) {
-    findings.push(...node.collected.findings)
-    for (const edge of node.collected.edges) seen.add(graph(edge.pair))
+    findings.push(...node.result.findings)
+    for (const edge of node.result.edges) seen.add(graph(edge.pair))
   }
   if (findings.length === 0) return undefined
   const breaks = findings.reduce(

@@ -1,4 +1,4 @@
-/** What comparing one pair of things finds: findings, and the pairs of components that it leads to. */
+/** Where a comparison is in two documents, and its result: what differs, and the pairs of components that it leads to. */
 import { createHash } from 'node:crypto'
 import type { Place } from '../diagnostics/place.ts'
 import type { Api, Property, Scalar, Schema } from '../ir/model.ts'
@@ -37,7 +37,7 @@ export interface Finding {
 export interface Subject {
   readonly name: string
   readonly side: 'old' | 'new'
-  /** Canonical text of what it checks: equal texts check alike. */
+  /** Canonical text of its rules: equal texts admit the same values. */
   readonly shape: string
   readonly examples: readonly unknown[]
   readonly description?: string
@@ -54,30 +54,31 @@ export interface Pair {
 export interface Edge {
   readonly pair: Pair
   readonly mask: number
-  /** The reference names another component than before: one difference here, if the two check differently. */
+  /** The reference names another component than before: one difference here, if the two admit different values. */
   readonly replaced?: { readonly at: Location; readonly old: Place; readonly new: Place }
 }
 
-export interface Findings {
+/** What a comparison has found so far. */
+export interface ComparisonResult {
   readonly findings: Finding[]
   readonly edges: Edge[]
 }
 
-/** Where a comparison stands: both documents, the findings to fill, and how to name what is found. */
+/** Where a comparison is: both documents, the result that it adds to, and how it names a place. */
 export interface Position {
   readonly old: Api
   readonly next: Api
-  readonly collected: Findings
+  readonly result: ComparisonResult
   readonly mask: number
   readonly path: string
   locate(path: string): Location
 }
 
-/** Both documents, and the findings of the operation or event that is compared. */
+/** Both documents, and the result for the operation or event that is compared. */
 export interface DocumentPair {
   readonly old: Api
   readonly next: Api
-  readonly collected: Findings
+  readonly result: ComparisonResult
 }
 
 /** A position outside any component, whose path starts at a location of its own. */
@@ -85,7 +86,7 @@ export function positionAt(pair: DocumentPair, mask: number, locate: (path: stri
   return { ...pair, mask, path: '', locate }
 }
 
-export const emptyFindings = (): Findings => ({ findings: [], edges: [] })
+export const emptyResult = (): ComparisonResult => ({ findings: [], edges: [] })
 
 /** The same position further inside. @param step `.name`, `[]`, `{}` … */
 export function inside(position: Position, step: string, mask = position.mask): Position {
@@ -107,7 +108,7 @@ export function found(
   detail: Detail = {},
 ): void {
   const at = position.locate(position.path)
-  position.collected.findings.push({ code, at, message, breaks, mask: position.mask, ...places, ...detail })
+  position.result.findings.push({ code, at, message, breaks, mask: position.mask, ...places, ...detail })
 }
 
 /** The places of two schemas, parameters or the like. */
@@ -163,7 +164,7 @@ const PROSE = new Set([
 /** By schema, then by depth: each is made once, however many unions and proposals ask. */
 const shapes = new WeakMap<Schema, string[]>()
 
-/** Canonical text of what a schema checks; references are followed a few levels, then stand by name. */
+/** Canonical text of the rules of a schema; references are followed a few levels, then stand by name. */
 export function shapeOf(api: Api, schema: Schema, depth: number): string {
   const known = shapes.get(schema) ?? []
   if (known.length === 0) shapes.set(schema, known)

@@ -30,7 +30,7 @@ export function propose(all: readonly Located[]): ReadonlyMap<Located, Proposal>
   return proposals
 }
 
-/** What stands in one home may stand for each other: properties of one object, parameters of one operation. */
+/** Where something is declared, as text: what has the same home may be a rename, as properties of one object are. */
 function homeOf({ at, code }: Located): string {
   const kind = code.split('-')[0]
   if (at.kind === 'operation') return kind!

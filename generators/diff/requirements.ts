@@ -4,7 +4,7 @@ import type { Api, Operation, SecurityRequirement } from '../ir/model.ts'
 import { isObject } from '../ir/source.ts'
 import type { DifferenceCode } from './difference.ts'
 import type { Root } from './pairs.ts'
-import { type DocumentPair, emptyFindings, found, places, positionAt, REQUEST, RESPONSE } from './position.ts'
+import { type DocumentPair, emptyResult, found, places, positionAt, REQUEST, RESPONSE } from './position.ts'
 
 /** Whoever was let in by the one list is let in by the other. */
 function admitsAll(list: readonly SecurityRequirement[], callers: readonly SecurityRequirement[]): boolean {
@@ -76,13 +76,13 @@ const schemesUsed = ({ operations }: Api): Set<string> =>
 
 /** Where a key is sent, and of what kind it is: of the schemes that operations of both versions ask for. */
 export function compareSchemes(old: Api, next: Api): Root {
-  const collected = emptyFindings()
+  const result = emptyResult()
   const [used, stillUsed] = [schemesUsed(old), schemesUsed(next)]
   const names = renamedSchemes(old, next)
   for (const [name, scheme] of Object.entries(old.securitySchemes)) {
     // What an operation asks for instead, or no longer, is said of the operation.
     if (!used.has(name) || !stillUsed.has(names.get(name) ?? name)) continue
-    const position = positionAt({ old, next, collected }, REQUEST, () => ({ kind: 'security-scheme', name }))
+    const position = positionAt({ old, next, result }, REQUEST, () => ({ kind: 'security-scheme', name }))
     const now = next.securitySchemes[names.get(name) ?? name]
     if (now === undefined) found(position, 'security-scheme-removed', REQUEST, 'is gone', places(old, next))
     else {
@@ -98,7 +98,7 @@ export function compareSchemes(old: Api, next: Api): Root {
         )
     }
   }
-  return { use: '', collected }
+  return { use: '', result }
 }
 
 /** What is called otherwise and asks for the same. */

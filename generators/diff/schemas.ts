@@ -1,6 +1,6 @@
 /**
- * Comparing two schemas by what they check. References to the same component are not followed here: they become
- * edges, and the pair of components is compared once, whoever refers to it. Prose, examples and order check nothing.
+ * Comparing two schemas by the values that they admit. References to the same component are not followed here: they become
+ * edges, and the pair of components is compared once, whoever refers to it. Prose, examples and order make no difference.
  */
 
 import type { IntersectionSchema, Scalar, Schema } from '../ir/model.ts'
@@ -24,7 +24,7 @@ import {
 } from './position.ts'
 import { compareUnions } from './unions.ts'
 
-/** Adds what differs between two schemas to the position's findings. */
+/** Adds what differs between two schemas to the position's result. */
 export function compareSchemas(position: Position, before: Schema, after: Schema): void {
   const old = unwrap(before)
   const next = unwrap(after)
@@ -86,9 +86,9 @@ function compareReferences(position: Position, old: Ref, next: Ref): void {
   const pair = { old: old.name, new: next.name }
   // A name that is gone beside a name that is new: the component was renamed, and is compared as itself.
   const renamed = !position.next.schemas.has(old.name) && !position.old.schemas.has(next.name)
-  if (old.name === next.name || renamed) position.collected.edges.push({ pair, mask: position.mask })
+  if (old.name === next.name || renamed) position.result.edges.push({ pair, mask: position.mask })
   else
-    position.collected.edges.push({
+    position.result.edges.push({
       pair,
       mask: position.mask,
       replaced: { at: position.locate(position.path), ...places(old, next) },

@@ -55,18 +55,18 @@ function placeOf({ schema }: Example, next: Api): Pick<Diagnostic, 'place'> {
   return place ? { place } : {}
 }
 
-type Judge = (text: string) => boolean
+type FormatCheck = (text: string) => boolean
 
-const formats: Readonly<Record<string, Judge>> = Object.fromEntries(
+const formats: Readonly<Record<string, FormatCheck>> = Object.fromEntries(
   Object.entries(ajvFormats.fullFormats).flatMap(([name, format]) => {
     const check = toCheck(format)
     return check ? [[name, check]] : []
   }),
 )
 
-function toCheck(format: unknown): Judge | undefined {
+function toCheck(format: unknown): FormatCheck | undefined {
   if (format instanceof RegExp) return (text) => format.test(text)
-  if (typeof format === 'function') return format as Judge
+  if (typeof format === 'function') return format as FormatCheck
   if (typeof format !== 'object' || format === null || !('validate' in format)) return undefined
   return toCheck(format.validate)
 }

@@ -18,7 +18,7 @@ export interface Parameter {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean'
   readonly required: boolean
-  /** An equality filter: head receives a list of values, any of which may match (`x-filter: equality`). */
+  /** An equality filter: the canonical version receives a list of values, any of which may match (`x-filter: equality`). */
   readonly set: boolean
   readonly validate: Validate
   /** Where its schema stands in the document, as a JSON pointer: `explain` reads it after a refusal. */
@@ -53,7 +53,7 @@ export type CheckedItem<Item> =
 
 /** One row of a version's table: everything the pipeline needs to know before and after the handler. */
 export interface Operation<Extensions = unknown> {
-  /** As head names it. */
+  /** As the canonical version names it. */
   readonly id: string
   readonly method: Method
   /** With parameters in braces: `/v1/passes/{pass_id}`. */
@@ -75,7 +75,7 @@ export interface Operation<Extensions = unknown> {
   readonly upQuery?: Translate
   readonly upHeaders?: Translate
   readonly upBody?: Translate
-  /** From head to the caller's version: the body of success. */
+  /** From the canonical version to the caller's: the body of success. */
   readonly down?: Translate
   /**
    * The same of other answers, errors among them: by status, `4XX` or `default`, the narrowest that there is. Nothing
@@ -96,7 +96,7 @@ export interface EventView {
   readonly since: string
   /** Header of the canonical version → its name here. */
   readonly headers: Readonly<Record<string, string>>
-  /** From head to the version: the whole event. Absent where nothing changes. */
+  /** From the canonical version to this one: the whole event. Absent where nothing changes. */
   readonly down?: Translate
 }
 

@@ -35,7 +35,7 @@ export interface ParameterRewrite {
   readonly set: boolean
 }
 
-/** Whether head receives a list of values for it. */
+/** Whether the canonical version receives a list of values for it. */
 export const isSet = (parameter: Parameter): boolean => parameter.extensions['x-filter'] === 'equality'
 
 /** Names of headers are handed over in small letters. */

@@ -16,6 +16,6 @@ export interface AccountChanges {
 export interface AccountHolder extends Pick<Credential, 'tenant' | 'space'> {
   /** Service time. */
   readonly now: number
-  /** Hears of the tenant's new space. */
+  /** Called with the tenant's new space. */
   readonly moved: (space: string) => void
 }

@@ -1,27 +1,27 @@
 import type { Presence } from '../platform/fairness/presence.ts'
 
-/** Lets requests of a tenant be worked on, so much at once while others are there too. */
+/** Bounds what a tenant has under way at once while other tenants are there. */
 export interface Admission {
   /**
-   * The tenant wants something of the weight done. Resolves when its turn has come; undefined when that is now.
+   * Asks for a turn of the tenant for work of this weight: undefined when it may begin now, otherwise resolved when it may.
    *
-   * @param kind what is of one kind waits for each other, in the order in which it came; for another kind it does not wait.
+   * @param kind work of one kind begins in the order in which it was asked for; kinds do not wait for each other.
    */
   enter(tenantId: string, kind: string, weight: number): undefined | Promise<void>
-  /** It is done, with the same words, after so many milliseconds. */
+  /** The work is over, after so many milliseconds; the other arguments as they were given to `enter`. */
   leave(tenantId: string, kind: string, weight: number, tookMs: number): void
 }
 
 /**
- * What a tenant has under way of one kind beside others: enough to keep the database at work while this process shows what
- * it gave before. Everybody's answers come in turns of one event loop, and each thing more makes each turn longer.
+ * The weight that a tenant has under way of one kind while others are there: enough to keep the database busy while this
+ * process writes earlier answers. More would lengthen the turns of the event loop, which all tenants share.
  */
 const AT_ONCE = 4
 
-/** How much longer than its work a place of full weight rests: a tenant that always wants more leaves others most of the time. */
+/** A place of full weight rests so many times as long as its work took: a tenant that always wants more leaves others most of the time. */
 const REST = 2
 
-/** The work may have waited for something else most of the time. */
+/** No rest is longer: the work may have spent most of its time waiting for something else. */
 const MAX_REST_MS = 250
 
 interface Party {
@@ -30,8 +30,8 @@ interface Party {
 }
 
 /**
- * A tenant that is alone has no bound; beside others it has one, but always at least one thing under way. One that wants
- * more than that leaves more time to others than it takes: after each thing its place rests for longer than that took, in
+ * A tenant that is alone has no bound; beside others it has one, but may always have one request under way. One that wants
+ * more leaves more time to others than it takes: after each request its place rests for longer than the request took, in
  * proportion to its weight.
  */
 export function createAdmission(
@@ -41,7 +41,7 @@ export function createAdmission(
   const parties = new Map<string, Party>()
   const mayEnter = (tenantId: string, { underWay }: Party, weight: number) =>
     underWay === 0 || underWay + weight <= AT_ONCE || presence.isAlone(tenantId)
-  const letIn = (tenantId: string, party: Party) => {
+  const startWaiting = (tenantId: string, party: Party) => {
     for (;;) {
       const [next] = party.waiting
       if (!next || !mayEnter(tenantId, party, next.weight)) return
@@ -74,7 +74,7 @@ export function createAdmission(
       if (!party) throw new Error('something ends that has not begun')
       const end = () => {
         party.underWay -= weight
-        letIn(tenantId, party)
+        startWaiting(tenantId, party)
         if (party.underWay === 0) parties.delete(name)
       }
       if (party.waiting.length === 0 || presence.isAlone(tenantId)) end()

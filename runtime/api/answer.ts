@@ -25,7 +25,7 @@ import { wordResults } from './word-results.ts'
 
 const NONE: readonly string[] = []
 
-/** Bytes of a body that are read to their end although nobody wants them. */
+/** An unread body of at most so many bytes is read to its end, so that its connection can be used again. */
 const WORTH_READING = 64 * 1024
 
 const REPLAYED = ['Idempotency-Replayed', 'true']
@@ -94,7 +94,7 @@ async function stream(exchange: Performed, service: Service, { status, body }: W
   try {
     await pipeline(body as AsyncIterable<string>, response)
   } catch (error) {
-    // Who watches goes when it likes.
+    // The client has closed the stream.
     if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
   }
 }

@@ -51,7 +51,7 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** The space of the caller of a request that goes on; undefined when its key would no longer be let in. */
+/** The space of the caller of a request that goes on; undefined when its key would no longer be accepted. */
 export async function findSpace(exchange: Exchange, service: Service): Promise<string | undefined> {
   try {
     const found = await service.keyring.find(readKey(exchange))

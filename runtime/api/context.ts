@@ -18,7 +18,7 @@ import { findSpace } from './authenticate.ts'
 import { bindCursors } from './cursors.ts'
 import { type Admitted, callerOf, type Service } from './exchange.ts'
 
-/** What a handler has done beside its own statements: it is written, or heeded, once the handler has succeeded. */
+/** What a handler has done beside its own statements: written, or acted on, once the handler has succeeded. */
 export class Effects implements AuditNotes {
   readonly notes: AuditNote[] = []
   readonly events: RenderedEvent[] = []

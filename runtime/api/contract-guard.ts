@@ -164,11 +164,11 @@ async function validate(
   const base = { version, method, target, status, code }
   // What was refused for its depth would be too deep for the validator too.
   const sent = code === 'malformed_json' ? { ...request, body: undefined } : request
-  const about = compare(status, code, await checkRequest(sent))
+  const disagreement = compare(status, code, await checkRequest(sent))
   const violation = streamed ? undefined : await checkAnswer(sent, status, answer)
   const mismatch =
     violation?.status === MISMATCH ? [{ ...base, what: 'answer', violation: violation.message } as const] : []
-  return about ? [{ ...base, ...about }, ...mismatch] : mismatch
+  return disagreement ? [{ ...base, ...disagreement }, ...mismatch] : mismatch
 }
 
 function codeOf(answer: unknown): string | undefined {

@@ -30,8 +30,8 @@ export interface ContractValidator {
 type Validated = IncomingMessage & { body?: unknown; settle(violation: Violation | undefined): void }
 
 /**
- * Opens express-openapi-validator on a document, in two apps that listen to nothing: it refuses to look at the answer to a
- * request that it refuses. Takes about half a second for ten operations, and much more memory than the document.
+ * Opens express-openapi-validator on a document, in two apps without a port, one for requests and one for answers: it does
+ * not look at the answer to a request that it refuses. Takes about half a second for ten operations, and much more memory than the document.
  */
 export async function openContractValidator(document: Json): Promise<ContractValidator> {
   const { middleware } = await import('express-openapi-validator')
@@ -105,7 +105,7 @@ function toViolation(error: unknown): Violation {
   return { status: status ?? 500, message: error.message }
 }
 
-/** Gives the app a request that no socket brought, and waits for what it says. The first word counts. */
+/** Passes the app a request without a socket; resolves with what it finds first. */
 function put(
   app: express.Express,
   { method, target, headers }: SentRequest,

@@ -19,7 +19,7 @@ import type { Route } from './routes.ts'
 import type { Traffic } from './traffic.ts'
 import type { Versions, VersionTable } from './versions.ts'
 
-/** What the stages of one environment's API stand on. */
+/** What the stages of one environment's API use. */
 export interface Service {
   readonly environment: Environment
   readonly database: Pool
@@ -110,7 +110,7 @@ export interface WrittenReply {
 
 declare const PASSED: unique symbol
 
-/** A check that leaves nothing behind was passed: only the compiler knows. */
+/** Marks an exchange that passed a check which adds nothing to it; for the compiler alone. */
 interface Passed<Check extends string> {
   readonly [PASSED]: { readonly [Name in Check]: true }
 }
@@ -140,7 +140,7 @@ export type Performed = Admitted & { readonly reply: WrittenReply }
 
 /**
  * A stage of the pipeline: takes what those before it have found and gives what is known after it, the same object. One
- * that gives nothing only looks. It throws an `ApiError` to end the request; only what has to wait gives a promise.
+ * that gives nothing only checks. It throws an `ApiError` to end the request; only what has to wait gives a promise.
  */
 export type Stage<Found extends Exchange, Next extends Found> = (
   found: Found,

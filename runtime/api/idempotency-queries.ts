@@ -2,10 +2,11 @@ import type { Database, Statement } from '../platform/database/database.ts'
 import { inSteps } from '../platform/database/steps.ts'
 import { toTimestamp } from '../platform/database/types.ts'
 
-/** The constraint that says that an answer to this key stands already. */
+/** The constraint that is violated where a response is stored under the key already. */
 export const ANSWERED_ALREADY = 'idempotency_answers_pkey'
 
-export interface StoredAnswer {
+/** What was answered under a key. */
+export interface StoredResponse {
   readonly fingerprint: Buffer
   readonly status: number
   /** JSON in the form of the canonical version: the body of success, or an error object. Null where it is sealed. */
@@ -18,7 +19,7 @@ export interface StoredAnswer {
 export interface Claim {
   /** Whether no other request with this key is running. */
   readonly mine: boolean
-  readonly stored: StoredAnswer | undefined
+  readonly stored: StoredResponse | undefined
 }
 
 interface ClaimRow {
@@ -39,8 +40,8 @@ const CLAIM: Statement = {
 }
 
 /**
- * Takes the key until the end of the transaction and looks for an answer under it. An answer may be stored between the
- * look and the lock: the primary key finds that at the end.
+ * Takes the key until the end of the transaction and reads the response under it. Another may be stored between the
+ * reading and the lock: then the primary key is violated at the end.
  */
 export async function claimKey(
   db: Database,
@@ -54,7 +55,7 @@ export async function claimKey(
   return { mine: row.mine, stored: toAnswer(row) }
 }
 
-function toAnswer(row: ClaimRow): StoredAnswer | undefined {
+function toAnswer(row: ClaimRow): StoredResponse | undefined {
   const { fingerprint, status, body, sealed, created } = row
   if (fingerprint === null || status === null || created === null) return undefined
   return { fingerprint, status, body, sealed, created }
@@ -70,8 +71,8 @@ export async function readAnswer(
   db: Database,
   tenantId: string,
   key: string,
-): Promise<StoredAnswer | undefined> {
-  const { rows } = await db.query<StoredAnswer>(READ, [tenantId, key])
+): Promise<StoredResponse | undefined> {
+  const { rows } = await db.query<StoredResponse>(READ, [tenantId, key])
   return rows[0]
 }
 
@@ -80,7 +81,7 @@ const FORGET: Statement = {
   text: 'DELETE FROM idempotency_answers WHERE tenant_id = $1 AND key = $2::uuid AND created <= $3',
 }
 
-/** Makes room under a key whose answer is as old as `createdBy` or older. */
+/** Deletes the response under a key where it is as old as `createdBy` or older. */
 export function forgetAnswer(
   db: Database,
   tenantId: string,
@@ -95,7 +96,7 @@ const SWEEP: Statement = {
          WHERE ctid = ANY (ARRAY(
            SELECT ctid FROM idempotency_answers WHERE created <= $1 ORDER BY created LIMIT $2 FOR UPDATE SKIP LOCKED))`,
   long: true,
-  // A place in a table is one in each shard, and no lock is over all of them: up to when the oldest were stored.
+  // A ctid is one in each shard, and no lock is over all of them: deletes up to the time when the oldest were stored.
   steps: inSteps(
     undefined,
     `DELETE FROM idempotency_answers WHERE created <= (
@@ -104,7 +105,7 @@ const SWEEP: Statement = {
   ),
 }
 
-/** Deletes the oldest answers of all tenants, about `limit` at a time, as old as `createdBy` or older; says how many. */
+/** Deletes the oldest responses of all tenants, about `limit` at a time, as old as `createdBy` or older; says how many. */
 export async function sweepAnswers(db: Database, createdBy: number, limit: number): Promise<number> {
   const { count } = await db.query(SWEEP, [toTimestamp(createdBy), limit])
   return count

@@ -5,9 +5,9 @@ import { waitForSeen } from '../platform/database/pool/flusher.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { ApiError } from './errors.ts'
 import { type Admitted, databaseOf, type Parsed, type Service, type WrittenReply } from './exchange.ts'
-import { claimKey, forgetAnswer, readAnswer, type StoredAnswer } from './idempotency-queries.ts'
+import { claimKey, forgetAnswer, readAnswer, type StoredResponse } from './idempotency-queries.ts'
 
-/** How long an answer is kept, in milliseconds of service time. */
+/** How long a response is stored, in milliseconds of service time. */
 export const KEPT_FOR = 24 * 3_600_000
 
 /** How long a request in progress may be expected to take. */
@@ -65,7 +65,12 @@ export async function replayStored(
   return replay(stored, claimed, service, tenant.id)
 }
 
-function replay(stored: StoredAnswer, claimed: ClaimedKey, service: Service, tenantId: string): WrittenReply {
+function replay(
+  stored: StoredResponse,
+  claimed: ClaimedKey,
+  service: Service,
+  tenantId: string,
+): WrittenReply {
   if (!stored.fingerprint.equals(claimed.fingerprint)) {
     throw idempotencyError(422, 'idempotency_key_reused', 'This key was used for another request.')
   }
@@ -74,7 +79,7 @@ function replay(stored: StoredAnswer, claimed: ClaimedKey, service: Service, ten
   return { status, body: undefined, text, replayed: true }
 }
 
-/** An answer that may hold a secret, as it is stored: the secret is seen once, and again by who repeats the request. */
+/** Seals a response that may hold a secret, to be stored: whoever repeats the request sees the secret again. */
 export function sealBody(service: Service, tenantId: string, { key }: ClaimedKey, text: string): Buffer {
   return service.seals.seal(text, sealContext(service, tenantId, key))
 }

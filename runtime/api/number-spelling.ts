@@ -20,7 +20,7 @@ const parseWithSource = JSON.parse as (
 export function findMisspelt(bytes: Buffer, document: ApiDocument, pointer: string): Detail[] {
   const text = bytes.toString('latin1')
   if (!SUSPICIOUS.test(text)) return []
-  // Half off, such a number is still a number, and no integer: where that matters, its spelling does.
+  // With a half added such a number is no integer: where the schema refuses that, it is misspelt.
   const shifted = parseWithSource(bytes.toString(), (_name, value, { source = '' }) =>
     Number.isInteger(value) && SPELLING.test(source) ? (value as number) + 0.5 : value,
   )

@@ -1,4 +1,4 @@
-/** What a write request leaves behind beside its effect: its event, its entry in the audit log, its answer. */
+/** What is written of a request beside its effect: its event, its entry in the audit log, the stored response. */
 
 import { appendEvents, audienceOf, PLANNED_FOR } from '../events/queries.ts'
 import type { RenderedEvent } from '../events/render.ts'
@@ -16,8 +16,8 @@ import { readSpace } from '../platform/database/space.ts'
 import { inSteps } from '../platform/database/steps.ts'
 import { toTimestamp } from '../platform/database/types.ts'
 
-/** The answer to a POST with an Idempotency-Key, kept with the audit entry of the same request. */
-export interface KeptAnswer {
+/** The response to a POST with an Idempotency-Key, to be stored with the audit entry of the same request. */
+export interface ResponseToStore {
   readonly key: string
   readonly fingerprint: Buffer
   readonly status: number
@@ -71,7 +71,7 @@ const WITH_EVENT: Statement = {
   ),
 }
 
-function answerValues({ key, fingerprint, status, body, head }: KeptAnswer): unknown[] {
+function answerValues({ key, fingerprint, status, body, head }: ResponseToStore): unknown[] {
   const [open, sealed] = typeof body === 'string' ? [body, null] : [null, body]
   return [key, fingerprint, status, open, sealed, head]
 }
@@ -82,7 +82,7 @@ function eventValues({ id, type, version, body, source, created, recipients }: R
 }
 
 /**
- * Writes what a request leaves behind, the last of its transaction: the ends of the tenant's events and of its chain stay
+ * Writes all that of a request, last in its transaction: the ends of the tenant's events and of its chain stay
  * locked until that is over. One statement for most, because each costs a request what ten rows do; several where a space
  * has another name than its tenant, so that each names one `tenant_id`. Gives whether there may be something to plan. Fails
  * with a unique violation of `ANSWERED_ALREADY` when another request has answered under the key meanwhile.
@@ -91,7 +91,7 @@ export async function appendOutcome(
   db: Database,
   space: string,
   entry: AuditEntry,
-  answer: KeptAnswer | undefined,
+  answer: ResponseToStore | undefined,
   events: readonly RenderedEvent[],
 ): Promise<boolean> {
   const { tenantId, wipes } = readSpace(space)
@@ -114,7 +114,7 @@ export function appendEntryAndAnswer(
   db: Database,
   space: string,
   entry: AuditEntry,
-  answer: KeptAnswer,
+  answer: ResponseToStore,
 ): Promise<unknown> {
   const { tenantId, wipes } = readSpace(space)
   if (space === tenantId) {

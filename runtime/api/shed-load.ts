@@ -2,7 +2,7 @@ import { type Allowance, LIMITS } from '../platform/limits/limiter.ts'
 import { unavailable } from './errors.ts'
 import type { Authenticated, Exchange, Service } from './exchange.ts'
 
-/** Before all else: what cannot be carried is turned away, at hardly any cost and without asking anybody. */
+/** First of all: refuses what this process has no capacity for, at hardly any cost and without a query. */
 export function shedLoad(exchange: Exchange, { traffic, clock }: Service): void {
   if (traffic?.overload() === undefined) return
   exchange.allowance = untouched(clock.machine())
@@ -10,8 +10,8 @@ export function shedLoad(exchange: Exchange, { traffic, clock }: Service): void 
 }
 
 /**
- * As soon as it is known whose request it is: a tenant whose own requests make the database's queue too long is turned away,
- * and nobody else. It costs no token.
+ * As soon as it is known whose request it is: refuses a tenant whose own requests make the queue for the database too long,
+ * and no other. It costs no token.
  */
 export function shedTenant(exchange: Authenticated, { traffic, clock }: Service): void {
   if (!traffic?.crowdedBy(exchange.credential.tenant.id)) return

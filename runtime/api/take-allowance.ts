@@ -7,7 +7,7 @@ import type { Allowed, Exchange, Metered, Routed, Service } from './exchange.ts'
 /** Streams that a tenant has open at once, on a node. */
 const MAX_STREAMS = 4
 
-/** When one of them may have been closed. */
+/** When to try again: one of them may have been closed by then. */
 const STREAM_RETRY_MS = 1000
 
 /** One of the slots for requests at the same time, and a token of the operation's bucket. */

@@ -21,9 +21,9 @@ export interface OperationTally {
 
 /** The requests of one environment: those under way, and what became of the others. */
 export interface Traffic {
-  /** Why a new request had better be turned away; undefined when there is room. */
+  /** Why a new request is to be refused; undefined when there is room. */
   overload(): string | undefined
-  /** Whether requests of the tenant had better be turned away, because too much waits for the database, and too much of it is the tenant's. */
+  /** Whether requests of the tenant are to be refused: too many wait for the database, and too many of those are the tenant's. */
   crowdedBy(tenantId: string): boolean
   enter(exchange: Exchange): void
   /** After the last thing that was done for a request, answered or not. */
@@ -34,7 +34,7 @@ export interface Traffic {
   databaseFailed(error: unknown): void
   readonly underWay: ReadonlySet<Exchange>
   tallies(): Iterable<OperationTally>
-  /** Requests turned away, by reason. */
+  /** Requests refused for the load, by reason. */
   readonly shed: ReadonlyMap<string, number>
   /** Refusals for want of a token or a slot, by bucket. */
   readonly limited: ReadonlyMap<string, number>
@@ -50,7 +50,7 @@ export interface TrafficOptions {
   readonly environment: Environment
   readonly log: Logger
   readonly requestLog: RequestLog
-  /** Requests under way beyond which new ones are turned away. */
+  /** Requests under way beyond which new ones are refused. */
   readonly mostRequests: number
   /** A request that has no answer after so long gets one, in milliseconds. */
   readonly answerMs: number

@@ -2,7 +2,7 @@
 export interface Agenda {
   /** Events of the tenant are to be planned; `events`: about how many. */
   plan(tenantId: string, events: number): void
-  /** More events of the tenant are to be planned, in a while; whoever says so meanwhile changes nothing. */
+  /** More events of the tenant are to be planned, in a while; until then `plan` does nothing for the tenant. */
   planLater(tenantId: string): void
   /** Attempts of the tenant are in the queue. */
   claim(tenantId: string): void

@@ -35,8 +35,8 @@ export interface Exhaustion {
 export type Exhausted = 'stale' | 'noted' | 'disabled'
 
 /**
- * Writes that the last attempt of a delivery failed, and disables the endpoint where that is still news: in one transaction,
- * so that of several such failures one disables and tells the other endpoints. The endpoint is locked first, as
+ * Writes that the last attempt of a delivery failed, and disables the endpoint where it is still enabled: in one transaction,
+ * so that of several such failures one disables it and emits the event for the others. The endpoint is locked first, as
  * by those who change it. A failure from before the endpoint was enabled again disables nothing.
  */
 export async function exhaust(options: ExhaustionOptions, exhaustion: Exhaustion): Promise<Exhausted> {

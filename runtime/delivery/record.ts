@@ -94,7 +94,7 @@ function answerOf(outcome: Outcome): Pick<Completion, 'responseStatus' | 'respon
   return status >= 300 && status <= 399 ? { ...answer, error: REDIRECTED } : answer
 }
 
-/** What an attempt tells about its endpoint, where that is news: undefined where it is not. */
+/** What an attempt shows of its endpoint; undefined where that is known already. */
 function endpointResultOf(claimed: Claimed, outcome: Outcome | undefined): EndpointResult | undefined {
   if (!outcome) return undefined
   const about = { tenantId: claimed.tenant_id, endpointId: claimed.endpoint_id }

@@ -38,7 +38,7 @@ const KEPT: readonly Partitioned[] = [
 ]
 
 /**
- * Makes the partitions that will be needed and lets go of what has been kept for long enough. Any node may, at any time; a
+ * Makes the partitions that will be needed and drops those that are old enough. Any node may, at any time; a
  * table that is busy is left for the next time. Throws what went wrong last, after trying everything.
  */
 export async function retain({ control, clock, log, days = 30 }: RetentionOptions): Promise<void> {

@@ -19,7 +19,7 @@ export interface RoundsOptions {
   readonly of: VisitRequest['of']
   readonly agenda: Agenda
   readonly slots: Slots
-  /** Makes an attempt that was claimed, once what it tells of is kept. */
+  /** Makes an attempt that was claimed, once its event and its lease are on disk (`kept`). */
   readonly begin: (claimed: Claimed, token: string, leaseUntil: number, kept: Promise<void>) => void
 }
 
@@ -30,9 +30,9 @@ export interface Rounds {
    * tenants that are being served already.
    */
   serve(limit: number): Promise<boolean>
-  /** Puts everything that is due on the agenda, whoever was to say so. */
+  /** Puts everything that is due on the agenda, also what no wake-up came for. */
   find(): Promise<void>
-  /** Who may claim again when an attempt of the tenant has ended. */
+  /** An attempt of the tenant has ended: others may be claimed that had no room. */
   ended(tenantId: string): void
   /** Looks at the queue so far. */
   readonly looks: number

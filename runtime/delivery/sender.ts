@@ -29,11 +29,11 @@ function headersOf(claimed: Claimed, signature: string): Record<string, string> 
   }
 }
 
-/** Secrets that stay open between attempts. */
+/** Secrets that stay unsealed between attempts. */
 const MAX_OPEN_SECRETS = 1000
 
-/** Opens each value once while it is in use: what sealed it and where it stands are the key. */
-function keepOpen(seals: Seals): Pick<Seals, 'unseal'> {
+/** Unseals each value once while it is in use. */
+function cacheUnsealed(seals: Seals): Pick<Seals, 'unseal'> {
   const open = new Map<string, string>()
   return {
     unseal(sealed, context) {
@@ -50,7 +50,7 @@ function keepOpen(seals: Seals): Pick<Seals, 'unseal'> {
 
 /** Sends events as they were rendered, signed with all secrets that sign at the time. */
 export function createSender({ environment, outbound, clock, ...options }: SenderOptions): Send {
-  const seals = keepOpen(options.seals)
+  const seals = cacheUnsealed(options.seals)
   return async (claimed, signal) => {
     const { tenant_id, endpoint_id, url, body } = claimed
     const context = secretContext(environment, tenant_id, endpoint_id)

@@ -30,7 +30,7 @@ export interface WorkerOptions {
   readonly concurrency?: number
   /** How long an attempt is nobody else's; more than an attempt may take. */
   readonly leaseMs?: number
-  /** How late what nobody told of is found. */
+  /** How late something is found whose wake-up was lost, in milliseconds. */
   readonly pollMs?: number
   /** How long `stop` waits for attempts under way. */
   readonly drainMs?: number
@@ -54,7 +54,7 @@ export interface WorkerStats {
 }
 
 export interface Worker {
-  /** Something was emitted for the tenant: look at once. Without a tenant: for whomever. */
+  /** Something was emitted for the tenant: look at once. Without a tenant: for any. */
   wake(tenantId?: string): void
   stats(): WorkerStats
   /**
@@ -99,7 +99,7 @@ const CLOCK_EVERY_MS = 60_000
 const LAST_LOOK_MS = 1000
 
 /** What was abandoned gets so long to be written or given up. */
-const LAST_WORDS_MS = 2000
+const ABANDONED_MS = 2000
 
 /** Delivers what is due in one environment, next to any number of other workers. Begins at once. */
 export function createWorker(options: WorkerOptions): Worker {
@@ -227,7 +227,7 @@ export function createWorker(options: WorkerOptions): Worker {
         log.warn({ err, environment }, 'the queue of deliveries cannot be read; it is tried again')
       failing = true
       findAt = performance.now() + pollMs // finds again what was taken from the agenda
-      wakeUp.clear() // whoever ends now must not make it try faster
+      wakeUp.clear() // attempts that end now must not make it try again sooner
     }
   }
 
@@ -263,7 +263,7 @@ export function createWorker(options: WorkerOptions): Worker {
       aborted.abort()
       showing.stop()
       recorder.abandon()
-      await within(LAST_WORDS_MS, ended())
+      await within(ABANDONED_MS, ended())
     },
   }
 }

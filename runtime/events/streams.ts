@@ -8,7 +8,7 @@ import type { Environment } from '../platform/environment.ts'
 import { readEventsAfter, type SequencedEvent } from './queries.ts'
 import type { WakeUps } from './wake-ups.ts'
 
-/** How late an event may come where the hint got lost. */
+/** How late an event may come where the wake-up got lost. */
 const POLL_MS = 500
 
 /** A line now and then, so that nobody on the way takes the connection for dead. */

@@ -46,7 +46,7 @@ export const SPREAD: Table = [
 
 /** Statements that may read more rows than a few for each that they give. */
 export const LAVISH: Table = [
-  ['WITH endpointResult AS ( SELECT * FROM json_to_recordset', 'the queue: how endpoints react, in batches'],
+  ['WITH result AS ( SELECT * FROM json_to_recordset', 'the queue: how endpoints react, in batches'],
   [
     'WITH visit AS MATERIALIZED ( SELECT t.position, s.* FROM',
     'the queue: it looks at the endpoints of each tenant, a hundred at most',

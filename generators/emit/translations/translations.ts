@@ -1,6 +1,6 @@
 /**
- * Translations between each version and head: one function per pair of components and direction for each step between
- * adjacent versions, composed where several steps change a value. What nothing on the way changes has no function.
+ * Translations between each version and the canonical one: one function per pair of components and direction for each step
+ * between adjacent versions, composed where several steps change a value. What nothing on the way changes has no function.
  */
 import { relative } from 'node:path'
 import { nextStatus } from '../../change/align.ts'
@@ -172,7 +172,7 @@ function narrowest(all: ReadonlyMap<string, Bound | undefined>, success: Bound |
   return kept
 }
 
-/** The function for the whole way between a version and head. */
+/** The function for the whole way between a version and the canonical one. */
 function boundTo(layer: Layer, kind: Kind, id: string): Bound | undefined {
   const key = `${kind} ${id}`
   if (layer.bound.has(key)) return layer.bound.get(key)
@@ -205,7 +205,7 @@ function canonicalIdOf({ stage, later }: Layer, id: string): string {
   return later ? canonicalIdOf(later, on) : on
 }
 
-/** What head calls something → what the version calls it. */
+/** What the canonical version calls something → what the version calls it. */
 function wordsFor({ stage, later }: Layer, kind: 'names' | 'statusNames', id: string): Map<string, string> {
   const own = new Map(stage[kind].get(id))
   const on = stage.counterparts.get(id)?.id

@@ -22,7 +22,7 @@ export function createAjv(): Ajv2020 {
       formats: _`formats.fullFormats`,
     },
   })
-  // What values have been looked at is found out at run time.
+  // What has been evaluated is found out at run time.
   ajv.opts.unevaluated = false
   for (const name of STRING_FORMATS)
     ajv.addFormat(name, formats.fullFormats[name as keyof typeof formats.fullFormats])

@@ -1,7 +1,7 @@
 /**
- * Schemas beyond the printer, compiled by ajv into one file of plain functions. Every schema that is referred to has a
- * flat `$id` of its own, since ajv compiles the target of a pointer again for each reference; equal ones of several
- * versions are one.
+ * Schemas that the printer does not carry, compiled by ajv into one file of plain functions. Every schema that is
+ * referred to has a flat `$id` of its own, since ajv compiles the target of a pointer again for each reference; equal ones
+ * of several versions are one.
  */
 import { createHash } from 'node:crypto'
 import standalone from 'ajv/dist/standalone/index.js'
@@ -63,7 +63,7 @@ interface Schemas {
   readonly ajv: ReturnType<typeof createAjv>
   has(id: string): boolean
   add(id: string, schema: JsonSchema): void
-  /** Ids of schemas that helpers ask, by the name of their function. */
+  /** Ids of schemas that helpers validate with, by the name of the function. */
   readonly checks: ReadonlyMap<string, string>
   /** @returns the functions that are no schemas of ajv's. */
   printHelpers(): string
@@ -124,7 +124,7 @@ function createSchemas(): Schemas {
   }
 }
 
-/** ajv asks nothing more of a list that is too short for `prefixItems`: what stands beside them is asked before. */
+/** ajv stops at a list that is shorter than `prefixItems`: the keywords beside it go into an `allOf`, which comes first. */
 function besidePrefix(rules: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!('prefixItems' in rules)) return rules
   const beside = Object.entries(rules).filter(([name]) => BESIDE_PREFIX.includes(name))

@@ -119,7 +119,7 @@ function guarded(validator) {
 }`,
 } as const
 
-/** Names that the file of all validators has uses of its own for, beside those with a `$`. */
+/** Names that the file of all validators uses itself, beside those with a `$`. */
 export const OWN_NAMES: readonly string[] = [
   ...Object.keys(FUNCTIONS),
   'formats',

@@ -9,15 +9,15 @@ import { SUBSCHEMAS } from '../../runtime/explain/references.ts'
 
 /** @param rename what a component is called in the output, by its name in the document. */
 export function toJsonSchema(schema: Schema, rename: (component: string) => string): JsonSchema {
-  const validated = print(schema, rename)
-  if (typeof validated === 'object' && schema.untyped) {
-    const { type: _, ...rules } = validated
+  const printed = print(schema, rename)
+  if (typeof printed === 'object' && schema.untyped) {
+    const { type: _, ...rules } = printed
     return rules
   }
-  if (!schema.nullable || typeof validated === 'boolean') return validated
-  if (typeof validated.type === 'string') return { ...validated, type: [validated.type, 'null'] }
-  if (Array.isArray(validated.enum)) return { ...validated, enum: [...validated.enum, null] }
-  return { anyOf: [validated, { type: 'null' }] }
+  if (!schema.nullable || typeof printed === 'boolean') return printed
+  if (typeof printed.type === 'string') return { ...printed, type: [printed.type, 'null'] }
+  if (Array.isArray(printed.enum)) return { ...printed, enum: [...printed.enum, null] }
+  return { anyOf: [printed, { type: 'null' }] }
 }
 
 function print(schema: Schema, rename: (component: string) => string): JsonSchema {

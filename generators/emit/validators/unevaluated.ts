@@ -1,5 +1,5 @@
 /**
- * Functions for `unevaluatedItems` and `unevaluatedProperties`: what no keyword beside them has looked at, through
+ * Functions for `unevaluatedItems` and `unevaluatedProperties`: what no keyword beside them has evaluated, through
  * references and through the branches that a value fits (JSON Schema 2020-12, section 11). ajv follows the branches at
  * compile time, where `contains` and conditions cannot be known.
  */
@@ -14,11 +14,11 @@ type Rules = Readonly<Record<string, unknown>>
 export interface SeenWriter {
   /** @returns the name of the function that says whether a value fits a schema. */
   check(schema: JsonSchema): string
-  /** @returns the name of the function that adds what the schema of an id has looked at to a set. */
+  /** @returns the name of the function that adds to a set what the schema of an id evaluates. */
   seenBy(id: string, keyword: UnevaluatedKeyword): string
 }
 
-/** @returns a function that says whether all that the rules have not looked at fits their keyword. */
+/** @returns a function that says whether all that the rules do not evaluate fits their keyword. */
 export function printUnevaluated(
   name: string,
   rules: Rules,

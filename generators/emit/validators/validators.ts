@@ -113,7 +113,7 @@ function printAll(validators: readonly (readonly [string, Distinct])[], constant
 
 type Group = readonly (readonly [string, Distinct])[]
 
-/** Validators that differ in nothing but whom they call. */
+/** Validators that differ in nothing but the validators that they call. */
 function groupAlike(validators: Group): Map<string, [string, Distinct][]> {
   const groups = new Map<string, [string, Distinct][]>()
   for (const [name, validator] of validators) {
@@ -127,7 +127,7 @@ function groupAlike(validators: Group): Map<string, [string, Distinct][]> {
 
 const SHORT = 250
 
-/** One function for validators that are alike, which is told whom to call; a name of its own for each. */
+/** One function for validators that are alike, which takes those that it calls as arguments; a name of its own for each. */
 function printGroup(group: Group): string {
   const [first] = group
   if (!first) return ''

@@ -80,7 +80,7 @@ WITH visit AS MATERIALIZED (
      )
      -- Attempts of an open partition that nobody sends: first those whose sender was lost, then by when they were due; as many as
      -- make the tenant's quota when all partitions have so many. Locked without waiting: somebody may be cancelling them.
-     SELECT idle.*, open.position AS lane_position, open.endpoint_id, open.generation, open.timeouts, open.url,
+     SELECT idle.*, open.position AS partition_position, open.endpoint_id, open.generation, open.timeouts, open.url,
             open.secret, open.retired_secrets, row_number() OVER (PARTITION BY open.position) AS rank,
             open.url IS NOT NULL AND (idle.trigger = 'manual' OR
               open.status = 'enabled' AND coalesce(idle.series = open.generation, true)) AS is_open
@@ -103,7 +103,7 @@ WITH visit AS MATERIALIZED (
            ORDER BY r.lease_until, r.due_at, r.attempt_id
            LIMIT least(open.room, share.attempts) FOR UPDATE SKIP LOCKED) AS due
         LIMIT least(open.room, share.attempts)) AS idle
-      ORDER BY rank, lane_position
+      ORDER BY rank, partition_position
       LIMIT v.quota) AS turn
    LIMIT $5
 ), leased AS (
@@ -118,7 +118,7 @@ WITH visit AS MATERIALIZED (
                         ORDER BY e.id LIMIT 1) AS e ON true
 ), served AS MATERIALIZED (
   SELECT tenant_id, min(sender_place::text)::tid AS place, min(tokens) - count(*) FILTER (WHERE wanted) AS tokens,
-         (array_agg(endpoint_id ORDER BY lane_position DESC))[1] AS endpoint_id
+         (array_agg(endpoint_id ORDER BY partition_position DESC))[1] AS endpoint_id
     FROM claimed GROUP BY tenant_id
 ), spent AS (
   UPDATE webhook_senders w
@@ -130,4 +130,4 @@ SELECT v.tenant_id, v.tokens, c.attempt_id, c.endpoint_id, c.event_id, c.attempt
        c.generation, c.timeouts, c.url, c.secret, c.retired_secrets, c.event_type, c.event_version, c.body,
        c.emitted_at
   FROM visit v LEFT JOIN claimed c ON c.tenant_id = v.tenant_id
- ORDER BY c.rank, c.tenant_position, c.lane_position
+ ORDER BY c.rank, c.tenant_position, c.partition_position

@@ -129,16 +129,16 @@ export interface EndpointResult {
 /** Beyond so many in a row a partition gets no narrower. */
 export const MAX_TIMEOUTS = 6
 
-// An endpoint that somebody is changing is passed over: the next attempt tells the same. By the endpoints' keys. Time-outs are
+// An endpoint that somebody is changing is passed over: the next attempt shows the same. By the endpoints' keys. Time-outs are
 // counted up to MAX_TIMEOUTS.
-const REACT: ForTenants = {
+const RECORD_RESULTS: ForTenants = {
   many: {
     name: 'webhook_endpoints_react',
-    text: `WITH endpointResult AS (
+    text: `WITH result AS (
            SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
          ), held AS MATERIALIZED (
            SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(6, e.timeouts + r.timeouts) END AS timeouts
-             FROM endpointResult r JOIN webhook_endpoints e ON e.tenant_id = r.tenant_id AND e.id = r.endpoint_id
+             FROM result r JOIN webhook_endpoints e ON e.tenant_id = r.tenant_id AND e.id = r.endpoint_id
             ORDER BY e.tenant_id, e.id
               FOR NO KEY UPDATE OF e SKIP LOCKED
          )
@@ -147,11 +147,11 @@ const REACT: ForTenants = {
   },
   one: {
     name: 'webhook_endpoints_react_of_one',
-    text: `WITH endpointResult AS (
+    text: `WITH result AS (
            SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
          ), held AS MATERIALIZED (
            SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(6, e.timeouts + r.timeouts) END AS timeouts
-             FROM endpointResult r JOIN webhook_endpoints e ON e.tenant_id = $2 AND e.id = r.endpoint_id
+             FROM result r JOIN webhook_endpoints e ON e.tenant_id = $2 AND e.id = r.endpoint_id
             ORDER BY e.tenant_id, e.id
               FOR NO KEY UPDATE OF e SKIP LOCKED
          )
@@ -173,8 +173,8 @@ export function recordEndpointResults(
   }))
   const tenantId = onlyTenant(endpointResults)
   return tenantId === undefined
-    ? db.query(REACT.many, [JSON.stringify(rows)])
-    : db.query(REACT.one, [JSON.stringify(rows), tenantId])
+    ? db.query(RECORD_RESULTS.many, [JSON.stringify(rows)])
+    : db.query(RECORD_RESULTS.one, [JSON.stringify(rows), tenantId])
 }
 
 /** The tenant of all of them: then every table is asked for one tenant's rows. */

@@ -50,7 +50,10 @@ const SPEND: Statement = {
           WHERE tenant_id = $1`,
 }
 
-/** Writes the attempts that are not made at once, puts those into the queue that are to be made, and notes how far the tenant's events are planned. */
+/**
+ * Writes the attempts that are not made at once, puts those into the queue that are to be made, and records how far the
+ * tenant's events are planned.
+ */
 export function keepPlan(
   tx: Database,
   { now, leaseUntil, token }: VisitRequest,

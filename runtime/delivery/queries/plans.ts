@@ -18,7 +18,7 @@ export interface PlanVisit {
 }
 
 export interface Plans {
-  /** To be waited for before anything of an event is told: until then a crash of the server may undo that it happened. */
+  /** To be waited for before an event is sent: until then a crash of the server may undo that it happened. */
   readonly kept: Soon<unknown>['kept']
   /** Attempts that may be made at once, under the lease. */
   readonly rows: readonly Claimed[]

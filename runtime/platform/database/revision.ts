@@ -1,6 +1,6 @@
 import type { Database, Statement } from './database.ts'
 
-/** The channel of the hint that the control revision moved. */
+/** The channel on which it is notified that the control revision moved. */
 export const CONTROL_CHANNEL = 'control'
 
 const BUMP: Statement = {
@@ -25,7 +25,7 @@ export async function readRevision(db: Database): Promise<number> {
   return rows[0]?.revision ?? 0
 }
 
-/** How late a node may learn of a change whose hint got lost. */
+/** How late a node may learn of a change whose notification got lost. */
 const POLL_MS = 500
 
 /** The owner's pool, as far as the watch needs it. */

@@ -44,7 +44,7 @@ export interface Keyring {
 /** How long an unknown key stays known as such. */
 const UNKNOWN_FOR_MS = 2000
 
-/** How long anything is believed without a change being heard of: the truth where the hint got lost. */
+/** How long an entry is used at most: a change is found so where its notification got lost. */
 const KNOWN_FOR_MS = 60_000
 
 /** Beyond this the cache starts anew rather than grow. */

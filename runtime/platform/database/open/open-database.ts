@@ -12,7 +12,7 @@ import { createPool, type MeasuredPool } from '../pool/pool.ts'
 
 /** The owner's pool, which also receives notifications. */
 export interface ControlPool extends MeasuredPool {
-  /** Calls back for every NOTIFY on the channel, as a hint: some are lost. */
+  /** Calls back for every NOTIFY on the channel; some are lost. */
   listen(channel: string, notified: Notified): void
 }
 

@@ -113,7 +113,7 @@ async function openSession(config: pg.ClientConfig, lost: () => void): Promise<S
     await client.end()
     return 'pooled'
   }
-  // Whoever may not, or cannot here, is told before anything depends on it.
+  // Where that is not permitted, or not possible, it fails before anything depends on it.
   await flush()
   return {
     flush,

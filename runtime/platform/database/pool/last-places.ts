@@ -4,8 +4,8 @@ import { codeOf, LOCK_NOT_AVAILABLE } from '../errors.ts'
 import type { Connections, Held } from './connections.ts'
 
 /**
- * Of connections that are nearly all in use, none is spent on a wait for a lock: whoever could have it would wait as long
- * as others hold on to theirs. Far more than a transaction takes that only waits for the one before it.
+ * While nearly all connections are in use none is spent on a wait for a lock: others that could use it would wait as long
+ * as that lock is held. Far more than a transaction takes that only waits for the one before it.
  */
 const BRIEF: Statement = { text: "SET LOCAL lock_timeout = '250ms'" }
 

@@ -9,8 +9,8 @@ export type Notified = (payload?: string) => void
 /** One connection that listens on all channels of a process. */
 export interface Listener {
   /**
-   * Calls back for every NOTIFY on the channel, and after every (re)connection. Only a hint: it comes late or never
-   * behind a pooler in transaction mode, so whoever needs the truth polls as well.
+   * Calls back for every NOTIFY on the channel, and after every (re)connection. It comes late, or never
+   * behind a pooler in transaction mode, so whoever must not miss a change polls as well.
    */
   listen(channel: string, notified: Notified): void
   stop(): Promise<void>

@@ -24,8 +24,8 @@ export interface Transactions extends Database {
   /** The same, resolved when it is committed: `kept` waits for the rest, where something depends on it. */
   soon<T>(work: (db: Database) => Promise<T>): Promise<Soon<T>>
   /**
-   * Reads what must never have been wrong: rows are given when everything that they show survives a crash of the server.
-   * For answers to those who would act on them as if they had been told of a commit.
+   * Reads rows that survive a crash of the server: resolves when everything that they show is on disk. For callers who
+   * act on them as on a commit.
    */
   readonly lasting: Database
 }
@@ -82,8 +82,8 @@ export interface PoolOptions {
   readonly prepared: boolean
   readonly applicationName: string
   /**
-   * Whether its transactions wait for the disk together, on one more connection; on Citus each has to by itself, since the
-   * nodes that hold the rows hear nothing of that.
+   * Whether its transactions wait for the disk together, on one more connection; on Citus each has to by itself, since a
+   * flush does not reach the nodes that hold the rows.
    */
   readonly flushTogether?: boolean
   /** Whether tables are distributed by tenant. */
@@ -99,7 +99,7 @@ const LONG = 0.15
 /** Of the connections for transactions, so many are out of one tenant's reach. */
 const RESERVED = 3
 
-/** Past slow statements so many quick ones of a tenant may wait for a connection of their own; the rest waits behind the slow ones. */
+/** So many quick statements of a tenant may wait for a connection of their own, past slow ones; the rest waits behind those. */
 const MAX_WAITING = 32
 
 /** How long a statement that may take long waits for those of its tenant before it. */
@@ -110,8 +110,8 @@ const SOON = '; SET LOCAL synchronous_commit = off'
 const LOCKS = "; SET LOCAL lock_timeout = '5s'"
 
 /**
- * Who waits for a lock waits for another transaction of the same tenant, and keeps a connection from others of it. A
- * request's count is worth so long and no longer.
+ * A wait for a lock is one for another transaction of the same tenant, and occupies a connection meanwhile. A count is
+ * given up after ten seconds.
  */
 const BEGIN: Begin = {
   service: { durable: begin('BEGIN'), soon: begin(`BEGIN${SOON}`) },

@@ -8,7 +8,7 @@ import { PipelinedClient, send } from './connection.ts'
 /** Connections that single statements share: each is sent at once, behind those that are under way. */
 export interface SharedConnections {
   query<Row>(tenant: Tenant, statement: Statement, values?: readonly unknown[]): Promise<Result<Row>>
-  /** Whether a slow statement stands in front of every connection that the tenant may use, so that a quick one had better go elsewhere. */
+  /** Whether a slow statement stands in front of every connection that the tenant may use, so that a quick one is better sent elsewhere. */
   heldUp(tenant: Tenant): boolean
   /** Connections, and statements under way on them. */
   load(): { readonly connections: number; readonly statements: number }
@@ -155,7 +155,7 @@ function isHeldUp(connection: SharedConnection): boolean {
   return connection.underWay > 0 && performance.now() - connection.progress > SLOW_MS
 }
 
-/** Whether the tenant has statements under way on all connections but one, so that it has to do with those: the last is for others. */
+/** Whether the tenant has statements under way on all connections but one, so that it is confined to those: the last is for others. */
 function isBound(connections: ReadonlySet<SharedConnection>, max: number, tenant: Tenant): boolean {
   if (tenant === undefined || max === 1) return false
   let used = 0
