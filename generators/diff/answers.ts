@@ -22,14 +22,14 @@ type Contents = Pick<Body, 'contents' | 'place'>
 export function compareContents(position: Position, a: Contents, b: Contents): void {
   const from = new Set<Content>()
   for (const old of a.contents) {
-    const all = spokenFor(old, b.contents)
+    const all = describedIn(old, b.contents)
     for (const next of all) {
       from.add(next)
       compareEncodings(position, old, next)
       compareSchemas(position, old.schema, next.schema)
     }
     const lines = { old: old.place, new: all[0]?.place ?? b.place }
-    // Fewer types than a range are answered: whoever reads them all reads those. But no longer may all be sent.
+    // A reader of the whole range reads part of it too; but a caller may no longer send all of it.
     const breaks = all.length === 0 ? position.mask : position.mask & REQUEST
     if (!all.some((next) => covers(next, old)))
       found(position, 'content-type-removed', breaks, `${old.mediaType} is gone`, lines)
@@ -40,8 +40,8 @@ export function compareContents(position: Position, a: Contents, b: Contents): v
   }
 }
 
-/** What stands for a media type now: itself, a range that it is in, or those that are in its range. */
-function spokenFor(old: Content, all: readonly Content[]): Content[] {
+/** What describes a media type now: itself, a range that it is in, or those that are in its range. */
+function describedIn(old: Content, all: readonly Content[]): Content[] {
   const same = all.find((each) => mediaTypeOf(each) === mediaTypeOf(old))
   const range = same ?? closest(all.filter((each) => covers(each, old)))
   return range ? [range] : all.filter((each) => covers(old, each))
@@ -63,7 +63,7 @@ export function compareResponses(pair: DocumentPair, a: Operation, b: Operation)
     const next = responseFor(b, old.status)
     if (next) compareResponse(pair, b, old.status, old, next)
     else if (!b.responses.some(({ status }) => isWithin(status, old.status))) {
-      // Callers wait for a success; an error that no longer happens hurts nobody.
+      // Callers wait for a success; an error that no longer happens breaks no one.
       const breaks = isError(old.status) ? 0 : RESPONSE
       const said = `${old.status} is never answered now`
       found(positionOf(old.status), 'status-removed', breaks, said, { old: old.place, new: b.place })
@@ -72,7 +72,7 @@ export function compareResponses(pair: DocumentPair, a: Operation, b: Operation)
   for (const next of b.responses) {
     const old = responseFor(a, next.status)
     if (old) {
-      // What a range or the default spoke for has words of its own now.
+      // What a range or the default described is described by itself now.
       if (!sameStatus(old, next)) compareResponse(pair, b, next.status, old, next)
       continue
     }
@@ -90,7 +90,7 @@ const isWithin = (status: string, range: string): boolean =>
 
 const isError = (status: string): boolean => /^[45]|^default$/.test(status)
 
-/** The response that speaks for a status: itself, its range, or the default where no success has its own words. */
+/** The response that describes a status: its own, that of its range, or the default where no success is described. */
 export function responseFor({ responses }: Operation, status: string): Response | undefined {
   const named = (name: string) => responses.find((each) => each.status.toUpperCase() === name.toUpperCase())
   const byDefault = isError(status) || responses.every((each) => isError(each.status))

@@ -1,4 +1,4 @@
-/** What `diff` finds between two adjacent versions: located, classified, and said once per place. */
+/** What `diff` finds between two adjacent versions: located, classified, and reported once per place. */
 
 import type { Place } from '../diagnostics/place.ts'
 import type { Scalar } from '../ir/model.ts'
@@ -7,12 +7,12 @@ import type { Scalar } from '../ir/model.ts'
 export type Direction = 'request' | 'response'
 
 /**
- * `additive`: nothing has to be declared, since whoever speaks the old version is served by derivation (what is new is
+ * `additive`: nothing has to be declared, since callers of the old version are served by derivation (what is new is
  * dropped on the way down, what is optional may stay away). `breaking`: a change in `versions/` has to account for it.
  */
 export type DifferenceClass = 'additive' | 'breaking'
 
-/** Where something is said, in the terms of the new document; in those of the old one where only that has it. */
+/** Where something is declared, in the terms of the new document; in those of the old one where only that has it. */
 export type Location =
   /** `path` inside the component: `category_code`, `items[].x`, `labels{}` for the values of a map, `` for itself. */
   | { readonly kind: 'schema'; readonly component: string; readonly path: string }
@@ -36,7 +36,7 @@ export type Location =
     }
   /** Who may call it. */
   | { readonly kind: 'security'; readonly operation: string }
-  /** What the operation's own extension says: `x-rate-limit`, `x-plan`. */
+  /** An extension of the operation: `x-rate-limit`, `x-plan`. */
   | { readonly kind: 'extension'; readonly operation: string; readonly name: string }
   | { readonly kind: 'event'; readonly event: string; readonly path: string }
   | { readonly kind: 'event-header'; readonly event: string; readonly name: string; readonly path: string }

@@ -45,7 +45,7 @@ export function compareEnums(position: Position, a: EnumSchema, b: EnumSchema): 
     })
   }
   if (a.open === b.open) return
-  // Openness is a promise to readers: requests hold listed members only.
+  // Readers are told to expect unlisted members; requests hold listed ones only.
   const detail = { mask: position.mask & RESPONSE }
   if (b.open)
     found(

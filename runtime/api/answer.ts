@@ -114,7 +114,7 @@ export function refuse(exchange: Exchange, service: Service, thrown: unknown): v
   }
   const error = toApiError(exchange, service, thrown)
   if (isMetered(exchange)) return sendError(exchange, service, error)
-  // What is refused before the buckets costs a token too: the caller is told of an empty bucket rather than of the error.
+  // What is refused before the buckets costs a token too: where the bucket is empty, the caller gets 429 instead of the error.
   const metered = takeToken(exchange, service)
   const sendEither = (taken: Metered) =>
     sendError(taken, service, taken.allowance.allowed ? error : refusalOf(taken.allowance))

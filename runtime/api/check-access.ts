@@ -1,4 +1,4 @@
-/** Who may do what: the holder of the key as such, and this key with this operation. */
+/** Whether a key may be used at all by who uses it from where, and for this operation. */
 
 import type { OperationExtensions } from '../contract.ts'
 import type { Credential } from '../platform/keys/keyring.ts'

@@ -76,10 +76,10 @@ export async function openContractValidator(document: Json): Promise<ContractVal
   }
 }
 
-/** The validator looks at no answer from 500 on: a status that no document has stands for each of those that are in use. */
+/** The validator ignores answers from 500 on, so it gets them under a status that no document uses. */
 const standIn = (status: number): number => (status >= 500 && status < 520 ? status - 20 : status)
 
-/** The document with the answers from 500 on under the statuses that stand for them too. */
+/** The document, with its answers from 500 on also under the statuses of `standIn`. */
 function withStandIns(document: Json): Json {
   for (const item of Object.values(document.paths as Paths))
     for (const operation of Object.values(item)) {

@@ -1,7 +1,7 @@
 import type { components } from '../../generated/canonical/types.ts'
 import type { Detail } from '../contract.ts'
 
-/** Each type stands for one status; `api_error` for 500 and 501, `idempotency_error` for 409 and 422. */
+/** Each type has one status; `api_error` for 500 and 501, `idempotency_error` for 409 and 422. */
 export type ErrorType = components['schemas']['ErrorType']
 export type ErrorCode = components['schemas']['ErrorCode']
 
@@ -146,7 +146,7 @@ export function rateLimited(message: string, retryAfterMs: number): ApiError {
   })
 }
 
-/** Something that the service stands on is away for the moment. */
+/** Something that the service needs is unavailable for the moment. */
 export function unavailable(
   message = 'The service cannot answer at the moment; try again shortly.',
 ): ApiError {
@@ -156,7 +156,7 @@ export function unavailable(
   })
 }
 
-/** A fault of ours. What it was stands in the log alone. */
+/** A fault of the service; what it was is in the log only. */
 export function internalError(): ApiError {
   return new ApiError(500, 'api_error', 'internal_error', 'Something went wrong on our side.')
 }

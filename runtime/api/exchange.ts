@@ -31,7 +31,7 @@ export interface Service {
   readonly clock: Clock
   readonly keyring: Keyring
   readonly limiter: RequestLimiter
-  /** Of this process: everybody's requests share its event loop. */
+  /** Of this process: all requests share its event loop. */
   readonly admission: Admission
   readonly links: Links
   readonly destinations: Destinations
@@ -119,7 +119,7 @@ interface Passed<Check extends string> {
 export interface Authenticated extends Exchange {
   readonly credential: Credential
 }
-/** Its key may be used from where it comes, and belongs to somebody who may develop. */
+/** Its key may be used from where it comes, and belongs to a member who may develop. */
 export type Trusted = Authenticated & Passed<'holder'>
 export type Versioned = Trusted & { readonly version: VersionTable }
 export type Routed = Versioned & { readonly route: Route; readonly pathValues: readonly string[] }

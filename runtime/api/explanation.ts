@@ -28,7 +28,7 @@ export function explainAll(document: ApiDocument, pointer: string, value: unknow
   return faults.map(({ field, issue }) => ({ field, issue }))
 }
 
-/** Those faults of a value that are about what kind of value stands somewhere. */
+/** Those faults of a value that are about types. */
 export function explainTypes(document: ApiDocument, pointer: string, value: unknown): Detail[] {
   return explain(document.parsed(), pointer, value, formats, MAX_DETAILS)
     .filter(({ keyword }) => keyword === 'type')

@@ -49,7 +49,7 @@ export async function claimKey(
   tenantId: string,
   key: string,
 ): Promise<Claim> {
-  // Locks are shared by all schemas of the database, so their name tells the environment too.
+  // Locks are shared by all schemas of the database, so their name contains the environment.
   const { rows } = await db.query<ClaimRow>(CLAIM, [`${environment}:${tenantId}:${key}`, tenantId, key])
   const row = rows[0]!
   return { mine: row.mine, stored: toAnswer(row) }

@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http'
 import { ApiError, unavailable } from './errors.ts'
 import { BODY_LIMIT, bodyTooLarge, unsupportedMediaType } from './transport.ts'
 
-/** All bodies that are being read may take so many bytes together: they stand outside the heap that is watched. */
+/** Bytes that all bodies being read may take together: they are outside the heap, whose size is watched. */
 const MAX_HELD = 256 * BODY_LIMIT
 
 let held = 0
 
-/** What may still come belongs to this request: the connection ends with the answer. */
+/** What still arrives belongs to this request, so the connection ends with the answer. */
 function bodyTooSlow(): ApiError {
   return new ApiError(408, 'invalid_parameter', 'invalid_format', 'The body took too long to arrive.', {
     headers: ['Connection', 'close'],

@@ -62,7 +62,7 @@ export function readCreated(query: CreatedQuery): CreatedRange {
   }
 }
 
-/** The envelope of a list. The cursor stands where the walk goes on, and is null after the end. */
+/** The envelope of a list. The cursor is where the next page begins; null after the last. */
 export function showList<Row extends { readonly id: string; readonly created: number }, Shown>(
   { rows, hasMore }: Records<Row>,
   page: Page,

@@ -30,13 +30,13 @@ export function createApiListener(
       runPipeline(request, response, service).catch((error) => fail(response, error))
       return
     }
-    // Express hands over what nobody answers, what failed, and targets that it cannot read at all.
+    // Express calls back for what has no route, what failed, and targets that it cannot read at all.
     app(request as express.Request, response as express.Response, (error?: unknown) => fail(response, error))
   }
   return guard ? guard.watch(listener) : listener
 }
 
-/** @param error undefined where nothing failed, but nobody answered either. */
+/** @param error undefined where nothing failed, but there is no route. */
 function describeFailure({ log }: Service, error: unknown): ApiError {
   if (error === undefined) return notFound('There is nothing here.')
   log.error({ err: error }, 'a request outside /v1 failed')

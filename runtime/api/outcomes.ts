@@ -21,7 +21,7 @@ export interface ResponseToStore {
   readonly key: string
   readonly fingerprint: Buffer
   readonly status: number
-  /** As it is, or sealed when a secret stands in it. */
+  /** As it is, or sealed when it contains a secret. */
   readonly body: string | Buffer
   readonly head: string
 }

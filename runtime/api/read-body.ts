@@ -49,11 +49,11 @@ interface Forbidden {
   readonly items: readonly (Detail | undefined)[]
 }
 
-/** Throws `malformed_json` where a member stands twice. */
+/** Throws `malformed_json` where an object has a member twice. */
 function inspect(value: unknown, each: Each | undefined, { colons }: JsonScan): Forbidden {
   const tally: Tally = { colons: 0 }
   const given = each && itemsOf(each, value)
-  // Items stand two levels below the envelope.
+  // Items are two levels below the envelope.
   const items = given?.map((item) => findForbidden(item, tally, 2)) ?? []
   const whole = findForbidden(given ? { ...(value as object), [each!.property]: [] } : value, tally)
   if (tally.colons !== colons) throw malformedJson('An object of the body has a member twice.')

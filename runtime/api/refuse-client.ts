@@ -18,7 +18,7 @@ const UNREADABLE: Refusal = {
   message: 'This is not a valid HTTP request.',
 }
 
-/** What Node's parser gives up on, by its code. */
+/** What Node's parser refuses, by its code. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
     ...UNREADABLE,

@@ -27,7 +27,7 @@ export interface WriteRules {
 export interface Route {
   readonly operation: Operation
   readonly bucket: Bucket
-  /** Undefined while nobody has written it. */
+  /** Undefined while there is none: answered 501. */
   readonly handler: Handler | undefined
   /** Undefined for a read. */
   readonly write: WriteRules | undefined

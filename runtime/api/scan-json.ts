@@ -18,7 +18,7 @@ const NINE = 0x39
 const WATCHED = new Uint8Array(256)
 for (const character of ':\\.eE') WATCHED[character.charCodeAt(0)] = 1
 
-/** Reads valid JSON once, byte by byte: a backslash stands only in its strings, and none of these bytes within a UTF-8 sequence. */
+/** Reads valid JSON once, byte by byte: a backslash occurs only in its strings, and none of these bytes within a UTF-8 sequence. */
 export function scanJson(bytes: Buffer): JsonScan {
   const { length } = bytes
   let colons = 0
@@ -42,7 +42,7 @@ const U003 = [0x75, 0x30, 0x30, 0x33]
 const SMALL_A = 0x61
 const TO_SMALL = 0x20
 
-/** Whether `u003a` stands there. */
+/** Whether `u003a` follows. */
 function isColonEscape(bytes: Buffer, from: number): boolean {
   for (let at = 0; at < U003.length; at += 1) if (bytes[from + at] !== U003[at]) return false
   return (bytes[from + U003.length]! | TO_SMALL) === SMALL_A

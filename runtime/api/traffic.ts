@@ -4,10 +4,10 @@ import type { RequestLog } from '../platform/settings.ts'
 import { unavailable } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Upper bounds of the durations that are told apart, in milliseconds. */
+/** Upper bounds of the buckets of durations, in milliseconds. */
 export const DURATIONS_MS = [2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const
 
-/** What was answered of one operation. Plain numbers, read when somebody asks: counting must cost next to nothing. */
+/** What was answered of one operation. Plain numbers that are read when metrics are: counting must cost next to nothing. */
 export interface OperationTally {
   readonly environment: Environment
   /** Empty where no operation was found. */

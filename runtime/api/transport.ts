@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts'
 /** The most bytes of a body that are read. */
 export const BODY_LIMIT = 1024 * 1024
 
-/** What is refused whoever sends it, before anything is read. */
+/** What is refused of any caller, before anything is read. */
 export function limitTransport({ request }: Exchange): void {
   const { headers } = request
   if (Number(headers['content-length'] ?? 0) > BODY_LIMIT) throw bodyTooLarge()

@@ -21,7 +21,7 @@ export function createUnversioned(service: Service, isReady: () => Promise<boole
     if (version) sendJson(response, 200, version.document.bytes)
     else sendError(response, service, notFound('There is no such document.'))
   })
-  // Pages and files of passes: the links stand in every pass already.
+  // Pages and files of passes: every pass has the links already.
   router.get('/p/:file', (_request, response) =>
     sendError(
       response,

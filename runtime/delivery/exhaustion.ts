@@ -31,7 +31,7 @@ export interface Exhaustion {
   readonly generation: number
 }
 
-/** `stale`: somebody else holds the attempt. `disabled`: this failure disabled the endpoint. `noted`: it changed nothing else. */
+/** `stale`: another worker holds the attempt. `disabled`: this failure disabled the endpoint. `noted`: it changed nothing else. */
 export type Exhausted = 'stale' | 'noted' | 'disabled'
 
 /**

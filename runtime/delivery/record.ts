@@ -18,7 +18,7 @@ import type { Claimed } from './queries/ready.ts'
 import { showAttempts, succeedAttempts } from './queries/successes.ts'
 import { checkOutcome, LAST_ATTEMPT, nextDue } from './schedule.ts'
 
-/** How an attempt was recorded; `stale`: not at all, because somebody else holds it. */
+/** How an attempt was recorded; `stale`: not at all, because another worker holds it. */
 export type Recorded = Completion['status'] | 'stale' | 'disabled'
 
 /** Records how attempts ended. */

@@ -1,7 +1,7 @@
 /** Wakes whoever waits, or the next who does: a notification is never lost and never counted twice. */
 export interface WakeUp {
   notify(): void
-  /** Forgets a notification that nobody has waited for. */
+  /** Forgets a notification for which no one has waited yet. */
   clear(): void
   /** Resolves at the next notification, or after so many milliseconds. */
   wait(ms: number): Promise<void>

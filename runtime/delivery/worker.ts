@@ -28,7 +28,7 @@ export interface WorkerOptions {
   readonly readPin: (tenantId: string) => Promise<string | null>
   /** Attempts under way at once. */
   readonly concurrency?: number
-  /** How long an attempt is nobody else's; more than an attempt may take. */
+  /** How long a lease is, in milliseconds; more than an attempt may take. */
   readonly leaseMs?: number
   /** How late something is found whose wake-up was lost, in milliseconds. */
   readonly pollMs?: number
@@ -45,7 +45,7 @@ export interface WorkerStats {
   readonly underWay: number
   readonly capacity: number
   readonly claims: number
-  /** By how they were recorded; `lost`: neither sent nor recorded, or recorded by nobody: their leases run out. */
+  /** By how they were recorded; `lost`: not sent, or sent and not recorded: their leases run out. */
   readonly attempts: Readonly<Record<Recorded | 'lost', number>>
   /** How long after it was due the attempt claimed last was claimed; service time. */
   readonly latenessMs: number

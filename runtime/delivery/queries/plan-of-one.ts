@@ -14,7 +14,7 @@ export interface FoundPlan extends Claimed {
   /** In the tenant's bucket, and the partition served last. */
   readonly tokens: number
   readonly served: string
-  /** Attempts are in the queue that nobody makes. */
+  /** Attempts are in the queue without a lease. */
   readonly idle: boolean
   /** Of the endpoint. */
   readonly status: 'enabled' | 'disabled'

@@ -13,7 +13,7 @@ import { type ForTenants, forOneTenant, type VisitRequest, visitValues } from '.
 export interface PlanVisit {
   /** Events are left. */
   readonly more: boolean
-  /** Attempts are in the queue that nobody makes: they are to be claimed. */
+  /** Attempts are in the queue without a lease: they are to be claimed. */
   readonly queued: boolean
 }
 
@@ -22,7 +22,7 @@ export interface Plans {
   readonly kept: Soon<unknown>['kept']
   /** Attempts that may be made at once, under the lease. */
   readonly rows: readonly Claimed[]
-  /** By tenant; those are missing whom somebody else is visiting. */
+  /** By tenant, without those that another worker is visiting. */
   readonly visits: ReadonlyMap<string, PlanVisit>
 }
 

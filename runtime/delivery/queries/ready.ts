@@ -34,7 +34,7 @@ export interface Claimed {
   readonly emitted_at: number
 }
 
-/** What one claim found at a tenant that nobody else was claiming for. */
+/** What one claim found at a tenant. */
 export interface ClaimVisit {
   readonly claimed: number
   /** In its bucket before that. */
@@ -45,7 +45,7 @@ export interface Claim {
   /** As in `Plans`. */
   readonly kept: Soon<unknown>['kept']
   readonly rows: readonly Claimed[]
-  /** By tenant; those are missing for whom somebody else is claiming. */
+  /** By tenant, without those for which another worker is claiming. */
   readonly visits: ReadonlyMap<string, ClaimVisit>
 }
 

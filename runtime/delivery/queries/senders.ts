@@ -1,4 +1,4 @@
-/** Visits of workers to tenants: whoever holds a tenant's row here may plan and claim attempts of the tenant. */
+/** Visits of workers to tenants: the worker that holds a tenant's row here may plan and claim attempts of the tenant. */
 import type { Statement } from '../../platform/database/database.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 

@@ -96,7 +96,7 @@ const FIND_DUE: Statement = {
           WHERE h.sequence > s.planned OR q.queued`,
 }
 
-/** What there is to do for a tenant: about so many events to plan, attempts in the queue that nobody makes. */
+/** What there is to do for a tenant: about so many events to plan, and whether attempts are in the queue without a lease. */
 export interface DueTenant {
   readonly tenant_id: string
   readonly unplanned: number
@@ -104,8 +104,8 @@ export interface DueTenant {
 }
 
 /**
- * The truth about what is to be done, from the rows that are written in the same transactions as the work: what wake-ups
- * have lost is found here, whoever died when.
+ * What is to be done, from the rows that are written in the same transactions as the work: so nothing stays undone where
+ * a wake-up got lost or a process died.
  *
  * @param machine machine time, by which leases are checked.
  */

@@ -13,7 +13,7 @@ export interface EmbeddedServer {
   /** As the owner of the database. Changes when the server had to be started again elsewhere. */
   connection(): pg.ClientConfig
   readonly pid: () => number
-  /** Lets go; the last process that does stops the server. */
+  /** Releases it; the last process that does stops the server. */
   release(): Promise<void>
 }
 
@@ -24,10 +24,10 @@ export interface EmbeddedOptions {
   readonly parameters?: Parameters
 }
 
-/** Held shared by every process that uses the server, so that whoever gets it alone is the last. */
+/** Held shared by every process that uses the server, so that the process that gets it exclusively is the last. */
 const HOLD = '5031846216450273'
 
-/** Long enough for somebody else's first start on a slow machine. */
+/** Long enough for the first start by another process on a slow machine. */
 const LOCK_TIMEOUT_MS = 180_000
 const RELEASE_LOCK_TIMEOUT_MS = 15_000
 const STOPPING_TIMEOUT_MS = 60_000
@@ -86,7 +86,7 @@ function takeHold(options: EmbeddedOptions, preferred: number): Promise<Held> {
   })
 }
 
-/** Lets go under the start lock, so that nobody adopts a server that is about to stop. */
+/** Releases the server under the start lock, so that no process adopts a server that is about to stop. */
 async function letGo({ cluster, postmaster, holder }: Held, dataDir: string): Promise<void> {
   await withStartLock(dataDir, RELEASE_LOCK_TIMEOUT_MS, async () => {
     await holder.query(`SELECT pg_advisory_unlock_shared(${HOLD})`)

@@ -17,7 +17,7 @@ const MAX_LOG_BYTES = 10 * 1024 * 1024
 const IN_THE_WAY = /lock file ".*" already exists|pre-existing shared memory block/
 const PORT_TAKEN = /Address already in use|could not bind/
 
-/** A port that nobody has at this moment; the one wished for when it is free. */
+/** A port that nobody has at this moment; the preferred one when it is free. */
 function freePort(preferred: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
@@ -30,8 +30,8 @@ function freePort(preferred: number): Promise<number> {
 }
 
 /**
- * A lock file of a dead server whose process id belongs to somebody else now keeps PostgreSQL from starting. Without
- * such a somebody PostgreSQL removes the file itself, and knows better than we whether old children still run.
+ * A lock file of a dead server whose process id belongs to another process now keeps PostgreSQL from starting. Without
+ * such a process PostgreSQL removes the file itself, and knows better than we whether old children still run.
  */
 function removeStaleLock(data: string): void {
   const pid = lockedBy(data)

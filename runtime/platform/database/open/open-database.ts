@@ -22,7 +22,7 @@ export interface OpenDatabase {
   readonly sandbox: MeasuredPool
   readonly live: MeasuredPool
   readonly pepper: string
-  /** Ends all connections after what they are doing, and lets the embedded server go. */
+  /** Ends all connections after what they are doing, and releases the embedded server. */
   close(): Promise<void>
 }
 

@@ -54,8 +54,8 @@ export function byIndex(pool: Pool): Database {
 }
 
 /**
- * The same, not waited for until it is on disk; `kept` does that. What is committed after it and waited for never stands
- * there without it; a server that crashes before that forgets it as a whole.
+ * The same, not waited for until it is on disk; `kept` does that. What is committed later and waited for is never
+ * on disk without it; a server that crashes before that loses it as a whole.
  */
 export async function byIndexSoon<Row>(
   pool: Pool,
@@ -69,7 +69,7 @@ export async function byIndexSoon<Row>(
 async function sendByIndex<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {
   db.query(statement.name === undefined ? BY_INDEX : BY_INDEX_ONCE)
   const sent = db.query<Row>(statement, values)
-  return () => sent // in a function: nobody shall wait for it before the COMMIT
+  return () => sent // in a function, so that it is not awaited before the COMMIT
 }
 
 /** The same for what follows in a transaction. */

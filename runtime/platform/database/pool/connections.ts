@@ -8,7 +8,7 @@ export interface Held {
   readonly client: pg.PoolClient
   /** Whether few were left when it was given out. */
   readonly isScarce: boolean
-  /** @param broken whether nobody can use it any more. */
+  /** @param broken whether it cannot be used any more. */
   release(broken: boolean): void
 }
 
@@ -38,7 +38,7 @@ const SCARCE = 1 / 3
 
 const IDLE_TIMEOUT_MS = 30_000
 
-/** The loss of an idle connection: the pool drops it, and whoever comes next gets another. */
+/** The loss of an idle connection: the pool drops it, and the next caller gets another. */
 function ignoreLoss(): void {}
 
 /** Opens connections as they are needed. They are made and kept by pg's pool; who gets one is decided here. */

@@ -50,7 +50,7 @@ interface Waiter {
 }
 
 interface Session extends FlushSession {
-  /** Ends it; whoever waits learns of it. */
+  /** Ends it; what waits is rejected. */
   end(): Promise<void>
 }
 
