@@ -195,7 +195,7 @@ export interface Accept {
   readonly kind: 'accept'
   /** As `dateline diff` prints it: `security-tightened`. */
   readonly code: string
-  /** Places as `dateline diff` prints them: `createPass security`. None: wherever the code occurs. */
+  /** Places as `dateline diff` prints them: `createBook security`. None: wherever the code occurs. */
   readonly at: readonly string[]
 }
 

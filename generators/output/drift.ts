@@ -57,7 +57,7 @@ function firstDifference(drift: Drift): number {
 
 /** Files whose text is the toolkit's own, or the configuration's, but for lines that name a version. */
 const OF_NO_DOCUMENT =
-  /^(?:explain\.ts|explain\/.*|closed\.ts|versions\.ts|events\.ts|paths\.ts|manifest\.json|client\/(?:[^/]+|src\/wire\.ts|src\/runtime\/.*))$/
+  /^(?:versions\.ts|events\.ts|extensions\.ts|manifest\.json|client\/(?:[^/]+|src\/wire\.ts|src\/runtime\/.*))$/
 
 /** @returns undefined where the line comes from no document. */
 function findSource({ path, wanted }: Drift, line: number, apis: readonly Api[]): Place | undefined {

@@ -56,7 +56,7 @@ export interface Operation<Extensions = unknown> {
   /** As the canonical version names it. */
   readonly id: string
   readonly method: Method
-  /** With parameters in braces: `/v1/passes/{pass_id}`. */
+  /** With parameters in braces: `/books/{book_id}`. */
   readonly path: string
   /** Status of success. */
   readonly status: number

@@ -12,7 +12,7 @@ function makeContext(space: string, environment: 'sandbox' | 'live' = 'sandbox')
   const asked: (readonly string[])[] = []
   const context = {
     caller: { environment, space, tenant: { id: tenantOf(space) } },
-    now: AT,
+    request: { now: AT },
     db: {
       query: async (_: unknown, [tenantId, json]: [string, string]) => {
         expect(tenantId).toBe(space)
@@ -22,10 +22,12 @@ function makeContext(space: string, environment: 'sandbox' | 'live' = 'sandbox')
         return { rows, count: rows.length }
       },
     },
-    wallet: {
-      signGoogleLink: async (tenantId: string, pass: { id: string; kind: string }) => {
-        expect(tenantId).toBe(tenantOf(space))
-        return `link of ${pass.id} ${pass.kind}`
+    links: {
+      wallet: {
+        signGoogleLink: async (tenantId: string, pass: { id: string; kind: string }) => {
+          expect(tenantId).toBe(tenantOf(space))
+          return `link of ${pass.id} ${pass.kind}`
+        },
       },
     },
   } as unknown as Context

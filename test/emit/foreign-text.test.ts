@@ -180,7 +180,7 @@ describe.each(SEEDS)('texts %i', (seed) => {
     emitted = await emit(seed)
   })
 
-  test('validators validator by them', async () => {
+  test('validators check by them', async () => {
     const { out, given, validator } = emitted
     const validators = (await load(out, `${VERSIONS[0]}/validators.js`)) as Record<
       string,
