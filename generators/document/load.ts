@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { Place } from '../diagnostics/place.ts'
 import { findExcess } from './excess.ts'
+import { type Expansion, expandDefaults, originOf } from './operation-defaults.ts'
 import { findOffsets } from './read-offsets.ts'
 import { type LocatedYaml, readLocated, readValue } from './read-yaml.ts'
 import { scanJson } from './scan-json.ts'
@@ -15,8 +16,9 @@ export interface LoadedDocument {
   readonly text: string
   /** SHA-256 of the text, hex. */
   readonly hash: string
+  /** What the text says, with the defaults of operations written out. */
   readonly json: Readonly<Record<string, unknown>>
-  /** Where the node of a JSON pointer stands; the nearest ancestor that is known otherwise. */
+  /** Where the node of a JSON pointer stands, be it in a default; the nearest ancestor that is known otherwise. */
   place(pointer: string): Place
 }
 
@@ -69,14 +71,34 @@ export function parseText(
     return undefined
   }
   const locate: Locate = (pointer) => lines(offsetOf(pointer, whole?.offsets ?? recentOffsets(text)))
-  const document: LoadedDocument = {
+  const written: LoadedDocument = {
     file,
     text,
     hash: createHash('sha256').update(text).digest('hex'),
     json: json as Record<string, unknown>,
     place: (pointer) => new LazyPlace(file, pointer, locate),
   }
-  return isOpenApi(document, report) && isWellShaped(document, report, strict) ? document : undefined
+  if (!isOpenApi(written, report) || !isWithinMeasure(written, report)) return undefined
+  const expansion = expandDefaults(written.json)
+  if (!expansion) return isWellShaped(written, report, strict) ? written : undefined
+  const document: LoadedDocument = {
+    ...written,
+    json: expansion.json,
+    place: (pointer) => new LazyPlace(file, pointer, () => locate(originOf(pointer, expansion.origins))),
+  }
+  const isRight = reportDefaults(expansion, written, report) && isWithinMeasure(document, report)
+  return isRight && isWellShaped(document, report, strict) ? document : undefined
+}
+
+/** @param written the document as it is written, which the pointers of faults are of. */
+function reportDefaults({ faults }: Expansion, written: LoadedDocument, report: Report): boolean {
+  for (const { pointer, other, ...fault } of faults)
+    report.add({
+      ...fault,
+      place: written.place(pointer),
+      ...(other !== undefined && { other: written.place(other) }),
+    })
+  return faults.every(({ severity }) => severity === 'warning')
 }
 
 function isOpenApi({ json, place }: LoadedDocument, report: Report): boolean {
@@ -104,14 +126,16 @@ function isOpenApi({ json, place }: LoadedDocument, report: Report): boolean {
 const scalar = (value: unknown): string =>
   typeof value === 'object' ? '…' : value === undefined ? '' : String(value)
 
-function isWellShaped({ json, place }: LoadedDocument, report: Report, strict: boolean): boolean {
+function isWithinMeasure({ json, place }: LoadedDocument, report: Report): boolean {
   const excess = findExcess(json)
-  if (excess) {
-    const { pointer, message } = excess
-    const hint = 'write it with references to components'
-    report.add({ code: 'document-excess', severity: 'error', place: place(pointer), message, hint })
-    return false
-  }
+  if (!excess) return true
+  const { pointer, message } = excess
+  const hint = 'write it with references to components'
+  report.add({ code: 'document-excess', severity: 'error', place: place(pointer), message, hint })
+  return false
+}
+
+function isWellShaped({ json, place }: LoadedDocument, report: Report, strict: boolean): boolean {
   const faults = checkShape(json)
   for (const { pointer, message, untidy } of faults) {
     const severity = untidy && !strict ? 'warning' : 'error'

@@ -115,7 +115,7 @@ function readNeighbour(document: Node, like: string): Neighbour {
   const schema = successOf(get.node) ?? fail(`${get.node.operationId} answers no component`)
   const parameters = (document.components as Node).parameters as Record<string, Node>
   const idParameter =
-    (get.node.parameters as Node[])
+    parametersOf(get.node)
       .map((parameter) => componentOf(parameter))
       .filter((name) => name !== undefined && parameters[name]?.in === 'path')
       .at(-1) ?? fail(`${get.node.operationId} has no component as parameter of its path`)
@@ -163,10 +163,13 @@ function jsonOf(node: unknown): string | undefined {
   return componentOf(content?.['application/json']?.schema)
 }
 
+/** Those that the operation names itself, beside what the document's defaults give it. */
+const parametersOf = (operation: Node) => (operation.parameters ?? []) as readonly Node[]
+
 const bodyOf = (operation: Node) => jsonOf(operation.requestBody)
 
 function successOf(operation: Node): string | undefined {
-  const responses = operation.responses as Record<string, Node>
+  const responses = (operation.responses ?? {}) as Record<string, Node>
   return jsonOf(responses[Object.keys(responses).find((status) => status.startsWith('2')) ?? ''])
 }
 
@@ -309,22 +312,26 @@ function insertPaths(
   for (const kind of KINDS.filter((each) => request.operations.includes(each))) {
     const { path, method, node } = neighbour.operations.get(kind)!
     const at = ['paths', path, method]
-    const success = Object.keys(node.responses as Node).find((status) => status.startsWith('2'))!
+    const success = Object.keys((node.responses ?? {}) as Node).find((status) => status.startsWith('2'))
     const edit = editOf(names, (value, where, isKey) => {
       if (isKey) return undefined
       const key = where.slice(at.length).join('/')
       if (key === 'operationId') return operationId(String(value), kind, names)
       if (key === 'description') return describe(kind, names)
-      if (key === `responses/${success}/description`) return names.say(String(value))
+      if (success !== undefined && key === `responses/${success}/description`) return names.say(String(value))
       return request.extensions[key]
     })
-    const filters = (node.parameters as Node[]).flatMap((parameter, index) =>
+    const parameters = parametersOf(node)
+    const filters = parameters.flatMap((parameter, index) =>
       isFilter(yaml, parameter) ? [[...at, 'parameters', index]] : [],
     )
+    // A key without items would be null; the defaults of operations may give it others.
+    const removed =
+      filters.length > 0 && filters.length === parameters.length ? [[...at, 'parameters']] : filters
     const target = path
       .replace(neighbour.collection, names.path)
       .replace(`{${neighbour.idName}}`, `{${names.idName}}`)
-    items.set(target, [...(items.get(target) ?? []), yaml.copy(at, edit, filters)])
+    items.set(target, [...(items.get(target) ?? []), yaml.copy(at, edit, removed)])
   }
   const text = [...items].map(([path, methods]) => `\n\n  ${path}:\n${methods.join('\n\n')}`).join('')
   const ends = [...neighbour.operations.values()].map(({ path }) => yaml.range(['paths', path]).end)

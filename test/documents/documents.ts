@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { default as addFormats } from 'ajv-formats'
-import { parse } from 'yaml'
+import { createReport } from '../../generators/diagnostics/diagnostic.ts'
+import { parseText } from '../../generators/document/load.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type Node = { [key: string]: Json }
@@ -24,7 +25,15 @@ export function textOf(date: string): string {
   return readFileSync(`${folder}${date}.yaml`, 'utf8')
 }
 
-const parsed = new Map(dates.map((date) => [date, parse(textOf(date)) as Node]))
+/** As they are read: with the defaults of operations written out. */
+const parsed = new Map(
+  dates.map((date) => {
+    const report = createReport()
+    const document = parseText(`openapi/${date}.yaml`, textOf(date), report)
+    report.finish()
+    return [date, document!.json as Node]
+  }),
+)
 
 export function documentOf(date: string): Node {
   return parsed.get(date)!

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { Project } from 'ts-morph'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { main } from '../../generators/cli.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
-import { loadDocument } from '../../generators/document/load.ts'
+import { loadDocument, parseText } from '../../generators/document/load.ts'
 import { readConfig } from '../../generators/generate/config.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import { addResource, type ResourceRequest } from '../../generators/scaffold/new-resource.ts'
@@ -32,6 +31,15 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'resource-'))
 })
 afterEach(() => rmSync(folder, { recursive: true }))
+
+/** A document as it is read: with the defaults of operations written out. */
+function parse(text: string) {
+  const report = createReport()
+  const document = parseText('document.yaml', text, report)
+  report.finish()
+  // biome-ignore lint/suspicious/noExplicitAny: any document.
+  return document!.json as any
+}
 
 /** Lines of `text` that are not in `source`, and what `source` has that `text` has not. */
 function difference(source: string, text: string): { added: number; lost: string[] } {

@@ -1,0 +1,192 @@
+/** The rules in `x-operation-defaults`: what they give, and which operations they hold for. */
+import { isDeepStrictEqual } from 'node:util'
+import { escapePointer, unescapePointer } from './escape-pointer.ts'
+
+export const DEFAULTS = 'x-operation-defaults'
+
+export type Json = Readonly<Record<string, unknown>>
+
+export interface DefaultsFault {
+  readonly code: 'operation-defaults-invalid' | 'operation-defaults-unused' | 'operation-default-repeated'
+  readonly severity: 'error' | 'warning'
+  readonly pointer: string
+  readonly message: string
+  readonly hint: string
+  /** Pointer of the default that it is about. */
+  readonly other?: string
+}
+
+export const SECTIONS = ['paths', 'webhooks'] as const
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
+export const GROUPS = ['parameters', 'responses', 'responseHeaders'] as const
+
+export type Group = (typeof GROUPS)[number]
+
+/** One entry of a rule: a parameter, a response or a header. */
+export interface Default {
+  readonly name: string
+  /** What makes two entries of a group the same one. */
+  readonly key: string
+  readonly value: unknown
+  readonly pointer: string
+}
+
+export interface Rule {
+  readonly pointer: string
+  readonly when: Json
+  readonly gives: Readonly<Record<Group, readonly Default[]>>
+}
+
+export interface Operation {
+  readonly section: (typeof SECTIONS)[number]
+  readonly path: string
+  readonly method: string
+  readonly pointer: string
+  readonly node: Json
+  /** Parameters of the path: they are those of each of its operations. */
+  readonly shared: readonly unknown[]
+}
+
+/** @returns the rules of a document; one that is wrong is left out, and added to the faults. */
+export function readRules(document: Json, faults: DefaultsFault[]): readonly Rule[] {
+  const list = document[DEFAULTS]
+  if (Array.isArray(list))
+    return list.flatMap(
+      (each, index) => new RuleReader(document, faults, pointerOf('', DEFAULTS, index)).read(each) ?? [],
+    )
+  faults.push(invalid(pointerOf('', DEFAULTS), `\`${DEFAULTS}\` is not a list of rules`))
+  return []
+}
+
+class RuleReader {
+  readonly #document: Json
+  readonly #faults: DefaultsFault[]
+  readonly #pointer: string
+
+  constructor(document: Json, faults: DefaultsFault[], pointer: string) {
+    this.#document = document
+    this.#faults = faults
+    this.#pointer = pointer
+  }
+
+  /** @returns undefined after a complaint. */
+  read(rule: unknown): Rule | undefined {
+    const before = this.#faults.length
+    if (!isMapping(rule)) {
+      this.#complain('a rule is a mapping')
+      return undefined
+    }
+    this.#faults.push(...unknownMembers(rule, this.#pointer, ['when', ...GROUPS]))
+    const { when: conditions = {}, parameters = [], responses = {}, responseHeaders = {} } = rule
+    const when = this.#readWhen(conditions)
+    const gives = {
+      parameters: this.#readParameters(parameters),
+      responses: this.#readNamed(responses, 'responses'),
+      responseHeaders: this.#readNamed(responseHeaders, 'responseHeaders'),
+    }
+    if (this.#faults.length > before) return undefined
+    if (GROUPS.some((group) => gives[group].length > 0)) return { pointer: this.#pointer, when, gives }
+    this.#complain('this rule gives nothing')
+    return undefined
+  }
+
+  #readWhen(when: unknown): Json {
+    if (!isMapping(when)) {
+      this.#complain('`when` is not a mapping', 'when')
+      return {}
+    }
+    const extensions = Object.keys(when).filter((name) => name.startsWith('x-'))
+    const known = ['in', 'method', 'pathParameters', ...extensions]
+    this.#faults.push(...unknownMembers(when, pointerOf(this.#pointer, 'when'), known))
+    const check = (name: string, isRight: (value: unknown) => boolean, wanted: string) => {
+      if (when[name] !== undefined && !isRight(when[name]))
+        this.#complain(`\`${name}\` is not ${wanted}`, 'when', name)
+    }
+    const isMethod = (value: unknown) => METHODS.includes(value as string)
+    check('in', (value) => SECTIONS.some((each) => each === value), SECTIONS.join(' or '))
+    check('method', (value) => [value].flat().every(isMethod), `of ${METHODS.join(', ')}`)
+    check('pathParameters', (value) => typeof value === 'boolean', 'true or false')
+    return when
+  }
+
+  #readParameters(list: unknown): readonly Default[] {
+    if (Array.isArray(list))
+      return list.map((value, index) => ({
+        name: String(parameterOf(this.#document, value).name),
+        key: parameterKey(this.#document, value),
+        value,
+        pointer: pointerOf(this.#pointer, 'parameters', index),
+      }))
+    this.#complain('`parameters` is not a list', 'parameters')
+    return []
+  }
+
+  #readNamed(members: unknown, group: 'responses' | 'responseHeaders'): readonly Default[] {
+    if (isMapping(members))
+      return Object.entries(members).map(([name, value]) => ({
+        name,
+        key: nameKey(group, name),
+        value,
+        pointer: pointerOf(this.#pointer, group, name),
+      }))
+    this.#complain(`\`${group}\` is not a mapping`, group)
+    return []
+  }
+
+  #complain(message: string, ...tokens: readonly string[]): void {
+    this.#faults.push(invalid(pointerOf(this.#pointer, ...tokens), message))
+  }
+}
+
+/** Whether all conditions of a rule are met; one without `in` is about `paths`. */
+export function holdsFor({ when }: Rule, { section, path, method, node }: Operation): boolean {
+  const conditions: Json = { in: 'paths', ...when }
+  return Object.entries(conditions).every(([name, wanted]) => {
+    if (name === 'in') return wanted === section
+    if (name === 'method') return [wanted].flat().includes(method)
+    if (name === 'pathParameters') return wanted === /\{[^}]+\}/.test(path)
+    return isDeepStrictEqual(node[name], wanted)
+  })
+}
+
+/** A name as names are compared: of headers, and of parameters that are to be left out, in any case (RFC 9110 §5.1). */
+export const nameKey = (group: Group, name: string): string =>
+  group === 'responses' ? name : name.toLowerCase()
+
+/** What makes two parameters the same one: where it stands and its name. */
+export function parameterKey(document: Json, value: unknown): string {
+  const { name, in: where, $ref } = parameterOf(document, value)
+  if ($ref !== undefined) return String($ref)
+  return `${where} ${where === 'header' ? String(name).toLowerCase() : name}`
+}
+
+/** A parameter, or the component that it refers to. */
+function parameterOf(document: Json, value: unknown): Json {
+  if (!isMapping(value)) return {}
+  const { $ref } = value
+  if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return value
+  let at: unknown = document
+  for (const token of $ref.slice(2).split('/')) {
+    const name = unescapePointer(token)
+    at = isMapping(at) && Object.hasOwn(at, name) ? at[name] : undefined
+  }
+  return isMapping(at) ? at : value
+}
+
+export function unknownMembers(value: Json, pointer: string, known: readonly string[]): DefaultsFault[] {
+  return Object.keys(value)
+    .filter((name) => !known.includes(name))
+    .map((name) =>
+      invalid(pointerOf(pointer, name), `\`${name}\` is not known here`, `known are ${known.join(', ')}`),
+    )
+}
+
+export function invalid(pointer: string, message: string, hint = 'correct it'): DefaultsFault {
+  return { code: 'operation-defaults-invalid', severity: 'error', pointer, message, hint }
+}
+
+export const isMapping = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const pointerOf = (pointer: string, ...tokens: readonly (string | number)[]): string =>
+  [pointer, ...tokens.map((token) => escapePointer(String(token)))].join('/')
