@@ -18,11 +18,14 @@ export interface Admission {
  */
 const AT_ONCE = 4
 
-/** A place of full weight rests so many times as long as its work took: a tenant that always wants more leaves others most of the time. */
-const REST = 2
+/**
+ * A place of full weight rests so many times as long as its work took: a tenant that always wants more leaves others most of
+ * the time, and still gets several times what its buckets allow.
+ */
+const REST = 5
 
 /** No rest is longer: the work may have spent most of its time waiting for something else. */
-const MAX_REST_MS = 250
+const MAX_REST_MS = 1000
 
 interface Party {
   underWay: number

@@ -80,7 +80,7 @@ describe('an admission', () => {
     const third = admission.enter('a', 'read', 2)?.then(() => (isIn = true))
     admission.leave('a', 'read', 2, 40)
     admission.leave('a', 'read', 2, 4000)
-    expect(rests.map(({ ms }) => ms)).toEqual([40, 250])
+    expect(rests.map(({ ms }) => ms)).toEqual([100, 1000])
     await Promise.resolve()
     expect(isIn).toBe(false)
     rests[0]!.work()
