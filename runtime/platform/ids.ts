@@ -112,3 +112,33 @@ export function isId(prefix: IdPrefix, text: string): boolean {
     BODY.test(text.slice(prefix.length + 1))
   )
 }
+
+const VALUES = new Map([...ALPHABET].map((character, value) => [character, BigInt(value)]))
+
+/** The 16 bytes of an identifier's UUID. Throws for a text that is no identifier. */
+export function bytesOf(id: string): Buffer {
+  const body = id.slice(id.indexOf('_') + 1)
+  if (!BODY.test(body)) throw new Error(`${id} is no identifier`)
+  let bits = 0n
+  for (const character of body) bits = (bits << 5n) | VALUES.get(character)!
+  const bytes = Buffer.allocUnsafe(16)
+  bytes.writeBigUInt64BE(bits >> 64n, 0)
+  bytes.writeBigUInt64BE(bits & 0xffff_ffff_ffff_ffffn, 8)
+  return bytes
+}
+
+/** The first 16 of the bytes as the 26 characters of an identifier's body. */
+export function bodyOf(bytes: Buffer): string {
+  let bits = (bytes.readBigUInt64BE(0) << 64n) | bytes.readBigUInt64BE(8)
+  let text = ''
+  for (let position = 0; position < 26; position += 1) {
+    text = ALPHABET.charAt(Number(bits & 31n)) + text
+    bits >>= 5n
+  }
+  return text
+}
+
+/** The identifier whose UUID has these 16 bytes. */
+export function idOf(prefix: IdPrefix, bytes: Buffer): string {
+  return `${prefix}_${bodyOf(bytes)}`
+}
