@@ -30,6 +30,12 @@ export const RECIPES = {
     await client.updatePass({ path: made, body: { fields: { points: '10' } } })
     return made
   },
+  'pass.installed': makeInstalledPass,
+  'pass.uninstalled': async (client) => {
+    const made = await makeInstalledPass(client)
+    await client.simulateUninstall({ body: { pass_id: made.pass_id, platform: 'apple' } })
+    return made
+  },
   'pass.revoked': makeRevokedPass,
   'pass.archived': async (client) => {
     const made = await makeRevokedPass(client)
@@ -65,6 +71,12 @@ async function makePass(client: Client): Promise<{ pass_template_id: string; pas
     body: { template_id: made.pass_template_id, holder: { name: 'Ada Moreau' }, metadata: METADATA },
   })
   return { ...made, pass_id: pass.id }
+}
+
+async function makeInstalledPass(client: Client) {
+  const made = await makePass(client)
+  await client.simulateInstall({ body: { pass_id: made.pass_id, platform: 'apple' } })
+  return made
 }
 
 async function makeRevokedPass(client: Client) {

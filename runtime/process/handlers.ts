@@ -7,6 +7,7 @@ import { deliveryAttemptsHandlers } from '../resources/delivery-attempts/handler
 import { eventsHandlers } from '../resources/events/handlers.ts'
 import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
 import { passesHandlers } from '../resources/passes/handlers.ts'
+import { passSimulators } from '../resources/passes/simulators.ts'
 import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handlers.ts'
 
 /** Every handler that is written. */
@@ -17,6 +18,7 @@ export const handlers = {
   ...eventsHandlers,
   ...passTemplatesHandlers,
   ...passesHandlers,
+  ...passSimulators,
   ...webhookEndpointsHandlers,
 }
 
@@ -115,8 +117,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   getTreasuryReport: true,
 
   simulateScan: true,
-  simulateInstall: true,
-  simulateUninstall: true,
 
   simulateAuthorization: true,
   simulateDecline: true,

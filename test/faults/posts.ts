@@ -207,6 +207,32 @@ export const POSTS: readonly Post[] = [
     once: 1,
   },
   {
+    operation: 'simulateInstall',
+    status: 200,
+    audit: ['install.simulated'],
+    events: ['pass.installed'],
+    prepare: async (send) => {
+      const id = await makePass(send)
+      return { path: '/v1/test/passes/simulate_install', body: { pass_id: id, platform: 'apple' }, id }
+    },
+    effect: `${PASS} AND platforms = '{apple}' AND status = 'installed'`,
+    once: 1,
+  },
+  {
+    operation: 'simulateUninstall',
+    status: 200,
+    audit: ['uninstall.simulated'],
+    events: ['pass.uninstalled'],
+    prepare: async (send) => {
+      const id = await makePass(send)
+      const body = { pass_id: id, platform: 'apple' }
+      await send('/v1/test/passes/simulate_install', { body })
+      return { path: '/v1/test/passes/simulate_uninstall', body, id }
+    },
+    effect: `${PASS} AND platforms = '{}' AND status = 'installed'`,
+    once: 1,
+  },
+  {
     operation: 'createWebhookEndpoint',
     status: 201,
     audit: ['webhook_endpoint.created'],

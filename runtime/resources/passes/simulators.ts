@@ -1,0 +1,27 @@
+/** What phones would do, in the sandbox. */
+import type { TestPassesHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
+import { validationFailed } from '../../api/errors.ts'
+import { storing } from '../../api/prepared.ts'
+import type { Context } from '../../contract.ts'
+import { markInstalled, markUninstalled } from './installs.ts'
+import { answersWithPasses } from './links.ts'
+import { showPass } from './view.ts'
+
+interface Simulation {
+  readonly body: components['schemas']['InstallSimulation']
+}
+
+const simulating = (mark: typeof markInstalled) =>
+  storing(answersWithPasses, async (context: Context, { body }: Simulation) => {
+    const { caller, db, events, links, request } = context
+    const scope = { db, events, space: caller.space, baseUrl: links.baseUrl, now: request.now }
+    const marked = await mark(scope, body.pass_id, body.platform)
+    if (!marked) throw validationFailed([{ field: 'pass_id', issue: 'names no pass' }])
+    return { status: 200 as const, body: showPass(marked.pass, links.baseUrl, request.now) }
+  })
+
+export const passSimulators = {
+  simulateInstall: simulating(markInstalled),
+  simulateUninstall: simulating(markUninstalled),
+} satisfies Pick<TestPassesHandlers<Context>, 'simulateInstall' | 'simulateUninstall'>
