@@ -5,6 +5,7 @@ import { readCreated, readPage, showList } from '../../api/list-query.ts'
 import { mergePatch } from '../../api/merge-patch.ts'
 import type { Context } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import {
@@ -18,6 +19,7 @@ import {
   updateTemplate,
 } from './queries.ts'
 import { checkTemplate } from './rules.ts'
+import { tellWalletsOfTemplate } from './wallet-queue.ts'
 
 type PassTemplate = components['schemas']['PassTemplate']
 
@@ -71,6 +73,8 @@ export const passTemplatesHandlers = {
     const changed: TemplateRow = { ...row, ...patchContent(row, body), updated: now }
     requireGood(checkTemplate(changed))
     await updateTemplate(db, caller.space, changed)
+    enqueue(tellWalletsOfTemplate(db, caller.space, row.id, context.request.machineNow))
+    events.deliverSoon()
     const shown = showTemplate(changed)
     const before = { pass_template: showTemplate(row) }
     emit(events, { type: 'pass_template.updated', data: { pass_template: shown }, before })

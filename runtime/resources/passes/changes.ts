@@ -11,6 +11,7 @@ import { readExpiry } from './expiry.ts'
 import { lockPasses, type PassRow, updatePasses } from './queries.ts'
 import { isLive, statusAt } from './status.ts'
 import { showPass } from './view.ts'
+import { tellWallets } from './wallet-queue.ts'
 
 /** What to do with one pass. `change` gives it as it shall be, and throws an `ApiError` when it may not be so. */
 export interface PassRequest {
@@ -33,11 +34,14 @@ export async function changePasses(
   const ids = new Set(requests.flatMap((request) => (request instanceof ApiError ? [] : [request.id])))
   const passes = await lockPasses(db, caller.space, [...ids])
   const changed = new Map<string, PassRow>()
+  const news = new Map<string, PassRow>()
   const outcomes: (PassRow | ApiError)[] = []
   for (const request of requests) {
     const outcome = request instanceof ApiError ? request : attempt(request, passes.get(request.id))
     if (!(outcome instanceof ApiError)) {
-      tell(context, request as PassRequest, passes.get(outcome.id)!, outcome)
+      const before = passes.get(outcome.id)!
+      tell(context, request as PassRequest, before, outcome)
+      if (isNewsToWallets(request as PassRequest, before, outcome)) news.set(outcome.id, outcome)
       passes.set(outcome.id, outcome)
       changed.set(outcome.id, outcome)
     }
@@ -45,7 +49,14 @@ export async function changePasses(
     if (outcomes.length % PAUSE_AFTER === 0) await letOthersIn()
   }
   if (changed.size > 0) enqueue(updatePasses(db, caller.space, [...changed.values()]))
+  if (tellWallets(db, caller.space, [...news.values()], context.request.machineNow))
+    context.events.deliverSoon()
   return outcomes
+}
+
+/** What is archived looks the same, unless that notes its end. */
+function isNewsToWallets({ type }: PassRequest, before: PassRow, after: PassRow): boolean {
+  return type !== 'pass.archived' || after.status !== before.status
 }
 
 function tell(context: Context, { type }: PassRequest, before: PassRow, after: PassRow): void {

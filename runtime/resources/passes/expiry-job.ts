@@ -18,6 +18,7 @@ import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { findOverduePasses, lockPasses, updatePasses } from './queries.ts'
 import { statusAt } from './status.ts'
 import { showPass } from './view.ts'
+import { tellWallets } from './wallet-queue.ts'
 
 export interface ExpiryParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
@@ -51,7 +52,7 @@ export async function expirePasses(parts: ExpiryParts): Promise<void> {
 
 /** Gives whether deliveries may be due. */
 async function expireOf(
-  { database, baseUrls }: ExpiryParts,
+  { database, clock, baseUrls }: ExpiryParts,
   environment: Environment,
   space: string,
   ids: readonly string[],
@@ -70,6 +71,7 @@ async function expireOf(
     if (expired.length === 0) return false
     const events = collectEvents({ tenantId: space, pin, now })
     enqueue(updatePasses(db, space, expired))
+    const told = tellWallets(db, space, expired, clock.machine())
     for (const pass of expired) {
       emit(events, { type: 'pass.expired', data: { pass: showPass(pass, baseUrls[environment], now) } })
     }
@@ -77,7 +79,7 @@ async function expireOf(
     for (const { id } of expired) {
       enqueue(appendAudit(db, space, systemEntry(environment, 'pass.expired', id, now)))
     }
-    return due
+    return (await due) || told
   })
 }
 
