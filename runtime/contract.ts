@@ -86,6 +86,7 @@ export interface Links {
   /** Origin of this environment's API, without a slash at the end. */
   readonly baseUrl: string
   readonly wallet: Wallet
+  readonly passTokens: PassTokens
 }
 
 /** Events of the caller's tenant, as its request sees and makes them. */
@@ -155,6 +156,26 @@ export interface Wallet {
     tenantId: string,
     pass: { readonly id: string; readonly templateId: string; readonly kind: string },
   ): Promise<string>
+}
+
+/** Where a pass is. */
+export interface PassPlace {
+  readonly space: string
+  readonly passId: string
+}
+
+/** `page`: its page and files; `apple`: Apple's `authenticationToken`, which devices send back. */
+export type TokenUse = 'page' | 'apple'
+
+export interface PassTokens {
+  /** 60 characters, base64url; up to 66 where the sandbox has been wiped. The same for the same pass, always. */
+  write(use: TokenUse, place: PassPlace): string
+  /** Undefined for what this deployment has not written for that use. */
+  read(use: TokenUse, token: string): PassPlace | undefined
+  /** What a scanner reads: 39 letters and digits, upper case. */
+  scanCode(place: PassPlace): string
+  /** The pass of that code, if it is the space's; in either case of letters. */
+  readScanCode(space: string, code: string): string | undefined
 }
 
 export interface Cursors {

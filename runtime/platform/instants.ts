@@ -59,3 +59,8 @@ export function writeInstant(ms: number): string {
   const tens = Math.floor(fraction / 10)
   return `${writtenDate}${PAIRS[Math.floor(minutes / 60)]}:${PAIRS[minutes % 60]}:${PAIRS[seconds % 60]}.${PAIRS[tens]}${fraction - tens * 10}Z`
 }
+
+/** The second that an instant lies in; both in milliseconds. */
+export function floorToSecond(ms: number): number {
+  return Math.floor(ms / 1000) * 1000
+}

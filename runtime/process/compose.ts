@@ -49,6 +49,7 @@ import { startWipeJob } from '../resources/account/wipe-job.ts'
 import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
 import { createWallet, openGoogleSigner } from '../wallet/google.ts'
+import { openPassTokens } from '../wallet/pass-tokens.ts'
 import { startCleanupJob } from './cleanup-job.ts'
 import { handlers } from './handlers.ts'
 import { openPorts } from './ports.ts'
@@ -173,7 +174,7 @@ function startWork(parts: Foundation): Delivery {
   const jobs = [
     delivery,
     startCleanupJob(database, clock, log),
-    startExpiryJob(parts, log),
+    startExpiryJob({ ...parts, passTokens: openPassTokens(database.pepper) }, log),
     startRetentionJob({ control: database.control, clock, log, days: settings.eventDays }),
     startWipeJob({ database, clock }, log),
   ]
@@ -210,6 +211,7 @@ export function createApis(parts: ApiParts): Apis {
   const presence = createPresence()
   const keyring = createKeyring(control, pepper)
   const wallet = createWallet(openGoogleSigner(settings), clock, presence)
+  const passTokens = openPassTokens(pepper)
   const seals = createSeals(pepper)
   const shared = {
     clock,
@@ -232,7 +234,7 @@ export function createApis(parts: ApiParts): Apis {
       environment,
       database: pool,
       account: createAccountChanges(control, pepper, environment, clock),
-      links: { baseUrl: baseUrls[environment], wallet },
+      links: { baseUrl: baseUrls[environment], wallet, passTokens: passTokens[environment] },
       destinations: { check: (url) => outbound[environment].check(url) },
       endpointSecrets: createEndpointSecrets(seals, environment),
       streams: createEventStreams({ database: pool, environment, wakeUps: parts.wakeUps, isLeaving }),

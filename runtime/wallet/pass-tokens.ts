@@ -4,30 +4,13 @@
  * they say themselves whose pass it is, and nobody else can make one.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { PassPlace, PassTokens } from '../contract.ts'
 import { readSpace, spaceOf } from '../platform/database/space.ts'
 import type { Environment } from '../platform/environment.ts'
 import { bodyOf, bytesOf, idOf, isId } from '../platform/ids.ts'
 import { deriveSecret } from '../platform/secrets.ts'
 
-/** Where a pass is. */
-export interface PassPlace {
-  readonly space: string
-  readonly passId: string
-}
-
-/** `page`: its page and files; `apple`: Apple's `authenticationToken`, which devices send back. */
-export type TokenUse = 'page' | 'apple'
-
-export interface PassTokens {
-  /** 60 characters, base64url; up to 66 where the sandbox has been wiped. The same for the same pass, always. */
-  write(use: TokenUse, place: PassPlace): string
-  /** Undefined for what this deployment has not written for that use. */
-  read(use: TokenUse, token: string): PassPlace | undefined
-  /** What a scanner reads: 39 letters and digits, upper case. */
-  scanCode(place: PassPlace): string
-  /** The pass of that code, if it is the space's; in either case of letters. */
-  readScanCode(space: string, code: string): string | undefined
-}
+export type { PassPlace, PassTokens } from '../contract.ts'
 
 const ID_BYTES = 16
 const MAC_BYTES = 12
@@ -68,6 +51,10 @@ export function createPassTokens(pepper: string, environment: Environment): Pass
       return given.length === wanted.length && timingSafeEqual(given, wanted) ? passId : undefined
     },
   }
+}
+
+export function openPassTokens(pepper: string): Readonly<Record<Environment, PassTokens>> {
+  return { sandbox: createPassTokens(pepper, 'sandbox'), live: createPassTokens(pepper, 'live') }
 }
 
 /** A byte of format, tenant and pass, and how often the sandbox was wiped, where it was. */

@@ -14,6 +14,7 @@ import { createAccountChanges } from '../../runtime/resources/account/changes.ts
 import { createWiper, startWipeJob } from '../../runtime/resources/account/wipe-job.ts'
 import { emptySpace, WIPED_TABLES, wipeSpace } from '../../runtime/resources/account/wipe-queries.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
+import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { planAll } from '../support/planning.ts'
 import { endPrograms, startService, until } from '../support/programs.ts'
@@ -260,7 +261,9 @@ describe('from the commit on', () => {
     service.clock.now = START + 120_000
     const { database, clock } = service
     const wakeUpChannel = { publish: () => {} }
-    await expirePasses({ database, clock, baseUrls: { ...service.urls, console: '' }, wakeUpChannel })
+    const passTokens = openPassTokens(database.pepper)
+    const baseUrls = { ...service.urls, console: '' }
+    await expirePasses({ database, clock, baseUrls, passTokens, wakeUpChannel })
     const { rows } = await database.control.query(
       { text: `SELECT 1 FROM sandbox.audit_log WHERE tenant_id = $1 AND action = 'pass.expired'` },
       [tenantId],

@@ -2,19 +2,23 @@
  * The three operations of the bench as one writes them by hand: the service's own statements and the same bodies, but no
  * keys, limits, versions or validation. Peers differ in the web framework and the driver that carry them.
  */
-import { randomBytes } from 'node:crypto'
 import { claimKey } from '../../runtime/api/idempotency-queries.ts'
 import { appendEntryAndAnswer } from '../../runtime/api/outcomes.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { shareTemplates } from '../../runtime/resources/pass-templates/queries.ts'
 import { insertPasses, listPasses, type PassRow, readPass } from '../../runtime/resources/passes/queries.ts'
-import { showPass } from '../../runtime/resources/passes/view.ts'
+import { type Showing, showPass } from '../../runtime/resources/passes/view.ts'
+import { createPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 
 const tenantId = process.env.TENANT_ID ?? ''
 
 /** Where the peer listens, known once it does. */
 export const origin = (): string => process.env.PEER_ORIGIN ?? ''
+
+const passTokens = createPassTokens('pepper', 'sandbox')
+
+const showing = (now: number): Showing => ({ baseUrl: origin(), passTokens, space: tenantId, now })
 
 export interface PassOrder {
   readonly template_id: string
@@ -24,14 +28,14 @@ export interface PassOrder {
 
 export async function getPass(db: Database, id: string): Promise<unknown> {
   const row = await readPass(db, tenantId, id)
-  return row && showPass(row, origin(), Date.now())
+  return row && showPass(row, showing(Date.now()))
 }
 
 export async function getPasses(db: Database, limit: number): Promise<unknown> {
   const page = { limit, order: 'desc', backward: false } as const
   const now = Date.now()
   const { rows, hasMore } = await listPasses(db, tenantId, { includeArchived: false, created: {} }, page, now)
-  return { data: rows.map((row) => showPass(row, origin(), now)), has_more: hasMore, next_cursor: null }
+  return { data: rows.map((row) => showPass(row, showing(now))), has_more: hasMore, next_cursor: null }
 }
 
 /** Belongs into a transaction. */
@@ -40,15 +44,16 @@ export async function postPass(db: Database, order: PassOrder, key: string): Pro
   await claimKey(db, 'sandbox', tenantId, key)
   const template = (await shareTemplates(db, tenantId, [order.template_id])).get(order.template_id)
   if (!template) throw new Error('no such template')
+  const id = newId('pass', now)
   const row: PassRow = {
-    id: newId('pass', now),
+    id,
     template_id: template.id,
     status: 'issued',
     holder_email: order.holder.email,
     holder_name: order.holder.name,
     fields: order.fields,
     platforms: [],
-    page_token: randomBytes(18).toString('base64url'),
+    page_token: passTokens.write('page', { space: tenantId, passId: id }),
     google_url: null,
     google_link: '0 unsigned 0 unsigned',
     metadata: {},
@@ -60,9 +65,13 @@ export async function postPass(db: Database, order: PassOrder, key: string): Pro
     updated: now,
     template_fields: template.fields,
     template_kind: template.kind,
+    changed: now,
+    seen_revision: template.revision,
+    template_changed: template.changed,
+    template_revision: template.revision,
   }
   await insertPasses(db, tenantId, [row])
-  const body = showPass(row, origin(), now)
+  const body = showPass(row, showing(now))
   const entry = {
     id: newId('aud', now),
     environment: 'sandbox',

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyAudit } from '../../runtime/admin/audit.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
+import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
@@ -17,6 +18,7 @@ const expire = () =>
     database: service.database,
     clock: service.clock,
     baseUrls: { ...service.urls, console: '' },
+    passTokens: openPassTokens(service.database.pepper),
     wakeUpChannel: { publish: () => {} },
   })
 

@@ -19,6 +19,7 @@ import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
 import { createAccountChanges } from '../../runtime/resources/account/changes.ts'
 import { createEndpointSecrets } from '../../runtime/resources/webhook-endpoints/secrets.ts'
+import { createPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 
 const VERSION = { name: '2026-05-19', status: 'current' } as const
 
@@ -110,7 +111,11 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
     limiter: createLimiter(),
     admission: createAdmission(createPresence()),
-    links: { baseUrl: 'http://api', wallet: { signGoogleLink: async () => '' } },
+    links: {
+      baseUrl: 'http://api',
+      wallet: { signGoogleLink: async () => '' },
+      passTokens: createPassTokens('pepper', environment),
+    },
     destinations: { check: async () => undefined },
     endpointSecrets: createEndpointSecrets(createSeals('pepper'), environment),
     streams: { open: NO_STREAM },

@@ -16,11 +16,14 @@ import { createClock } from '../../runtime/platform/clock/clock.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { readRevision } from '../../runtime/platform/database/revision.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
+import { createTenantNames } from '../../runtime/platform/keys/tenant-names.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
 import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { createWiper } from '../../runtime/resources/account/wipe-job.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
+import { readChanged, readPassState } from '../../runtime/resources/passes/state.ts'
+import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { makeTemplate, TEMPLATE } from '../api/fixtures.ts'
 import { makeEndpoint, POSTS, type Post } from '../faults/posts.ts'
 import { until } from '../support/programs.ts'
@@ -98,6 +101,7 @@ export async function tour(
   const expires_at = new Date(service.clock.now + 60_000).toISOString()
   await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
   await changeInWallet(send, space, service.database[environment])
+  await showHolders({ service, recorder }, environment, send, space)
   if (environment === 'sandbox') await watchEvents({ service, recorder }, secret)
   await comeBackLater(service, send, space, service.database[environment])
   recorder.actFor(undefined)
@@ -149,6 +153,25 @@ async function changeInWallet(send: Send, space: string, db: Database): Promise<
   ).toBe(200)
 }
 
+/** What is shown of a pass without a key. */
+async function showHolders(
+  { service, recorder }: Walker,
+  environment: Environment,
+  send: Send,
+  space: string,
+): Promise<void> {
+  const place = { space, passId: (await send('/v1/passes?limit=1')).body.data[0].id }
+  const { clock, database, urls } = service
+  const sources = {
+    baseUrl: urls[environment],
+    passTokens: openPassTokens(database.pepper)[environment],
+    tenantNames: createTenantNames(recorder.database.control),
+  }
+  const db = recorder.database[environment]
+  const state = await readPassState(db, place, sources, clock.now)
+  expect(await readChanged(db, place, clock.now)).toBe(state?.changed)
+}
+
 /** Opens a stream and closes it when it has looked for events. */
 async function watchEvents({ service, recorder }: Walker, secret: string): Promise<void> {
   const closing = new AbortController()
@@ -185,6 +208,7 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
     database,
     clock,
     baseUrls: { ...service.urls, console: '' },
+    passTokens: openPassTokens(database.pepper),
     wakeUpChannel: { publish: () => {} },
   })
   clock.now -= 3_600_000

@@ -7,7 +7,7 @@ import type { Context } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
-import { writeInstant } from '../../platform/instants.ts'
+import { floorToSecond, writeInstant } from '../../platform/instants.ts'
 import {
   type Brand,
   insertTemplate,
@@ -41,6 +41,8 @@ export const passTemplatesHandlers = {
       metadata,
       created: now,
       updated: now,
+      changed: floorToSecond(now),
+      revision: 0,
     }
     await insertTemplate(db, caller.space, row)
     const shown = showTemplate(row)
@@ -70,7 +72,13 @@ export const passTemplatesHandlers = {
     const { now } = context.request
     const row = await lockTemplate(db, caller.space, path.template_id)
     if (!row) throw notFound()
-    const changed: TemplateRow = { ...row, ...patchContent(row, body), updated: now }
+    const changed: TemplateRow = {
+      ...row,
+      ...patchContent(row, body),
+      updated: now,
+      changed: Math.max(floorToSecond(now), row.changed + 1000),
+      revision: row.revision + 1,
+    }
     requireGood(checkTemplate(changed))
     await updateTemplate(db, caller.space, changed)
     enqueue(tellWalletsOfTemplate(db, caller.space, row.id, context.request.machineNow))

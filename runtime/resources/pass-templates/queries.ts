@@ -54,15 +54,22 @@ export interface TemplateRow extends TemplateContent {
   readonly status: TemplateStatus
   readonly created: number
   readonly updated: number
+  /** When what passes show of it changed last, whole seconds; and how often it did. */
+  readonly changed: number
+  readonly revision: number
 }
 
-const COLUMNS =
-  'id, name, kind, status, brand, fields, barcode, relevant_locations, metadata, created, updated'
+const STORED =
+  'id, name, kind, status, brand, fields, barcode, relevant_locations, metadata, created, updated, changed, revision'
+
+const CHANGED = "coalesce(changed, date_trunc('second', updated)) AS changed"
+
+const COLUMNS = STORED.replace('changed', CHANGED)
 
 const INSERT: Statement = {
   name: 'pass_templates_insert',
-  text: `INSERT INTO pass_templates (tenant_id, ${COLUMNS})
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+  text: `INSERT INTO pass_templates (tenant_id, ${STORED})
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 }
 
 export function insertTemplate(db: Database, tenantId: string, row: TemplateRow): Promise<unknown> {
@@ -75,6 +82,8 @@ export function insertTemplate(db: Database, tenantId: string, row: TemplateRow)
     ...contentValues(row),
     toTimestamp(row.created),
     toTimestamp(row.updated),
+    toTimestamp(row.changed),
+    row.revision,
   ])
 }
 
@@ -119,6 +128,8 @@ export interface LockedTemplate {
   readonly kind: TemplateKind
   readonly status: TemplateStatus
   readonly fields: readonly TemplateField[]
+  readonly changed: number
+  readonly revision: number
 }
 
 // Identifiers in JSON, here and in passes.ts: of an array PostgreSQL counts the elements, finds a plan for so few better than
@@ -143,7 +154,7 @@ export async function readKinds(
 const share = (wait: '' | ' SKIP LOCKED') => `SELECT t.*
            FROM (SELECT id FROM json_array_elements_text($2) AS id ORDER BY id) AS wanted
           CROSS JOIN LATERAL (
-            SELECT id, kind, status, fields FROM pass_templates t
+            SELECT id, kind, status, fields, ${CHANGED}, revision FROM pass_templates t
              WHERE t.tenant_id = $1 AND t.id = wanted.id FOR SHARE${wait}
           ) AS t`
 
@@ -181,7 +192,7 @@ export function shareFreeTemplates(
 const UPDATE: Statement = {
   name: 'pass_templates_update',
   text: `UPDATE pass_templates SET name = $3, status = $4, brand = $5, fields = $6, barcode = $7,
-                relevant_locations = $8, metadata = $9, updated = $10
+                relevant_locations = $8, metadata = $9, updated = $10, changed = $11, revision = $12
          WHERE tenant_id = $1 AND id = $2`,
 }
 
@@ -193,6 +204,8 @@ export function updateTemplate(db: Database, tenantId: string, row: TemplateRow)
     row.status,
     ...contentValues(row),
     toTimestamp(row.updated),
+    toTimestamp(row.changed),
+    row.revision,
   ])
 }
 

@@ -7,10 +7,11 @@ import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
 import { unknownKeys, type Values } from '../pass-templates/fields.ts'
+import { changeAtExpiry, changeNow } from './changed.ts'
 import { readExpiry } from './expiry.ts'
 import { lockPasses, type PassRow, updatePasses } from './queries.ts'
 import { isLive, statusAt } from './status.ts'
-import { showPass } from './view.ts'
+import { showingOf, showPass } from './view.ts'
 import { tellWallets } from './wallet-queue.ts'
 
 /** What to do with one pass. `change` gives it as it shall be, and throws an `ApiError` when it may not be so. */
@@ -60,7 +61,7 @@ function isNewsToWallets({ type }: PassRequest, before: PassRow, after: PassRow)
 }
 
 function tell(context: Context, { type }: PassRequest, before: PassRow, after: PassRow): void {
-  const show = (pass: PassRow) => ({ pass: showPass(pass, context.links.baseUrl, context.request.now) })
+  const show = (pass: PassRow) => ({ pass: showPass(pass, showingOf(context)) })
   // Archived before anybody had noted that its time was over.
   if (after.status === 'expired' && before.status !== 'expired') {
     emit(context.events, { type: 'pass.expired', data: show({ ...before, status: 'expired' }) })
@@ -88,7 +89,7 @@ function requireLive(pass: PassRow, now: number, verb: string): void {
 
 export function revoke(pass: PassRow, now: number): PassRow {
   requireLive(pass, now, 'revoked')
-  return { ...pass, status: 'revoked', revoked_at: now, updated: now }
+  return { ...pass, ...changeNow(pass, now), status: 'revoked', revoked_at: now, updated: now }
 }
 
 export function archive(pass: PassRow, now: number): PassRow {
@@ -96,7 +97,7 @@ export function archive(pass: PassRow, now: number): PassRow {
   if (pass.archived_at !== null) throw invalidState('The pass is archived already.')
   if (isLive(status))
     throw invalidState(`Only redeemed, revoked and expired passes can be archived; this one is ${status}.`)
-  return { ...pass, status, archived_at: now, updated: now }
+  return { ...pass, ...changeAtExpiry(pass, now), status, archived_at: now, updated: now }
 }
 
 /** Applies a merge patch (RFC 7396). */
@@ -113,6 +114,7 @@ export function patch(pass: PassRow, given: components['schemas']['PassUpdate'],
   if (faults.length > 0) throw validationFailed(faults)
   return {
     ...pass,
+    ...changeNow(pass, now),
     ...patchHolder(pass, given.holder),
     fields,
     metadata,

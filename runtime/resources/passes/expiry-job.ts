@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino'
 import { readPin } from '../../admin/pins.ts'
+import type { PassTokens } from '../../contract.ts'
 import { collectEvents } from '../../events/emission.ts'
 import { emit } from '../../events/emit.ts'
 import type { WakeUpChannel } from '../../events/wake-up-channel.ts'
@@ -15,6 +16,7 @@ import type { Pool } from '../../platform/database/pool/pool.ts'
 import { readSpace } from '../../platform/database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { changeAtExpiry } from './changed.ts'
 import { findOverduePasses, lockPasses, updatePasses } from './queries.ts'
 import { statusAt } from './status.ts'
 import { showPass } from './view.ts'
@@ -24,6 +26,7 @@ export interface ExpiryParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
   readonly clock: Clock
   readonly baseUrls: BaseUrls
+  readonly passTokens: Readonly<Record<Environment, PassTokens>>
   readonly wakeUpChannel: WakeUpChannel
 }
 
@@ -52,7 +55,7 @@ export async function expirePasses(parts: ExpiryParts): Promise<void> {
 
 /** Gives whether deliveries may be due. */
 async function expireOf(
-  { database, clock, baseUrls }: ExpiryParts,
+  { database, clock, baseUrls, passTokens }: ExpiryParts,
   environment: Environment,
   space: string,
   ids: readonly string[],
@@ -65,15 +68,23 @@ async function expireOf(
     const expired = [...passes.values()].flatMap((pass) =>
       // Another node, or whoever archived it, may have been quicker.
       pass.status !== 'expired' && statusAt(pass, now) === 'expired'
-        ? [{ ...pass, status: 'expired' as const, updated: Math.max(pass.updated, pass.expires_at!) }]
+        ? [
+            {
+              ...pass,
+              ...changeAtExpiry(pass, now),
+              status: 'expired' as const,
+              updated: Math.max(pass.updated, pass.expires_at!),
+            },
+          ]
         : [],
     )
     if (expired.length === 0) return false
     const events = collectEvents({ tenantId: space, pin, now })
+    const showing = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], space, now }
     enqueue(updatePasses(db, space, expired))
     const told = tellWallets(db, space, expired, clock.machine())
     for (const pass of expired) {
-      emit(events, { type: 'pass.expired', data: { pass: showPass(pass, baseUrls[environment], now) } })
+      emit(events, { type: 'pass.expired', data: { pass: showPass(pass, showing) } })
     }
     const due = events.write(db)
     for (const { id } of expired) {

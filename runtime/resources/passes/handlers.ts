@@ -9,7 +9,7 @@ import { archive, changePasses, type PassRequest, patch, revoke } from './change
 import { issuePasses, type PassOrder, shareAhead } from './issuing.ts'
 import { answersWithPasses, signIds } from './links.ts'
 import { countPasses, listPasses, type PassFilter, type PassRow, readPass } from './queries.ts'
-import { showPass } from './view.ts'
+import { showingOf, showPass } from './view.ts'
 
 type Schemas = components['schemas']
 
@@ -34,10 +34,12 @@ export const passesHandlers = {
     ),
   ),
 
-  async listPasses({ caller, request: { now }, db, cursors, links }, { query }) {
+  async listPasses(context, { query }) {
+    const { caller, request, db, cursors } = context
     const page = readPage(query, cursors)
-    const records = await listPasses(db, caller.space, readFilter(query), page, now)
-    return { status: 200, body: showList(records, page, cursors, (row) => showPass(row, links.baseUrl, now)) }
+    const records = await listPasses(db, caller.space, readFilter(query), page, request.now)
+    const showing = showingOf(context)
+    return { status: 200, body: showList(records, page, cursors, (row) => showPass(row, showing)) }
   },
 
   async countPasses({ caller, request, db }, { query }) {
@@ -45,10 +47,10 @@ export const passesHandlers = {
     return { status: 200, body: { object: 'count', count } }
   },
 
-  async getPass({ caller, request, db, links }, { path }) {
-    const row = await readPass(db, caller.space, path.pass_id)
+  async getPass(context, { path }) {
+    const row = await readPass(context.db, context.caller.space, path.pass_id)
     if (!row) throw notFound()
-    return { status: 200, body: showPass(row, links.baseUrl, request.now) }
+    return { status: 200, body: showPass(row, showingOf(context)) }
   },
 
   async updatePass(context, { path, body }) {
@@ -121,7 +123,7 @@ async function changeOne(
 function show(context: Context, outcome: PassRow | ApiError | undefined): Schemas['Pass'] {
   if (outcome === undefined) throw new Error('a pass has no outcome')
   if (outcome instanceof ApiError) throw outcome
-  return showPass(outcome, context.links.baseUrl, context.request.now)
+  return showPass(outcome, showingOf(context))
 }
 
 /** An item that its own version's validator refused. */
@@ -136,7 +138,7 @@ function showBatch(
   const results = outcomes.map((outcome, index): Schemas['PassBatchResult'] =>
     outcome instanceof ApiError
       ? { index, status: 'failed', error: describeItemError(outcome, context.request.id) }
-      : { index, status: 'succeeded', pass: showPass(outcome, context.links.baseUrl, context.request.now) },
+      : { index, status: 'succeeded', pass: showPass(outcome, showingOf(context)) },
   )
   return { status: 200, body: { object: 'batch', results } }
 }

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import type { components } from '../../../generated/canonical/types.ts'
 import { ApiError, invalidState, validationFailed } from '../../api/errors.ts'
 import type { Context } from '../../contract.ts'
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
+import { floorToSecond } from '../../platform/instants.ts'
 import { unknownKeys } from '../pass-templates/fields.ts'
 import {
   type LockedTemplate,
@@ -17,7 +17,7 @@ import { type SignedId, signId } from './links.ts'
 import { insertPasses, type PassRow } from './queries.ts'
 import { isOnTrial, TRIAL_PASSES, trialIsOver } from './trial.ts'
 import { addTrialUsage, lockTrialUsage } from './trial-queries.ts'
-import { showPass } from './view.ts'
+import { showingOf, showPass } from './view.ts'
 
 export type PassOrder = components['schemas']['PassCreate']
 
@@ -59,7 +59,7 @@ export async function issuePasses(
   signed: readonly (SignedId | undefined)[],
   ahead: Promise<LockedTemplates>,
 ): Promise<(PassRow | ApiError)[]> {
-  const { caller, db, events, links } = context
+  const { caller, db, events } = context
   const { now } = context.request
   const trial = isOnTrial(caller)
   if (trial && trialIsOver(caller.tenant.created, now)) {
@@ -84,8 +84,9 @@ export async function issuePasses(
   )
   const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
   if (rows.length > 0) enqueue(insertPasses(db, caller.space, rows))
+  const showing = showingOf(context)
   for (const [index, row] of rows.entries()) {
-    emit(events, { type: 'pass.created', data: { pass: showPass(row, links.baseUrl, now) } })
+    emit(events, { type: 'pass.created', data: { pass: showPass(row, showing) } })
     if ((index + 1) % PAUSE_AFTER === 0) await letOthersIn()
   }
   if (trial && rows.length > 0) enqueue(addTrialUsage(db, caller.space, rows.length))
@@ -124,7 +125,7 @@ async function makePass(
     holder_name: order.holder?.name ?? null,
     fields: order.fields ?? {},
     platforms: [],
-    page_token: randomBytes(18).toString('base64url'),
+    page_token: context.links.passTokens.write('page', { space: context.caller.space, passId: id }),
     google_url: null,
     google_link: link,
     metadata: order.metadata ?? {},
@@ -136,6 +137,10 @@ async function makePass(
     updated: context.request.now,
     template_fields: template.fields,
     template_kind: template.kind,
+    changed: floorToSecond(context.request.now),
+    seen_revision: template.revision,
+    template_changed: template.changed,
+    template_revision: template.revision,
   }
 }
 

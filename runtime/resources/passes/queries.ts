@@ -14,7 +14,8 @@ import { inSteps } from '../../platform/database/steps.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 import type { TemplateField, Values } from '../pass-templates/fields.ts'
 import type { TemplateKind } from '../pass-templates/queries.ts'
-import { LIVE_STATUSES, PASS_STATUSES, type PassStatus } from './status.ts'
+import type { ChangeFacts } from './changed.ts'
+import { LIVE_STATUSES, PASS_STATUSES } from './status.ts'
 
 /** What a pass's link for Google Wallet is made of. */
 export interface PassLink {
@@ -27,9 +28,8 @@ export interface PassLink {
   readonly google_link: string | null
 }
 
-/** A pass as stored, with the fields and kind of its template. Times in milliseconds since the epoch. */
-export interface PassRow extends PassLink {
-  readonly status: PassStatus
+/** A pass as stored, with the fields, kind and changes of its template. Times in milliseconds since the epoch. */
+export interface PassRow extends PassLink, ChangeFacts {
   readonly holder_email: string | null
   readonly holder_name: string | null
   /** The pass's own values. */
@@ -37,7 +37,6 @@ export interface PassRow extends PassLink {
   readonly platforms: readonly ('apple' | 'google')[]
   readonly page_token: string
   readonly metadata: Readonly<Record<string, string>>
-  readonly expires_at: number | null
   readonly installed_at: number | null
   readonly revoked_at: number | null
   readonly archived_at: number | null
@@ -48,11 +47,15 @@ export interface PassRow extends PassLink {
 
 const COLUMNS = `p.id, p.template_id, p.status, p.holder_email, p.holder_name, p.fields, p.platforms, p.page_token,
        p.google_url, p.google_link, p.metadata, p.expires_at, p.installed_at, p.revoked_at, p.archived_at, p.created,
-       p.updated, t.fields AS template_fields, t.kind AS template_kind`
+       p.updated, coalesce(p.changed, date_trunc('second', p.updated)) AS changed, p.seen_revision,
+       t.fields AS template_fields, t.kind AS template_kind, t.changed AS template_changed, t.revision AS template_revision`
 
 /** One row each, found by its key whatever the planner takes the tenant for. */
-const TEMPLATE = `CROSS JOIN LATERAL (
-  SELECT t.fields, t.kind FROM pass_templates t WHERE t.tenant_id = $1 AND t.id = p.template_id OFFSET 0) AS t`
+const templateOf = (lock: '' | ' FOR SHARE') => `CROSS JOIN LATERAL (
+  SELECT t.fields, t.kind, coalesce(t.changed, date_trunc('second', t.updated)) AS changed, t.revision
+    FROM pass_templates t WHERE t.tenant_id = $1 AND t.id = p.template_id OFFSET 0${lock}) AS t`
+
+const TEMPLATE = templateOf('')
 
 const READ: Statement = {
   name: 'passes_read',
@@ -85,10 +88,10 @@ const LOCK: Statement = {
               SELECT * FROM passes p WHERE p.tenant_id = $1 AND p.id = wanted.id FOR UPDATE
             ) AS p
          )
-         SELECT ${COLUMNS} FROM held p ${TEMPLATE}`,
+         SELECT ${COLUMNS} FROM held p ${templateOf(' FOR SHARE')}`,
 }
 
-/** The passes by their ids, as nobody else can change them before the end of the transaction. */
+/** The passes by their ids, as nobody else can change them or their templates before the end of the transaction. */
 export async function lockPasses(
   db: Database,
   tenantId: string,
@@ -126,13 +129,14 @@ export async function findOverduePasses(
 const GIVEN = `json_to_recordset($2) AS n (id text, template_id text, status text, holder_email text,
               holder_name text, fields json, page_token text, google_link text, metadata json,
               expires_at timestamptz, revoked_at timestamptz, archived_at timestamptz, created timestamptz,
-              updated timestamptz)`
+              updated timestamptz, changed timestamptz, seen_revision integer)`
 
 const inserting = (tenant: string) =>
   `INSERT INTO passes (tenant_id, id, template_id, status, holder_email, holder_name, fields, page_token,
-                             google_link, metadata, expires_at, revoked_at, archived_at, created, updated)
+                             google_link, metadata, expires_at, revoked_at, archived_at, created, updated, changed, seen_revision)
          SELECT ${tenant}, n.id, n.template_id, n.status, n.holder_email, n.holder_name, n.fields, n.page_token,
-                n.google_link, n.metadata, n.expires_at, n.revoked_at, n.archived_at, n.created, n.updated
+                n.google_link, n.metadata, n.expires_at, n.revoked_at, n.archived_at, n.created, n.updated, n.changed,
+                n.seen_revision
          FROM ${GIVEN}`
 
 // What is not selected from a table of the tenant is not known to be the tenant's. The templates are locked, so they are there.
@@ -158,12 +162,13 @@ const UPDATE: Statement = {
          ON CONFLICT (tenant_id, id) DO UPDATE SET
            status = excluded.status, holder_email = excluded.holder_email, holder_name = excluded.holder_name,
            fields = excluded.fields, metadata = excluded.metadata, expires_at = excluded.expires_at,
-           revoked_at = excluded.revoked_at, archived_at = excluded.archived_at, updated = excluded.updated`,
+           revoked_at = excluded.revoked_at, archived_at = excluded.archived_at, updated = excluded.updated,
+           changed = excluded.changed, seen_revision = excluded.seen_revision`,
   steps: inSteps(
     'passes_update',
     `UPDATE passes p SET status = n.status, holder_email = n.holder_email, holder_name = n.holder_name,
             fields = n.fields, metadata = n.metadata, expires_at = n.expires_at, revoked_at = n.revoked_at,
-            archived_at = n.archived_at, updated = n.updated
+            archived_at = n.archived_at, updated = n.updated, changed = n.changed, seen_revision = n.seen_revision
        FROM ${GIVEN} WHERE p.tenant_id = $1 AND p.id = n.id`,
   ),
 }
@@ -174,7 +179,13 @@ export function updatePasses(db: Database, tenantId: string, rows: readonly Pass
 }
 
 function storedForm(row: PassRow): Record<string, unknown> {
-  const { template_fields: _, template_kind: __, ...own } = row
+  const {
+    template_fields: _,
+    template_kind: __,
+    template_changed: ___,
+    template_revision: ____,
+    ...own
+  } = row
   return {
     ...own,
     expires_at: row.expires_at === null ? null : toTimestamp(row.expires_at),
@@ -182,6 +193,7 @@ function storedForm(row: PassRow): Record<string, unknown> {
     archived_at: row.archived_at === null ? null : toTimestamp(row.archived_at),
     created: toTimestamp(row.created),
     updated: toTimestamp(row.updated),
+    changed: toTimestamp(row.changed),
   }
 }
 

@@ -1,18 +1,38 @@
 import type { components } from '../../../generated/canonical/types.ts'
+import type { Context } from '../../contract.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { shownValues } from '../pass-templates/fields.ts'
 import { showLink } from './links.ts'
 import type { PassRow } from './queries.ts'
 import { statusAt } from './status.ts'
 
-/**
- * A pass as the interface shows it.
- *
- * @param baseUrl origin of the environment's API.
- * @param now service time, by which it expires.
- */
-export function showPass(row: PassRow, baseUrl: string, now: number): components['schemas']['Pass'] {
-  const page = `${baseUrl}/p/${row.page_token}`
+/** What a pass is shown with. */
+export interface Showing extends Pick<Context['links'], 'baseUrl' | 'passTokens'> {
+  readonly space: string
+  /** Service time, by which passes expire. */
+  readonly now: number
+}
+
+export function showingOf({
+  links,
+  caller,
+  request,
+}: Pick<Context, 'links' | 'caller' | 'request'>): Showing {
+  const { baseUrl, passTokens } = links
+  return { baseUrl, passTokens, space: caller.space, now: request.now }
+}
+
+/** Of passes whose token was random: nobody can look for one, so their pages are named as all are. */
+const RANDOM_TOKEN = 24
+
+function pageToken({ id, page_token }: PassRow, { passTokens, space }: Showing): string {
+  return page_token.length === RANDOM_TOKEN ? passTokens.write('page', { space, passId: id }) : page_token
+}
+
+/** A pass as the interface shows it. */
+export function showPass(row: PassRow, showing: Showing): components['schemas']['Pass'] {
+  const { baseUrl, now } = showing
+  const page = `${baseUrl}/p/${pageToken(row, showing)}`
   return {
     id: row.id,
     object: 'pass',
