@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyAudit } from '../../runtime/admin/audit.ts'
 import { markOutsideRequest } from '../../runtime/resources/passes/installs.ts'
+import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { checkEvent } from '../support/contract.ts'
 import {
   type Answer,
@@ -135,6 +136,7 @@ describe('with a pass', () => {
             pin: '2025-06-01',
             space: tenantId,
             baseUrl: service.urls.sandbox,
+            passTokens: openPassTokens(service.database.pepper).sandbox,
             now: service.clock.now,
           },
           type,

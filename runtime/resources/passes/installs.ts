@@ -9,20 +9,15 @@ import { toTimestamp } from '../../platform/database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { lockPasses, type PassRow } from './queries.ts'
 import { statusAt } from './status.ts'
-import { showPass } from './view.ts'
+import { type Showing, showPass } from './view.ts'
 
 export type Platform = PassRow['platforms'][number]
 
 /** Where and when it happens. */
-export interface InstallScope {
+export interface InstallScope extends Showing {
   /** A transaction. */
   readonly db: Database
   readonly events: Emitter
-  readonly space: string
-  /** Origin of the environment's API. */
-  readonly baseUrl: string
-  /** Service time, milliseconds since the epoch. */
-  readonly now: number
 }
 
 /** The pass as it is now, and whether it was otherwise before. */
@@ -67,18 +62,19 @@ export function markUninstalled(
 }
 
 async function mark(
-  { db, events, space, baseUrl, now }: InstallScope,
+  scope: InstallScope,
   passId: string,
   type: 'pass.installed' | 'pass.uninstalled',
   platform: Platform,
   change: (pass: PassRow) => PassRow | undefined,
 ): Promise<Marked | undefined> {
+  const { db, events, space } = scope
   const before = (await lockPasses(db, space, [passId])).get(passId)
   if (!before) return undefined
   const pass = change(before)
   if (!pass) return { pass: before, changed: false }
   enqueue(writePlatforms(db, space, pass))
-  emit(events, { type, data: { pass: { ...showPass(pass, baseUrl, now), platform } } })
+  emit(events, { type, data: { pass: { ...showPass(pass, scope), platform } } })
   return { pass, changed: true }
 }
 

@@ -6,7 +6,7 @@ import { storing } from '../../api/prepared.ts'
 import type { Context } from '../../contract.ts'
 import { markInstalled, markUninstalled } from './installs.ts'
 import { answersWithPasses } from './links.ts'
-import { showPass } from './view.ts'
+import { showingOf, showPass } from './view.ts'
 
 interface Simulation {
   readonly body: components['schemas']['InstallSimulation']
@@ -14,11 +14,11 @@ interface Simulation {
 
 const simulating = (mark: typeof markInstalled) =>
   storing(answersWithPasses, async (context: Context, { body }: Simulation) => {
-    const { caller, db, events, links, request } = context
-    const scope = { db, events, space: caller.space, baseUrl: links.baseUrl, now: request.now }
-    const marked = await mark(scope, body.pass_id, body.platform)
+    const { db, events } = context
+    const showing = showingOf(context)
+    const marked = await mark({ ...showing, db, events }, body.pass_id, body.platform)
     if (!marked) throw validationFailed([{ field: 'pass_id', issue: 'names no pass' }])
-    return { status: 200 as const, body: showPass(marked.pass, links.baseUrl, request.now) }
+    return { status: 200 as const, body: showPass(marked.pass, showing) }
   })
 
 export const passSimulators = {
