@@ -70,6 +70,7 @@ const RUNTIME_ROOMS = [
   'doctor',
   'observability',
   'delivery',
+  'resources/scans',
   'resources/passes',
   'resources/delivery-attempts',
   'resources/webhook-endpoints',

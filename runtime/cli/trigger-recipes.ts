@@ -13,7 +13,7 @@ export type Made = Readonly<Record<string, string>>
 type Recipe = (client: Client, options: RecipeOptions) => Promise<Made>
 
 export const RECIPES = {
-  'pass_template.created': makeTemplate,
+  'pass_template.created': (client) => makeTemplate(client),
   'pass_template.updated': async (client) => {
     const made = await makeTemplate(client)
     await client.updatePassTemplate({ path: idOf(made), body: { name: 'Coffee club of the year' } })
@@ -24,7 +24,7 @@ export const RECIPES = {
     await client.archivePassTemplate({ path: idOf(made) })
     return made
   },
-  'pass.created': makePass,
+  'pass.created': (client) => makePass(client),
   'pass.updated': async (client) => {
     const made = await makePass(client)
     await client.updatePass({ path: made, body: { fields: { points: '10' } } })
@@ -35,6 +35,16 @@ export const RECIPES = {
     const made = await makeInstalledPass(client)
     await client.simulateUninstall({ body: { pass_id: made.pass_id, platform: 'apple' } })
     return made
+  },
+  'pass.scanned': async (client) => {
+    const made = await makePass(client)
+    const scan = await client.simulateScan({ body: { pass_id: made.pass_id, mode: 'verify' } })
+    return { ...made, scan_id: scan.id }
+  },
+  'pass.redeemed': async (client) => {
+    const made = await makePass(client, 'coupon')
+    const scan = await client.simulateScan({ body: { pass_id: made.pass_id, mode: 'redeem' } })
+    return { ...made, scan_id: scan.id }
   },
   'pass.revoked': makeRevokedPass,
   'pass.archived': async (client) => {
@@ -52,11 +62,13 @@ export const RECIPES = {
 /** Marks what it makes, so that it can be told from the merchant's own. */
 const METADATA = { made_by: 'svc trigger' }
 
-async function makeTemplate(client: Client): Promise<{ pass_template_id: string }> {
+type Kind = 'loyalty' | 'coupon'
+
+async function makeTemplate(client: Client, kind: Kind = 'loyalty'): Promise<{ pass_template_id: string }> {
   const template = await client.createPassTemplate({
     body: {
       name: 'Coffee club',
-      kind: 'loyalty',
+      kind,
       brand: { background_color: '#112233', foreground_color: '#ffffff' },
       fields: [{ key: 'points', label: 'Points', value: '0' }],
       metadata: METADATA,
@@ -65,8 +77,8 @@ async function makeTemplate(client: Client): Promise<{ pass_template_id: string 
   return { pass_template_id: template.id }
 }
 
-async function makePass(client: Client): Promise<{ pass_template_id: string; pass_id: string }> {
-  const made = await makeTemplate(client)
+async function makePass(client: Client, kind?: Kind): Promise<{ pass_template_id: string; pass_id: string }> {
+  const made = await makeTemplate(client, kind)
   const pass = await client.createPass({
     body: { template_id: made.pass_template_id, holder: { name: 'Ada Moreau' }, metadata: METADATA },
   })

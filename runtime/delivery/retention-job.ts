@@ -14,9 +14,6 @@ import { type PeriodicJob, runPeriodically } from '../platform/periodic.ts'
 
 const DAY_MS = 86_400_000
 
-/** A partition holds so much: few enough for lists that look into each of them. */
-const SPAN_MS = 7 * DAY_MS
-
 /** Partitions that are there before they are needed. */
 const AHEAD = 2
 
@@ -27,37 +24,48 @@ export interface RetentionOptions {
   readonly control: Pool
   readonly clock: Clock
   readonly log: Logger
-  /** How long live events and attempts are kept; as far as a whole partition goes. */
+  /** How long live events and their attempts are kept; as far as a whole partition goes. */
   readonly days?: number
+  /** The same of live scans. */
+  readonly scanDays?: number
+}
+
+interface Kept extends Partitioned {
+  readonly days: number
+  /** A partition holds so much: lists look into each of them, so there are to be few. */
+  readonly spanMs: number
 }
 
 /** The sandbox keeps everything until it is reset. */
-const KEPT: readonly Partitioned[] = [
-  { environment: 'live', table: 'events', prefix: 'evt' },
-  { environment: 'live', table: 'webhook_attempts', prefix: 'wdla' },
+const keptOf = ({ days = 30, scanDays = 400 }: RetentionOptions): readonly Kept[] => [
+  { environment: 'live', table: 'events', prefix: 'evt', days, spanMs: 7 * DAY_MS },
+  { environment: 'live', table: 'webhook_attempts', prefix: 'wdla', days, spanMs: 7 * DAY_MS },
+  { environment: 'live', table: 'scans', prefix: 'scan', days: scanDays, spanMs: 56 * DAY_MS },
 ]
 
 /**
  * Makes the partitions that will be needed and drops those that are old enough. Any node may, at any time; a
  * table that is busy is left for the next time. Throws what went wrong last, after trying everything.
  */
-export async function retain({ control, clock, log, days = 30 }: RetentionOptions): Promise<void> {
+export async function retain(options: RetentionOptions): Promise<void> {
+  const { control, clock, log } = options
   let failure: unknown
   const attempt = async (work: () => Promise<unknown>) => {
     await work().catch((error: unknown) => {
       failure = error
     })
   }
-  for (const of of KEPT) {
+  for (const of of keptOf(options)) {
+    const { days, spanMs } = of
     const now = clock.service(of.environment)
-    const current = Math.floor(now / SPAN_MS) * SPAN_MS
+    const current = Math.floor(now / spanMs) * spanMs
     const oldest = now - days * DAY_MS
     const present = await listPartitions(control, of)
     for (let step = 0; step <= AHEAD; step += 1) {
-      const from = current + step * SPAN_MS
+      const from = current + step * spanMs
       if (!present.includes(from)) await attempt(() => add(control, of, from, log))
     }
-    for (const from of present.filter((begin) => begin + SPAN_MS <= oldest)) {
+    for (const from of present.filter((begin) => begin + spanMs <= oldest)) {
       await attempt(() => drop(control, of, from))
     }
     await attempt(async () => {
@@ -70,15 +78,15 @@ export async function retain({ control, clock, log, days = 30 }: RetentionOption
 }
 
 /** Where rows of the time stand in the default partition already they stay there, and are deleted one by one in the end. */
-async function add(control: Pool, of: Partitioned, from: number, log: Logger): Promise<void> {
+async function add(control: Pool, of: Kept, from: number, log: Logger): Promise<void> {
   try {
     await control.transaction(async (tx) => {
       if (!(await beginChange(tx)) || (await listPartitions(tx, of)).includes(from)) return
-      await addPartition(tx, of, from, from + SPAN_MS)
+      await addPartition(tx, of, from, from + of.spanMs)
     })
   } catch (err) {
     if (codeOf(err) !== CHECK_VIOLATION) throw err
-    log.debug({ table: of.table, from }, 'rows of this week are in the default partition already')
+    log.debug({ table: of.table, from }, 'rows of this time are in the default partition already')
   }
 }
 
@@ -95,7 +103,8 @@ const PAUSE_MS = 3_600_000
 export function startRetentionJob(options: RetentionOptions): PeriodicJob {
   return runPeriodically(() => retain(options), {
     pauseMs: PAUSE_MS,
-    failed: (err) => options.log.warn({ err }, 'old events were not all let go; the next time goes on'),
+    failed: (err) =>
+      options.log.warn({ err }, 'old events and scans were not all let go; the next time goes on'),
     atOnce: true,
   })
 }

@@ -49,6 +49,8 @@ export interface Settings {
   readonly webhookAllow: readonly string[]
   /** How long live events and attempts to deliver them are kept. */
   readonly eventDays: number
+  /** How long live scans are kept. */
+  readonly scanDays: number
   /** Servers that tenants' names are resolved with, `address` or `address:port`; empty: the system's. */
   readonly dnsServers: readonly string[]
   /** Issuer and path of the service account's JSON file; absent: a key of our own, for development. */
@@ -369,6 +371,7 @@ export function readSettings(
     webhookAllow: read('SVC_WEBHOOK_ALLOW', networks(production)) ?? [],
     dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
     eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,
+    scanDays: read('SVC_SCAN_DAYS', whole(400, 1, 3650)) ?? 400,
     contractGuard: read('SVC_CONTRACT_GUARD', guard(has)) ?? false,
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',

@@ -175,7 +175,13 @@ function startWork(parts: Foundation): Delivery {
     delivery,
     startCleanupJob(database, clock, log),
     startExpiryJob({ ...parts, passTokens: openPassTokens(database.pepper) }, log),
-    startRetentionJob({ control: database.control, clock, log, days: settings.eventDays }),
+    startRetentionJob({
+      control: database.control,
+      clock,
+      log,
+      days: settings.eventDays,
+      scanDays: settings.scanDays,
+    }),
     startWipeJob({ database, clock }, log),
   ]
   const stop = async () => {

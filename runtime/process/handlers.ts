@@ -8,6 +8,7 @@ import { eventsHandlers } from '../resources/events/handlers.ts'
 import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
 import { passesHandlers } from '../resources/passes/handlers.ts'
 import { passSimulators } from '../resources/passes/simulators.ts'
+import { scansHandlers } from '../resources/scans/handlers.ts'
 import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handlers.ts'
 
 /** Every handler that is written. */
@@ -19,6 +20,7 @@ export const handlers = {
   ...passTemplatesHandlers,
   ...passesHandlers,
   ...passSimulators,
+  ...scansHandlers,
   ...webhookEndpointsHandlers,
 }
 
@@ -32,10 +34,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   createPromotion: true,
   listPromotions: true,
   getPromotion: true,
-
-  createScan: true,
-  listScans: true,
-  getScan: true,
 
   createToken: true,
 
@@ -115,8 +113,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   createTreasuryReport: true,
   listTreasuryReports: true,
   getTreasuryReport: true,
-
-  simulateScan: true,
 
   simulateAuthorization: true,
   simulateDecline: true,

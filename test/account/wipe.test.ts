@@ -69,12 +69,14 @@ const wipe = (steps = 0, through = send, key: string = randomUUID()) =>
 const HOOK = { url: 'https://93.184.215.14/hooks', enabled_events: ['*'] }
 
 /** Something of everything. */
-async function fill(): Promise<{ templateId: string; passId: string; endpointId: string; eventId: string }> {
-  const endpointId = (await send('/v1/webhook-endpoints', { body: HOOK })).body.id
+async function fill() {
+  const endpointId: string = (await send('/v1/webhook-endpoints', { body: HOOK })).body.id
   const templateId = await makeTemplate(send)
-  const passId = (await issuePass(send, templateId)).id
-  const eventId = (await send('/v1/events')).body.data[0].id
-  return { templateId, passId, endpointId, eventId }
+  const passId: string = (await issuePass(send, templateId)).id
+  const eventId: string = (await send('/v1/events')).body.data[0].id
+  const read = { barcode_message: 'of no pass', mode: 'verify' }
+  const scanId: string = (await send('/v1/scans', { body: read })).body.id
+  return { templateId, passId, endpointId, eventId, scanId }
 }
 
 /** Rows of a space in each table that has any. */
@@ -101,13 +103,20 @@ const wiper = (graceMs = 0) =>
   createWiper({ database: service.database, clock: service.clock, batch: 2, graceMs })
 
 async function expectNothing(through: Send, made: Awaited<ReturnType<typeof fill>>): Promise<void> {
-  for (const path of ['/v1/passes', '/v1/pass_templates', '/v1/events', '/v1/webhook-endpoints']) {
+  for (const path of [
+    '/v1/passes',
+    '/v1/pass_templates',
+    '/v1/scans',
+    '/v1/events',
+    '/v1/webhook-endpoints',
+  ]) {
     expect([path, (await through(path)).body.data]).toEqual([path, []])
   }
   expect((await through('/v1/passes/count')).body.count).toBe(0)
   for (const path of [
     `/v1/passes/${made.passId}`,
     `/v1/pass_templates/${made.templateId}`,
+    `/v1/scans/${made.scanId}`,
     `/v1/events/${made.eventId}`,
     `/v1/webhook-endpoints/${made.endpointId}`,
     `/v1/webhook-endpoints/${made.endpointId}/delivery-attempts`,
@@ -125,6 +134,7 @@ describe('from the commit on', () => {
       webhook_endpoint: 1,
       webhook_delivery_attempt: 2,
       event: 2,
+      scan: 1,
       pass: 1,
       pass_template: 1,
     })

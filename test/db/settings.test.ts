@@ -29,6 +29,7 @@ describe('settings', () => {
       trustedProxies: 0,
       webhookAllow: [],
       eventDays: 30,
+      scanDays: 400,
       dnsServers: [],
       contractGuard: false,
       logLevel: 'info',

@@ -5,6 +5,7 @@ import { retain } from '../../runtime/delivery/retention-job.ts'
 import { collectEvents } from '../../runtime/events/emission.ts'
 import { idBound, listPartitions } from '../../runtime/platform/database/migrate/partitions.ts'
 import { newId } from '../../runtime/platform/ids.ts'
+import { insertScan } from '../../runtime/resources/scans/queries.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { START, VERSION } from './stage.ts'
 
@@ -30,11 +31,14 @@ async function emit(environment: 'live' | 'sandbox'): Promise<string> {
   })
 }
 
-/** The partition that holds each event. */
-async function places(environment: 'live' | 'sandbox'): Promise<Record<string, string>> {
+/** The partition that holds each row. */
+async function places(
+  environment: 'live' | 'sandbox',
+  table: 'events' | 'scans' = 'events',
+): Promise<Record<string, string>> {
   const { rows } = await database[environment].query<{ id: string; place: string }>({
     // Without the number of the shard, where there are shards.
-    text: `SELECT id, regexp_replace(tableoid::regclass::text, '_\\d{6}$', '') AS place FROM events ORDER BY id`,
+    text: `SELECT id, regexp_replace(tableoid::regclass::text, '_\\d{6}$', '') AS place FROM ${table} ORDER BY id`,
   })
   return Object.fromEntries(rows.map(({ id, place }) => [id, place]))
 }
@@ -70,6 +74,49 @@ test('events go where their week is, and leave with it', async () => {
   expect(Object.keys(await places('sandbox'))).toEqual([kept])
   const newest = await emit('live')
   expect((await places('live'))[newest]).not.toBe('events_default')
+})
+
+test('scans stay longer, in the sandbox for good', async () => {
+  const scan = async (environment: 'live' | 'sandbox') => {
+    const id = newId('scan', clock.now)
+    await insertScan(database[environment], tenantId, {
+      id,
+      pass_id: null,
+      mode: 'verify',
+      result: 'unknown',
+      scanner: null,
+      latitude: null,
+      longitude: null,
+      created: clock.now,
+    })
+    return id
+  }
+  const keep = (scanDays?: number) =>
+    retain({
+      control: database.control,
+      clock,
+      log: pino({ level: 'silent' }),
+      ...(scanDays && { scanDays }),
+    })
+  await keep()
+  const began = clock.now
+  const [first, sandbox] = [await scan('live'), await scan('sandbox')]
+  clock.now += 90 * DAY
+  await keep()
+  const second = await scan('live')
+  clock.now = began + 400 * DAY
+  await keep()
+  expect(await places('live', 'scans')).toEqual({
+    [first]: expect.stringMatching(/^scans_2\d{7}$/),
+    [second]: expect.stringMatching(/^scans_2\d{7}$/),
+  })
+  // A partition goes when the last that it can hold is old enough.
+  clock.now += 56 * DAY
+  await keep()
+  expect(Object.keys(await places('live', 'scans'))).toEqual([second])
+  await keep(100)
+  expect(await places('live', 'scans')).toEqual({})
+  expect(Object.keys(await places('sandbox', 'scans'))).toEqual([sandbox])
 })
 
 test('several at once do it once', async () => {

@@ -42,10 +42,11 @@ async function make(send: Send, path: string, body: unknown): Promise<string> {
   return answer.body.id
 }
 
-const makeTemplate = (send: Send) => make(send, '/v1/pass_templates', TEMPLATE)
+const makeTemplate = (send: Send, kind = TEMPLATE.kind) =>
+  make(send, '/v1/pass_templates', { ...TEMPLATE, kind })
 
-async function makePass(send: Send): Promise<string> {
-  return make(send, '/v1/passes', { template_id: await makeTemplate(send) })
+async function makePass(send: Send, kind = TEMPLATE.kind): Promise<string> {
+  return make(send, '/v1/passes', { template_id: await makeTemplate(send, kind) })
 }
 
 async function makeEnded(send: Send): Promise<string> {
@@ -63,6 +64,9 @@ export function makeEndpoint(send: Send): Promise<string> {
 }
 
 const OF_TEMPLATE = 'SELECT count(*) AS count FROM sandbox.passes WHERE tenant_id = $1 AND template_id = $2'
+const SCANNED = `SELECT count(*) AS count FROM sandbox.scans s
+                 JOIN sandbox.passes p ON p.tenant_id = s.tenant_id AND p.id = s.pass_id
+                 WHERE s.tenant_id = $1 AND s.pass_id = $2`
 const PASS = 'SELECT count(*) AS count FROM sandbox.passes WHERE tenant_id = $1 AND id = $2'
 
 /** Every POST that has a handler, successes and refusals that are kept. */
@@ -230,6 +234,57 @@ export const POSTS: readonly Post[] = [
       return { path: '/v1/test/passes/simulate_uninstall', body, id }
     },
     effect: `${PASS} AND platforms = '{}' AND status = 'installed'`,
+    once: 1,
+  },
+  {
+    operation: 'createScan',
+    status: 201,
+    audit: ['scan.created'],
+    events: ['pass.scanned', 'pass.redeemed'],
+    prepare: async (send) => {
+      const id = await makePass(send, 'coupon')
+      return { path: '/v1/scans', body: { pass_id: id, mode: 'redeem' }, id }
+    },
+    effect: `${SCANNED} AND p.status = 'redeemed' AND s.result = 'accepted'`,
+    once: 1,
+  },
+  {
+    operation: 'createScan',
+    about: 'of no pass',
+    status: 201,
+    audit: ['scan.created'],
+    events: [],
+    prepare: async () => {
+      const id = crypto.randomUUID()
+      return { path: '/v1/scans', body: { barcode_message: id, mode: 'verify', scanner: id }, id }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.scans
+              WHERE tenant_id = $1 AND scanner = $2 AND result = 'unknown' AND pass_id IS NULL`,
+    once: 1,
+  },
+  {
+    operation: 'createScan',
+    about: 'refused: there is no such pass',
+    status: 422,
+    audit: ['scan.created'],
+    events: [],
+    prepare: async () => {
+      const id = `pass_${NOWHERE}`
+      return { path: '/v1/scans', body: { pass_id: id, mode: 'verify' }, id }
+    },
+    effect: 'SELECT count(*) AS count FROM sandbox.scans WHERE tenant_id = $1 AND pass_id = $2',
+    once: 0,
+  },
+  {
+    operation: 'simulateScan',
+    status: 201,
+    audit: ['scan.simulated'],
+    events: ['pass.scanned'],
+    prepare: async (send) => {
+      const id = await makePass(send)
+      return { path: '/v1/test/passes/simulate_scan', body: { pass_id: id }, id }
+    },
+    effect: `${SCANNED} AND p.status = 'active' AND s.result = 'accepted'`,
     once: 1,
   },
   {

@@ -12,6 +12,10 @@ export interface Crowd {
   readonly commonTemplate: string
   /** It has three passes, the oldest. */
   readonly rareTemplate: string
+  /** Most of the tenant's scans are of it. */
+  readonly commonPass: string
+  /** It was scanned seven times. */
+  readonly rarePass: string
   readonly commonEndpoint: string
   readonly commonActor: string
   readonly rareActor: string
@@ -43,6 +47,11 @@ const PASSES = `INSERT INTO passes (tenant_id, id, template_id, status, fields, 
               WHEN n < $3 / 5 + 5 THEN 'revoked' ELSE 'issued' END,
          '{}', 'token', 'https://pay.google.com/', '{}', CASE WHEN n < $3 / 5 THEN ${AT} END,
          CASE WHEN n < $3 / 5 THEN ${AT} WHEN n % 4 = 0 THEN timestamptz '2030-01-01' END, ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const SCANS = `INSERT INTO scans (tenant_id, id, pass_id, mode, result, scanner, created)
+  SELECT $1, ${id('scan', 'n')}, CASE WHEN n BETWEEN 20 AND 22 THEN NULL WHEN n BETWEEN 10 AND 16 THEN ${id('pass', '1')} ELSE ${id('pass', '0')} END,
+         'verify', CASE WHEN n BETWEEN 20 AND 22 THEN 'unknown' WHEN n BETWEEN 14 AND 18 THEN 'revoked' ELSE 'accepted' END, 'Door', ${AT}
     FROM generate_series(0, $3 - 1) n`
 
 const EVENTS = `INSERT INTO events (tenant_id, id, sequence, type, version, body, created)
@@ -86,6 +95,7 @@ const HEADS = [
 const TABLES = [
   [TEMPLATES, 1 / 15],
   [PASSES, 1],
+  [SCANS, 1 / 3],
   [EVENTS, 1 / 3],
   [ENDPOINTS, 0],
   [ATTEMPTS, 1 / 3],
@@ -146,6 +156,8 @@ export async function fillSandbox(
     rows: count,
     commonTemplate: crowdId('tpl', 0),
     rareTemplate: crowdId('tpl', 1),
+    commonPass: crowdId('pass', 0),
+    rarePass: crowdId('pass', 1),
     commonEndpoint: crowdId('whe', 0),
     commonActor: 'key_common',
     rareActor: 'key_rare',

@@ -25,6 +25,7 @@ export const LOCATORS: Table = [
   ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
   ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],
+  ['DELETE FROM live.scans_default', 'and scans'],
   ['DELETE FROM control.challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.totp_uses', 'what has run out is swept for everybody'],
   ['DELETE FROM control.wrong_codes', 'what has run out is swept for everybody'],
@@ -41,6 +42,7 @@ export const SPREAD: Table = [
   ['DELETE FROM idempotency_answers WHERE created <= (', 'what has run out is swept for everybody'],
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
   ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],
+  ['DELETE FROM live.scans_default', 'and scans'],
   ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
 ]
 

@@ -7,6 +7,7 @@ import type { CreatedRange, Page } from '../../runtime/platform/database/page.ts
 import { listAttempts } from '../../runtime/resources/delivery-attempts/queries.ts'
 import { listTemplates } from '../../runtime/resources/pass-templates/queries.ts'
 import { countPasses, listPasses, type PassFilter } from '../../runtime/resources/passes/queries.ts'
+import { listScans } from '../../runtime/resources/scans/queries.ts'
 import { listEndpoints } from '../../runtime/resources/webhook-endpoints/queries.ts'
 import { type Crowd, crowdId, rowsOf } from './crowd.ts'
 
@@ -23,7 +24,17 @@ const TYPES = ['pass.created', 'pass.revoked', 'pass_template.created']
 
 /** @param now service time. */
 export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[] {
-  const { tenantId, commonTemplate, rareTemplate, commonEndpoint, commonActor, rareActor, event } = crowd
+  const {
+    tenantId,
+    commonTemplate,
+    rareTemplate,
+    commonPass,
+    rarePass,
+    commonEndpoint,
+    commonActor,
+    rareActor,
+    event,
+  } = crowd
   const later = { created: { gte: crowd.from + 1000 * (crowd.rows / 5) } }
   const passes = (name: string, filter: Partial<PassFilter>): ListedWith => ({
     name: `passes ${name}`,
@@ -73,6 +84,17 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       archived: { statuses: ['archived'] },
       'of the common kind, archived': { kinds: ['loyalty'], statuses: ['archived'] },
       'of two kinds': { kinds: ['coupon', 'loyalty'] },
+    }),
+    ...lists('scans', 'scan', listScans, {
+      '': {},
+      'of a time': later,
+      'of the common pass': { passIds: [commonPass] },
+      'of the rare pass': { passIds: [rarePass] },
+      'of the common result': { results: ['accepted'] },
+      'of the rare result': { results: ['unknown'] },
+      'of two results': { results: ['revoked', 'accepted'] },
+      'of the common pass, of the rare result': { passIds: [commonPass], results: ['revoked'] },
+      'of both passes, of a time': { passIds: [commonPass, rarePass], ...later },
     }),
     ...lists('events', 'evt', listEvents, {
       'of nearly all types': { types: TYPES, areMost: true },

@@ -58,6 +58,7 @@ beforeAll(async () => {
   for (const [table, prefix] of [
     ['events', 'evt'],
     ['webhook_attempts', 'wdla'],
+    ['scans', 'scan'],
   ] as const) {
     const half = crowdId(prefix, Math.floor(rowsOf(prefix, ROWS) / 2))
     await database.control.query({

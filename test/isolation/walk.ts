@@ -46,6 +46,7 @@ const LISTS = [
   '/v1/audit_log?limit=2&action=pass.created&actor_id=key&target_id=x',
   '/v1/events?type=pass.created&created[gte]=2026-01-01',
   '/v1/webhook-endpoints?status=enabled&created[lt]=2027-01-01',
+  '/v1/scans?result=accepted&order=asc&created[gte]=2026-01-01',
   '/v1/me',
 ]
 

@@ -32,6 +32,7 @@ const WIPED: readonly WipedTable[] = [
   { name: 'events', key: 'id', type: 'event' },
   { name: 'event_heads' },
   { name: 'idempotency_answers', key: 'key' },
+  { name: 'scans', key: 'id', type: 'scan' },
   { name: 'passes', key: 'id', type: 'pass' },
   { name: 'pass_templates', key: 'id', type: 'pass_template' },
   { name: 'trial_usage' },

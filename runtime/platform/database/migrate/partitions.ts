@@ -8,7 +8,7 @@ import { ONE_BY_ONE } from './distribute.ts'
 /** A table partitioned by ranges of its identifiers. */
 export interface Partitioned {
   readonly environment: Environment
-  readonly table: 'events' | 'webhook_attempts'
+  readonly table: 'events' | 'webhook_attempts' | 'scans'
   readonly prefix: IdPrefix
 }
 

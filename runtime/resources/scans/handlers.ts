@@ -1,0 +1,43 @@
+import type { ScansHandlers, TestPassesHandlers } from '../../../generated/canonical/handlers.ts'
+import { notFound, validationFailed } from '../../api/errors.ts'
+import { readCreated, readPage, showList } from '../../api/list-query.ts'
+import type { Context } from '../../contract.ts'
+import { listScans, readScan } from './queries.ts'
+import { type Reading, recordScan, showScan } from './recording.ts'
+
+export const scansHandlers = {
+  async createScan(context, { body }) {
+    requireOneName(body)
+    return { status: 201, body: await recordScan(context, body) }
+  },
+
+  async listScans({ caller, db, cursors }, { query }) {
+    const page = readPage(query, cursors)
+    const filter = {
+      created: readCreated(query),
+      ...(query.pass_id && { passIds: query.pass_id }),
+      ...(query.result && { results: query.result }),
+    }
+    const records = await listScans(db, caller.space, filter, page)
+    return { status: 200, body: showList(records, page, cursors, showScan) }
+  },
+
+  async getScan({ caller, db }, { path }) {
+    const row = await readScan(db, caller.space, path.scan_id)
+    if (!row) throw notFound()
+    return { status: 200, body: showScan(row) }
+  },
+
+  async simulateScan(context, { body }) {
+    return { status: 201, body: await recordScan(context, { ...body, mode: body.mode ?? 'verify' }) }
+  },
+} satisfies ScansHandlers<Context> & Pick<TestPassesHandlers<Context>, 'simulateScan'>
+
+function requireOneName({ pass_id, barcode_message }: Reading): void {
+  if (pass_id === undefined && barcode_message === undefined) {
+    throw validationFailed([{ field: 'pass_id', issue: 'is needed where there is no barcode_message' }])
+  }
+  if (pass_id !== undefined && barcode_message !== undefined) {
+    throw validationFailed([{ field: 'barcode_message', issue: 'is not taken beside pass_id' }])
+  }
+}

@@ -1,0 +1,45 @@
+/** What comes of a scan. */
+import type { components } from '../../../generated/canonical/types.ts'
+import { changeNow } from '../passes/changed.ts'
+import type { PassRow } from '../passes/queries.ts'
+import { statusAt } from '../passes/status.ts'
+
+export const SCAN_RESULTS = [
+  'accepted',
+  'already_redeemed',
+  'not_redeemable',
+  'expired',
+  'revoked',
+  'unknown',
+] as const satisfies readonly components['schemas']['ScanResult'][]
+
+export type ScanResult = (typeof SCAN_RESULTS)[number]
+
+/** Kinds of passes that are used up. */
+const REDEEMABLE: ReadonlySet<PassRow['template_kind']> = new Set(['coupon', 'event_ticket'])
+
+/** What a scanner is told of a pass, and the pass as it is from then on. */
+export interface Scanned {
+  readonly result: Exclude<ScanResult, 'unknown'>
+  readonly pass: PassRow
+}
+
+/**
+ * The first accepted verification makes a pass `active`; redeeming a coupon or an event ticket makes it `redeemed`, which
+ * is final.
+ *
+ * @param now service time, by which passes expire.
+ */
+export function scanPass(pass: PassRow, mode: components['schemas']['ScanMode'], now: number): Scanned {
+  const status = statusAt(pass, now)
+  if (status === 'redeemed') return { result: 'already_redeemed', pass }
+  if (status === 'revoked' || status === 'expired') return { result: status, pass }
+  if (mode === 'verify') {
+    return {
+      result: 'accepted',
+      pass: status === 'active' ? pass : { ...pass, status: 'active', updated: now },
+    }
+  }
+  if (!REDEEMABLE.has(pass.template_kind)) return { result: 'not_redeemable', pass }
+  return { result: 'accepted', pass: { ...pass, ...changeNow(pass, now), status: 'redeemed', updated: now } }
+}
