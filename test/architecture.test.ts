@@ -83,6 +83,7 @@ const RUNTIME_ROOMS = [
   'admin',
   'api',
   'events',
+  'stand-ins',
   'wallet',
   'outbound',
   'contract.ts',

@@ -3,7 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { StoredForm } from '../../api/prepared.ts'
 import type { Context } from '../../contract.ts'
 import { newId } from '../../platform/ids.ts'
-import { googleSaveUrl } from '../../wallet/google-link.ts'
+import { googleSaveUrl } from '../../wallet/google/link.ts'
 import { readKinds, type TemplateKind } from '../pass-templates/queries.ts'
 import { type PassLink, readLinks } from './queries.ts'
 

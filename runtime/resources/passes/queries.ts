@@ -24,7 +24,7 @@ export interface PassLink {
   readonly template_kind: TemplateKind
   /** The whole link, of passes that were issued when it was kept whole. */
   readonly google_url: string | null
-  /** What `googleSaveUrl` of wallet/google-link.ts makes the link of. */
+  /** What `googleSaveUrl` of wallet/google/link.ts makes the link of. */
   readonly google_link: string | null
 }
 

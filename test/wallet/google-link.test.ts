@@ -3,9 +3,12 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { createWallet, openGoogleSigner } from '../../runtime/wallet/google.ts'
-import { googleSaveUrl } from '../../runtime/wallet/google-link.ts'
+import { GOOGLE_KINDS } from '../../runtime/wallet/google/kinds.ts'
+import { googleSaveUrl } from '../../runtime/wallet/google/link.ts'
+import { createWallet, openGoogleSigner } from '../../runtime/wallet/google/signer.ts'
+import { PASS_KINDS } from '../../runtime/wallet/pass-state.ts'
 
 const AT = Date.parse('2026-06-01T12:00:00.900Z')
 const ALONE = { isAlone: () => true }
@@ -45,6 +48,53 @@ test('a save link is a JWT that Google can verify, and stays short', async () =>
     rmSync(dataDir, { recursive: true })
   }
 })
+
+describe('with the longest settings that are taken', () => {
+  // The longest address of a mailbox (RFC 5321, 4.5.3.1) and the largest key that leaves room for it.
+  const issuerId = '9'.repeat(30)
+  const email = `${'a'.repeat(64)}@${'b'.repeat(185)}.com`
+  const { privateKey: key, publicKey } = generateKeyPairSync('rsa', { modulusLength: 4096 })
+  const wallet = createWallet({ issuerId, email, key }, { machine: () => AT }, ALONE)
+
+  test.each(PASS_KINDS)(
+    'a link of kind %s has 1,800 characters at most, and jose verifies it',
+    async (kind) => {
+      const pass = { ...PASS, kind }
+      const link = googleSaveUrl(pass, await wallet.signGoogleLink('ten_1', pass))
+      expect(link.length).toBeLessThanOrEqual(1800)
+      const jwt = link.slice('https://pay.google.com/gp/v/save/'.length)
+      const { payload } = await jwtVerify(jwt, publicKey, {
+        algorithms: ['RS256'],
+        audience: 'google',
+        issuer: email,
+      })
+      const objects = [{ id: `${issuerId}.${pass.id}`, classId: `${issuerId}.${pass.templateId}` }]
+      expect(payload.payload).toEqual({ [`${GOOGLE_KINDS[kind].objects}s`]: objects })
+      const tampered = `${jwt.slice(0, -8)}AAAAAAAA`
+      await expect(jwtVerify(tampered, publicKey, { audience: 'google' })).rejects.toThrow('signature')
+    },
+  )
+})
+
+test.each([
+  ['that makes links too long', 'a'.repeat(900), makePem(), /links would have up to \d+ characters of 1800/],
+  ['whose key is none', 'wallet', 'none', /private_key cannot be read/],
+])('a service account %s is refused', (_, name, private_key, message) => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
+  const serviceAccount = join(folder, 'account.json')
+  writeFileSync(serviceAccount, JSON.stringify({ client_email: `${name}@shop.example`, private_key }))
+  try {
+    const open = () => openGoogleSigner({ dataDir: '.', googleWallet: { issuerId: '1', serviceAccount } })
+    expect(open).toThrow(message)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+function makePem(): string | Buffer {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' })
+}
 
 test('a link that stands comes out the same for ever, whoever signs today', () => {
   const kept = '3388000000000000042 wallet@shop.example 1780315200 c2ln'

@@ -1,4 +1,6 @@
 /** The link that saves a pass to Google Wallet (Google Wallet, "JWT"), and the part of it that is kept. */
+import type { PassKind } from '../pass-state.ts'
+import { GOOGLE_KINDS } from './kinds.ts'
 
 /** What the link names. */
 export interface LinkedPass {
@@ -18,14 +20,10 @@ export interface Signing {
 
 const HEADER = encode('{"alg":"RS256","typ":"JWT"}')
 
-/** Names in the JWT of the objects that a template's kind stands for (Google Wallet, "JWT", payload). */
-const OBJECTS: Readonly<Record<string, string>> = {
-  loyalty: 'loyaltyObjects',
-  gift_card: 'giftCardObjects',
-  coupon: 'offerObjects',
-  event_ticket: 'eventTicketObjects',
-  boarding_pass: 'transitObjects',
-  generic: 'genericObjects',
+/** Name in the JWT of the objects that a template's kind stands for (Google Wallet, "JWT", payload). */
+function objectsOf(kind: string): string {
+  const { objects } = GOOGLE_KINDS[kind as PassKind] ?? GOOGLE_KINDS.generic
+  return `${objects}s`
 }
 
 function encode(json: string): string {
@@ -37,9 +35,8 @@ function encode(json: string): string {
  * Written by hand, because a list shows a hundred of them; identifiers hold nothing that JSON would escape.
  */
 export function textToSign({ id, templateId, kind }: LinkedPass, { issuerId, email, at }: Signing): string {
-  const objects = OBJECTS[kind] ?? OBJECTS.generic!
   const object = `{"id":"${issuerId}.${id}","classId":"${issuerId}.${templateId}"}`
-  const claims = `{"iss":${JSON.stringify(email)},"aud":"google","typ":"savetowallet","iat":${at},"origins":[],"payload":{"${objects}":[${object}]}}`
+  const claims = `{"iss":${JSON.stringify(email)},"aud":"google","typ":"savetowallet","iat":${at},"origins":[],"payload":{"${objectsOf(kind)}":[${object}]}}`
   return `${HEADER}.${encode(claims)}`
 }
 

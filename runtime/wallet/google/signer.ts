@@ -2,12 +2,13 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'nod
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Wallet } from '../contract.ts'
-import type { Clock } from '../platform/clock/clock.ts'
-import { codeOf } from '../platform/database/errors.ts'
-import { createFairQueue } from '../platform/fairness/fair-queue.ts'
-import type { Presence } from '../platform/fairness/presence.ts'
-import { textToSign, writeLink } from './google-link.ts'
+import type { Wallet } from '../../contract.ts'
+import type { Clock } from '../../platform/clock/clock.ts'
+import { codeOf, messageOf } from '../../platform/database/errors.ts'
+import { createFairQueue } from '../../platform/fairness/fair-queue.ts'
+import type { Presence } from '../../platform/fairness/presence.ts'
+import { PASS_KINDS } from '../pass-state.ts'
+import { googleSaveUrl, textToSign, writeLink } from './link.ts'
 
 /** Who signs: a service account of Google Wallet, or a key of our own for development. */
 export interface GoogleSigner {
@@ -77,7 +78,35 @@ export function openGoogleSigner({ dataDir, googleWallet }: GoogleWalletSettings
   }
   if (/\s/.test(email))
     throw new Error(`${serviceAccount}: no service account: client_email has a space in it`)
-  return { issuerId, email, key: createPrivateKey(pem) }
+  const signer = { issuerId, email, key: readKey(serviceAccount, pem) }
+  const length = longestLink(signer)
+  if (length > MAX_LINK) {
+    throw new Error(
+      `${serviceAccount}: links would have up to ${length} characters of ${MAX_LINK} at most: use a key of 2048 bits`,
+    )
+  }
+  return signer
+}
+
+function readKey(file: string, pem: string): KeyObject {
+  try {
+    const key = createPrivateKey(pem)
+    if (key.asymmetricKeyType === 'rsa') return key
+  } catch (cause) {
+    throw new Error(`${file}: private_key cannot be read: ${messageOf(cause)}`, { cause })
+  }
+  throw new Error(`${file}: private_key is no key for RSA`)
+}
+
+/** Browsers are sure to take so many characters. */
+const MAX_LINK = 1800
+
+/** Characters of the longest link that the signer makes, whatever the pass. */
+function longestLink({ issuerId, email, key }: GoogleSigner): number {
+  const pass = { id: `pass_${'0'.repeat(26)}`, templateId: `tpl_${'0'.repeat(26)}` }
+  const signature = Buffer.alloc((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8)
+  const kept = writeLink({ issuerId, email, at: 9_999_999_999 }, signature)
+  return Math.max(...PASS_KINDS.map((kind) => googleSaveUrl({ ...pass, kind }, kept).length))
 }
 
 /** The key of this data directory. Starts that come together agree on one: a file is linked into place whole, once. */

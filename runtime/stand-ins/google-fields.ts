@@ -1,0 +1,126 @@
+/**
+ * What Google Wallet takes of classes and objects (REST reference, v1): the members that the service may send, those that
+ * Google requires, and the values of its enumerations.
+ */
+import { listOf, matching, members, oneOf, type Shape, text, within } from './shapes.ts'
+
+const id = matching(/^\d+\.[\w.-]+$/, 'must be the issuer’s number, a dot, and letters, digits, . _ or -')
+const uri = matching(/^[a-z][a-z0-9+.-]*:\S+$/i, 'URIs must have a scheme')
+const httpsUrl = matching(/^https:\/\/[^/\s]+/, 'must be an https URL')
+const localized = members({ 'defaultValue!': members({ 'language!': text, 'value!': text }) })
+const image = members({ 'sourceUri!': members({ 'uri!': uri }), contentDescription: localized })
+const color = matching(/^#([0-9a-f]{6}|[0-9a-f]{3})$/i, 'must be #rrggbb')
+const instant = members({
+  'date!': matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/, 'must be ISO 8601'),
+})
+
+const firstValue = members({
+  'firstValue!': members({
+    'fields!': listOf(
+      members({
+        'fieldPath!': matching(/^(object|class)\.\w+(\['[\w-]+'\])?$/, 'must be a path of a field'),
+      }),
+    ),
+  }),
+})
+const row = members({
+  oneItem: members({ 'item!': firstValue }),
+  twoItems: members({ 'startItem!': firstValue, 'endItem!': firstValue }),
+  threeItems: members({ 'startItem!': firstValue, 'middleItem!': firstValue, 'endItem!': firstValue }),
+})
+
+const everyClass = {
+  'id!': id,
+  multipleDevicesAndHoldersAllowedStatus: oneOf(
+    'MULTIPLE_HOLDERS',
+    'ONE_USER_ALL_DEVICES',
+    'ONE_USER_ONE_DEVICE',
+  ),
+  callbackOptions: members({ 'url!': httpsUrl }),
+  classTemplateInfo: members({
+    cardTemplateOverride: members({ 'cardRowTemplateInfos!': listOf(row, 3) }),
+  }),
+  merchantLocations: listOf(members({ 'latitude!': within(-90, 90), 'longitude!': within(-180, 180) }), 10),
+}
+
+const reviewedClass = {
+  ...everyClass,
+  'issuerName!': text,
+  // `APPROVED` and `REJECTED` are Google's to say.
+  'reviewStatus!': oneOf('DRAFT', 'UNDER_REVIEW'),
+  hexBackgroundColor: color,
+  heroImage: image,
+}
+
+const everyObject = {
+  'id!': id,
+  'classId!': id,
+  barcode: members({
+    'type!': oneOf(
+      'AZTEC',
+      'CODE_39',
+      'CODE_128',
+      'CODABAR',
+      'DATA_MATRIX',
+      'EAN_8',
+      'EAN_13',
+      'ITF_14',
+      'PDF_417',
+      'QR_CODE',
+      'UPC_A',
+      'TEXT_ONLY',
+    ),
+    'value!': text,
+    alternateText: text,
+  }),
+  textModulesData: listOf(
+    members({ 'id!': matching(/^[\w-]+$/, 'must be letters, digits, _ or -'), header: text, body: text }),
+  ),
+  validTimeInterval: members({ start: instant, end: instant }),
+  linksModuleData: members({ 'uris!': listOf(members({ 'uri!': uri, id: text, description: text })) }),
+}
+
+const state = oneOf('ACTIVE', 'COMPLETED', 'EXPIRED', 'INACTIVE')
+
+/** By the last part of the resource's path. */
+export const CLASS_SHAPES: Readonly<Record<string, Shape>> = {
+  loyaltyClass: members({ ...reviewedClass, 'programName!': text, 'programLogo!': image }),
+  giftCardClass: members({ ...reviewedClass, merchantName: text, programLogo: image }),
+  offerClass: members({
+    ...reviewedClass,
+    'title!': text,
+    'provider!': text,
+    'redemptionChannel!': oneOf('INSTORE', 'ONLINE', 'BOTH', 'TEMPORARY_PRICE_REDUCTION'),
+    titleImage: image,
+  }),
+  eventTicketClass: members({ ...reviewedClass, 'eventName!': localized, logo: image }),
+  transitClass: members({
+    ...reviewedClass,
+    'transitType!': oneOf('BUS', 'RAIL', 'TRAM', 'FERRY', 'OTHER'),
+    'logo!': image,
+  }),
+  genericClass: members(everyClass),
+}
+
+export const OBJECT_SHAPES: Readonly<Record<string, Shape>> = {
+  loyaltyObject: members({ ...everyObject, 'state!': state, accountName: text, accountId: text }),
+  giftCardObject: members({ ...everyObject, 'state!': state, 'cardNumber!': text }),
+  offerObject: members({ ...everyObject, 'state!': state }),
+  eventTicketObject: members({ ...everyObject, 'state!': state, ticketHolderName: text }),
+  transitObject: members({
+    ...everyObject,
+    'state!': state,
+    'tripType!': oneOf('ROUND_TRIP', 'ONE_WAY'),
+    passengerNames: text,
+  }),
+  genericObject: members({
+    ...everyObject,
+    state,
+    'cardTitle!': localized,
+    'header!': localized,
+    subheader: localized,
+    hexBackgroundColor: color,
+    logo: image,
+    heroImage: image,
+  }),
+}

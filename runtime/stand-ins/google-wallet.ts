@@ -1,0 +1,239 @@
+/**
+ * A stand-in for Google Wallet: its REST API for the six kinds of classes and objects, the token endpoint, and the address of
+ * the root keys of callbacks. Listens on loopback, keeps everything in memory, and refuses what Google refuses.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type CallbackSigner, createCallbackSigner } from './google-callbacks.ts'
+import { CLASS_SHAPES, OBJECT_SHAPES } from './google-fields.ts'
+import { type Accounts, createTokens } from './google-tokens.ts'
+
+export interface GoogleStandInOptions {
+  /** Digits. */
+  readonly issuerId: string
+  readonly accounts: Accounts
+  /** Seconds that a token is worth something. */
+  readonly tokenSeconds?: number
+  /** Fetches pictures when they are named, as Google does, and refuses what names one that is none. */
+  readonly fetchPictures?: boolean
+}
+
+/** What was asked, and what was answered. */
+export interface StandInRequest {
+  readonly method: string
+  readonly path: string
+  readonly status: number
+}
+
+/** Answers in place of the stand-in: Google is not at its best. `hang`: never. */
+export type Fault = { readonly status: number; readonly retryAfter?: string } | 'hang' | undefined
+
+type Resource = Readonly<Record<string, unknown>>
+
+export interface GoogleStandIn {
+  /** Origin of the REST API, address of the token endpoint and of the root keys. */
+  readonly urls: { readonly wallet: string; readonly token: string; readonly keys: string }
+  readonly callbacks: CallbackSigner
+  readonly requests: readonly StandInRequest[]
+  /** A class or an object as it stands. @param path such as `loyaltyClass/123.tpl_…`. */
+  resource(path: string): Resource | undefined
+  /** Everything is gone, as after a loss. */
+  forget(): void
+  revokeTokens(): void
+  /** Is asked at each request but those for root keys. */
+  fault: (method: string, path: string) => Fault
+  close(): Promise<void>
+}
+
+const API = '/walletobjects/v1/'
+const MAX_BODY = 256 * 1024
+
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export async function startGoogleStandIn(options: GoogleStandInOptions): Promise<GoogleStandIn> {
+  const { accounts, tokenSeconds = 3599 } = options
+  const tokens = createTokens(accounts, tokenSeconds)
+  const callbacks = createCallbackSigner()
+  const resources = new Map<string, Resource>()
+  const requests: StandInRequest[] = []
+  const wallet = createResources(options, resources)
+
+  const answer = async (request: IncomingMessage, path: string): Promise<Answer> => {
+    const method = request.method ?? ''
+    if (path === '/keys') {
+      return { status: 200, body: callbacks.published, headers: { 'Cache-Control': 'public, max-age=600' } }
+    }
+    const body = await readBody(request)
+    if (path === '/token') return tokens.exchange(new URLSearchParams(body), standIn.urls.token)
+    if (!path.startsWith(API)) return refusal(404, 'NOT_FOUND', 'notFound', 'Requested entity was not found.')
+    if (!tokens.accepts(request.headers.authorization)) {
+      const message = 'Request had invalid authentication credentials.'
+      return refusal(401, 'UNAUTHENTICATED', 'authError', message)
+    }
+    return wallet(method, path.slice(API.length), body)
+  }
+
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const path = request.url ?? ''
+    const method = request.method ?? ''
+    const fault = path === '/keys' ? undefined : standIn.fault(method, path)
+    if (fault === 'hang') return
+    const { status, body, headers } = fault
+      ? {
+          ...refusal(fault.status, 'UNAVAILABLE', 'backendError', 'The service is currently unavailable.'),
+          headers: fault.retryAfter === undefined ? {} : { 'Retry-After': fault.retryAfter },
+        }
+      : await answer(request, path)
+    requests.push({ method, path, status })
+    response.writeHead(status, { 'Content-Type': 'application/json; charset=UTF-8', ...headers })
+    response.end(JSON.stringify(body))
+  }
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => response.destroy(error as Error))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  server.unref()
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const standIn: GoogleStandIn = {
+    urls: { wallet: origin, token: `${origin}/token`, keys: `${origin}/keys` },
+    callbacks,
+    requests,
+    resource: (path) => resources.get(path),
+    forget: () => resources.clear(),
+    revokeTokens: tokens.revoke,
+    fault: () => undefined,
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+  return standIn
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BODY) throw new Error('the body is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** As Google words errors. */
+function refusal(code: number, status: string, reason: string, message: string): Answer {
+  const errors = [{ message, domain: 'walletobjects', reason }]
+  return { status: code, body: { error: { code, message, status, errors } } }
+}
+
+const invalid = (message: string, reason = 'invalidResource') =>
+  refusal(400, 'INVALID_ARGUMENT', reason, message)
+
+/** Insert, get, update and patch of all resources. */
+function createResources(
+  { issuerId, fetchPictures = false }: GoogleStandInOptions,
+  resources: Map<string, Resource>,
+) {
+  const seen = new Set<string>()
+
+  const check = async (type: string, resource: Resource): Promise<Answer | undefined> => {
+    const wrong = (CLASS_SHAPES[type] ?? OBJECT_SHAPES[type]!)(resource, 'resource')
+    if (wrong !== undefined) return invalid(wrong)
+    const { id, classId } = resource as { id: string; classId?: string }
+    if (!id.startsWith(`${issuerId}.`)) {
+      return refusal(403, 'PERMISSION_DENIED', 'permissionDenied', 'Permission denied.')
+    }
+    if (classId !== undefined && !resources.has(`${type.replace(/Object$/, 'Class')}/${classId}`)) {
+      return refusal(404, 'NOT_FOUND', 'classNotFound', `Class ${classId} not found.`)
+    }
+    return fetchPictures ? checkPictures(resource, seen) : undefined
+  }
+
+  const store = async (type: string, resource: Resource): Promise<Answer> => {
+    const wrong = await check(type, resource)
+    if (wrong) return wrong
+    // What is under review is approved at once.
+    const stored = 'reviewStatus' in resource ? { ...resource, reviewStatus: 'APPROVED' } : resource
+    resources.set(`${type}/${String(resource.id)}`, stored)
+    return { status: 200, body: stored }
+  }
+
+  return async (method: string, path: string, body: string): Promise<Answer> => {
+    const [type = '', id] = path.split('/')
+    if (!CLASS_SHAPES[type] && !OBJECT_SHAPES[type]) {
+      return refusal(404, 'NOT_FOUND', 'notFound', 'Requested entity was not found.')
+    }
+    const known = id === undefined ? undefined : resources.get(`${type}/${id}`)
+    if (id !== undefined && !known) {
+      return refusal(404, 'NOT_FOUND', 'resourceNotFound', `The ${type} ${id} was not found.`)
+    }
+    if (method === 'GET' && known) return { status: 200, body: known }
+    const sent = readObject(body)
+    if (!sent) return invalid('Invalid JSON payload received.', 'parseError')
+    if (id === undefined && method === 'POST') {
+      if (!resources.has(`${type}/${String(sent.id)}`)) return store(type, sent)
+      return refusal(409, 'ALREADY_EXISTS', 'existingResource', `${String(sent.id)} already exists.`)
+    }
+    if (sent.id !== undefined && sent.id !== id) return invalid('The id differs from that of the path.')
+    if (method === 'PUT') return store(type, { ...sent, id })
+    if (method === 'PATCH') return store(type, merge(known!, sent))
+    return refusal(405, 'UNIMPLEMENTED', 'httpMethodNotAllowed', 'Method not allowed.')
+  }
+}
+
+function readObject(text: string): Resource | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Resource)
+      : undefined
+  } catch {
+    return undefined // the caller says so
+  }
+}
+
+/** Patch semantics: null removes, lists are replaced (RFC 7396). */
+function merge(known: Resource, sent: Resource): Resource {
+  const merged: Record<string, unknown> = { ...known }
+  for (const [name, value] of Object.entries(sent)) {
+    if (value === null) delete merged[name]
+    else if (isMembers(value) && isMembers(merged[name])) merged[name] = merge(merged[name], value)
+    else merged[name] = value
+  }
+  return merged
+}
+
+function isMembers(value: unknown): value is Resource {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const FETCH_MS = 3000
+
+/** Fetches what Google would, once for each address. A server that cannot answer now is none that has no picture. */
+async function checkPictures(resource: Resource, seen: Set<string>): Promise<Answer | undefined> {
+  for (const uri of picturesIn(resource)) {
+    if (seen.has(uri)) continue
+    const response = await fetch(uri, { signal: AbortSignal.timeout(FETCH_MS) }).catch(() => undefined)
+    const type = response?.headers.get('Content-Type')
+    await response?.body?.cancel()
+    if (!response || response.status >= 500) {
+      return refusal(503, 'UNAVAILABLE', 'backendError', `Image cannot be loaded now: ${uri}`)
+    }
+    if (!response.ok || type !== 'image/png') return invalid(`Image cannot be loaded: ${uri}`, 'invalidImage')
+    seen.add(uri)
+  }
+  return undefined
+}
+
+function picturesIn(value: unknown): string[] {
+  if (!isMembers(value)) return []
+  const { sourceUri } = value
+  if (isMembers(sourceUri)) return [String(sourceUri.uri)]
+  return Object.values(value).flatMap(picturesIn)
+}

@@ -1,0 +1,65 @@
+/** Checks of JSON against what a vendor publishes: closed, each telling the first thing that is wrong and where. */
+
+/** What is wrong with the value, in the vendor's manner; undefined where nothing is. */
+export type Shape = (value: unknown, at: string) => string | undefined
+
+export const text: Shape = (value, at) =>
+  typeof value === 'string' ? undefined : `Invalid value at '${at}' (TYPE_STRING)`
+
+export function oneOf(...words: readonly string[]): Shape {
+  return (value, at) =>
+    words.some((word) => word === value)
+      ? undefined
+      : `Invalid value at '${at}' (TYPE_ENUM), ${JSON.stringify(value)}`
+}
+
+export function matching(pattern: RegExp, what: string): Shape {
+  return (value, at) =>
+    typeof value === 'string' && pattern.test(value) ? undefined : `Invalid value at '${at}': ${what}`
+}
+
+export function within(least: number, most: number): Shape {
+  return (value, at) =>
+    typeof value === 'number' && value >= least && value <= most
+      ? undefined
+      : `Invalid value at '${at}': must be between ${least} and ${most}`
+}
+
+export function listOf(item: Shape, most = Number.POSITIVE_INFINITY): Shape {
+  return (value, at) => {
+    if (!Array.isArray(value)) return `Invalid value at '${at}' (repeated field)`
+    if (value.length > most) return `Too many values at '${at}': ${value.length} of ${most}`
+    return firstOf(value.map((each, index) => () => item(each, `${at}[${index}]`)))
+  }
+}
+
+/** A member whose name ends in `!` is required. */
+export function members(shapes: Readonly<Record<string, Shape>>): Shape {
+  const required = Object.keys(shapes).filter((name) => name.endsWith('!'))
+  const known = new Map(Object.entries(shapes).map(([name, shape]) => [name.replace(/!$/, ''), shape]))
+  return (value, at) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return `Invalid value at '${at}' (TYPE_MESSAGE)`
+    const given = Object.entries(value)
+    const missing = required
+      .map((name) => name.slice(0, -1))
+      .find((name) => !given.some(([member]) => member === name))
+    if (missing !== undefined) return `Missing required field: ${at}.${missing}`
+    return firstOf(
+      given.map(([name, member]) => () => {
+        const shape = known.get(name)
+        if (!shape)
+          return `Invalid JSON payload received. Unknown name "${name}" at '${at}': Cannot find field.`
+        return shape(member, `${at}.${name}`)
+      }),
+    )
+  }
+}
+
+function firstOf(checks: readonly (() => string | undefined)[]): string | undefined {
+  for (const check of checks) {
+    const wrong = check()
+    if (wrong !== undefined) return wrong
+  }
+  return undefined
+}

@@ -1,0 +1,67 @@
+import type { BarcodeFormat, PassKind, PassState, PassStateStatus } from '../pass-state.ts'
+import { googleId } from './kinds.ts'
+import { type GoogleIssuer, type GoogleResource, imageOf, localized } from './resource.ts'
+
+const BARCODES: Readonly<Record<BarcodeFormat, string>> = {
+  qr: 'QR_CODE',
+  pdf417: 'PDF_417',
+  aztec: 'AZTEC',
+  code128: 'CODE_128',
+}
+
+const STATES: Readonly<Record<PassStateStatus, string>> = {
+  issued: 'ACTIVE',
+  installed: 'ACTIVE',
+  active: 'ACTIVE',
+  redeemed: 'COMPLETED',
+  revoked: 'INACTIVE',
+  expired: 'EXPIRED',
+}
+
+/** Text modules of an object that Google shows. */
+const MAX_TEXTS = 10
+
+/** Members that one kind of object has and another has not. */
+const OWN: Readonly<Record<PassKind, (pass: PassState, issuer: GoogleIssuer) => object>> = {
+  loyalty: ({ holder }) => ({ accountName: holder.name }),
+  gift_card: ({ barcode }) => ({ cardNumber: barcode.message }),
+  coupon: () => ({}),
+  event_ticket: ({ holder }) => ({ ticketHolderName: holder.name }),
+  boarding_pass: ({ holder }) => ({ tripType: 'ONE_WAY', passengerNames: holder.name }),
+  generic: (pass, issuer) => {
+    const picture = { ...pass, space: pass.place.space }
+    return {
+      cardTitle: localized(pass.organization),
+      header: localized(pass.name),
+      subheader: pass.holder.name === null ? null : localized(pass.holder.name),
+      hexBackgroundColor: pass.brand.background_color,
+      logo: imageOf(issuer, picture, 'logo'),
+      heroImage: imageOf(issuer, picture, 'strip'),
+    }
+  },
+}
+
+/** The object that stands for a pass, in the class of its template. */
+export function objectOf(pass: PassState, issuer: GoogleIssuer): GoogleResource {
+  const { place, templateId, kind, status, barcode, fields, expiresAt, pageUrl } = pass
+  return {
+    id: googleId(issuer.issuerId, place.passId),
+    classId: googleId(issuer.issuerId, templateId),
+    state: STATES[status],
+    ...OWN[kind](pass, issuer),
+    barcode: { type: BARCODES[barcode.format], value: barcode.message },
+    textModulesData: fields.length === 0 ? null : textsOf(fields),
+    validTimeInterval: expiresAt === null ? null : { end: { date: new Date(expiresAt).toISOString() } },
+    linksModuleData: { uris: [{ id: 'page', uri: pageUrl, description: 'Pass' }] },
+  }
+}
+
+/** Fields in their order. Google shows ten texts: where there are more fields, the last text holds what is left of them. */
+function textsOf(fields: PassState['fields']): object[] {
+  const single = fields.length > MAX_TEXTS ? fields.slice(0, MAX_TEXTS - 1) : fields
+  const texts = single.map(({ key, label, value }) => ({ id: key, header: label, body: value }))
+  const rest = fields.slice(single.length)
+  if (rest.length === 0) return texts
+  const body = rest.map(({ label, value }) => `${label}: ${value}`).join('\n')
+  return [...texts, { id: rest[0]!.key, body }]
+}
