@@ -1,14 +1,14 @@
 /** Clusters of Citus: a coordinator and its workers, started here or found, and databases on all of them. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { asAccount, serverAccount } from '../../runtime/platform/database/embedded/account.ts'
 import { freePort } from '../support/ports.ts'
 import { isAlive, until } from '../support/programs.ts'
-import { databaseUrl } from '../support/server.ts'
+import { databaseUrl, watchOver } from '../support/server.ts'
 
 /** A server of a cluster that was started here. */
 export interface Node {
@@ -44,38 +44,32 @@ const SETTINGS = {
   log_min_messages: 'fatal',
 }
 
-/** Runs the server and says its id; stops it when this process ends, however that ends: nobody holds its input then. */
-const LEASH = `exec 3<&0; "$@" 3<&- </dev/null & server=$!; echo $server
-  { read -r _ <&3; kill -QUIT $server; } >/dev/null 2>&1 & wait $server`
-
-async function openNode(bin: string, data: string): Promise<Node & { stop(): Promise<void> }> {
+async function openNode(bin: string): Promise<Node & { stop(): Promise<void> }> {
   const account = serverAccount()
-  mkdirSync(data, { mode: 0o700 })
+  const data = mkdtempSync(join(tmpdir(), 'svc-citus-'))
   if (account) chownSync(data, account.uid, account.gid)
-  const words = ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-N']
-  execFileSync(join(bin, 'initdb'), words, { ...asAccount(account), stdio: 'pipe' })
+  const made = ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-N']
+  execFileSync(join(bin, 'initdb'), made, { ...asAccount(account), stdio: 'pipe' })
   const port = await freePort()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ])
-  let shell: ChildProcess | undefined
+  const words = ['-D', data, ...settings]
   let pid = 0
-  const end = async (signal: NodeJS.Signals) => {
-    if (!shell) return
-    const ended = once(shell, 'exit')
-    process.kill(pid, signal)
-    await ended
-    shell = undefined
-  }
+  let end: (signal: NodeJS.Signals) => Promise<void> = async () => {}
   const start = async () => {
-    shell = spawn('sh', ['-c', LEASH, 'sh', join(bin, 'postgres'), '-D', data, ...settings], {
-      ...asAccount(account),
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    const [line] = await once(shell.stdout!.setEncoding('utf8'), 'data')
-    pid = Number(line)
+    // In a group of its own: what is sent to the group of a run that is cut leaves the server waiting for its sessions.
+    const stdio: StdioOptions = ['ignore', 'ignore', 'inherit']
+    const server = spawn(join(bin, 'postgres'), words, { ...asAccount(account), stdio, detached: true })
+    pid = server.pid!
+    const watcher = watchOver({ pid: () => pid }, data)
+    const ended = once(server, 'exit').then(() => watcher.stdin?.end('done\n'))
+    end = async (signal) => {
+      server.kill(signal)
+      await ended
+    }
     await until('a server of the cluster to answer', async () => {
       if (!isAlive(pid)) throw new Error('a server of the cluster does not start')
       return answers(url)
@@ -92,7 +86,11 @@ async function openNode(bin: string, data: string): Promise<Node & { stop(): Pro
     await until('its processes to end', () => children.every((child) => hasEnded(child.pid)))
   }
   await start()
-  return { url, start, kill, stop: () => end('SIGQUIT') }
+  const stop = async () => {
+    await end('SIGQUIT')
+    rmSync(data, { recursive: true })
+  }
+  return { url, start, kill, stop }
 }
 
 function killIfAlive(pid: number): void {
@@ -119,20 +117,15 @@ async function answers(url: string): Promise<boolean> {
   )
 }
 
-/** Starts a cluster in a scratch folder. @param bin folder with the programs of a PostgreSQL that has Citus. */
+/** Starts a cluster in scratch folders. @param bin folder with the programs of a PostgreSQL that has Citus. */
 export async function startCluster(bin: string): Promise<Cluster> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-citus-'))
-  chmodSync(directory, 0o711) // for the servers' user, when root runs the tests
-  const nodes = await Promise.all(
-    Array.from({ length: WORKERS + 1 }, (_, index) => openNode(bin, join(directory, `node-${index}`))),
-  )
+  const nodes = await Promise.all(Array.from({ length: WORKERS + 1 }, () => openNode(bin)))
   const [coordinator, ...workers] = nodes
   return {
     coordinator: coordinator!,
     workers,
     stop: async () => {
       await Promise.all(nodes.map((node) => node.stop()))
-      rmSync(directory, { recursive: true, force: true })
     },
   }
 }

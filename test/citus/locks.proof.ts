@@ -1,6 +1,6 @@
 /** Limits of waits for locks are set on the coordinator's session; it is servers of shards that wait. */
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from '../../runtime/platform/database/errors.ts'
 import { createPool, type MeasuredPool } from '../../runtime/platform/database/pool/pool.ts'
@@ -11,6 +11,9 @@ const TENANTS = ['one', 'two', 'three', 'four'] as const
 
 /** For transactions there are 7: the first takes four, the second two, the third one; the fourth waits for its first. */
 const POOL_SIZE = 12
+
+// Who waits for a lock for longer than that waits for ever.
+vi.setConfig({ testTimeout: 30_000 })
 
 let db: TestDatabase
 let pool: MeasuredPool

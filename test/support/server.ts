@@ -70,7 +70,7 @@ export async function trustsEverybody(url: string): Promise<boolean> {
  * Stops the server should this process die without a word: the watcher's input ends then. One line tells it that all
  * went well. The server's process is named by its id.
  */
-export function watchOver(server: EmbeddedServer, directory: string): ChildProcess {
+export function watchOver(server: Pick<EmbeddedServer, 'pid'>, directory: string): ChildProcess {
   const script = `read -r line && exit 0
     kill -QUIT "$1"; while kill -0 "$1" 2>/dev/null; do sleep 0.05; done; rm -rf "$2"`
   const watcher = spawn('sh', ['-c', script, 'sh', String(server.pid()), directory], {
