@@ -1,85 +1,41 @@
 /** A server of the cluster dies without a word while requests run or commit, and comes back. */
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { current } from '../../generated/versions.ts'
 import { verifyAudit } from '../../runtime/admin/audit.ts'
-import { createClock } from '../../runtime/platform/clock/clock.ts'
 import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
-import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import { spaceOf } from '../../runtime/platform/database/space.ts'
 import { createAccountChanges } from '../../runtime/resources/account/changes.ts'
 import { wipeSpace } from '../../runtime/resources/account/wipe-queries.ts'
-import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from '../account/confirmers.ts'
+import { type Confirmer, makeConfirmer } from '../account/confirmers.ts'
 import { makeTemplate, TEMPLATE } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
-import { PEPPER } from '../support/server.ts'
+import type { Answer } from '../support/service.ts'
+import { ask, type Cluster, type Node } from './cluster.ts'
 import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
-import { ask, type Cluster, createClusterDatabase, type Node, startCluster } from './cluster.ts'
+  type Caller,
+  forgetStandby,
+  holdCommits,
+  letGo,
+  makeCaller,
+  preparedOn,
+  recover,
+  type ServedCluster,
+  serveCluster,
+  startAtTenant,
+  stopRecovery,
+} from './served-cluster.ts'
 
+let served: ServedCluster
 let cluster: Cluster
-let service: TestService
 let url: string
-let machine: MachineClock
 
 beforeAll(async () => {
-  cluster = await startCluster(process.env.SVC_CITUS_BIN!)
-  const servers = [cluster.coordinator, ...cluster.workers].map((node) => node.url)
-  url = await createClusterDatabase(servers, 'outage')
-  const settings = {
-    databaseUrl: url,
-    pepper: PEPPER,
-    dataDir: '/nowhere',
-    poolSize: 12,
-    preparedStatements: true,
-  }
-  const opened = await openDatabase({ ...settings, citus: true })
-  const clock = createClock()
-  const operator = { control: opened.control, clock, pepper: PEPPER }
-  service = await startTestService({ database: { ...opened, url, clock, operator } })
-  machine = holdMachineClock(service)
+  served = await serveCluster()
+  cluster = served.cluster
+  url = served.url
 }, 120_000)
 
-afterAll(async () => {
-  await service.stop()
-  await cluster.stop()
-})
-
-const portOf = (node: Node) => new URL(node.url).port
-
-/** The port of the server that has the rows of the tenant's space. */
-async function placeOf(space: string): Promise<string> {
-  const [row] = await ask<{ port: number }>(
-    url,
-    `SELECT nodeport AS port FROM citus_shards
-      WHERE shardid = get_shard_id_for_distribution_column('sandbox.passes', '${space}')`,
-  )
-  return String(row!.port)
-}
-
-interface Caller {
-  readonly tenantId: string
-  readonly send: Send
-}
-
-/** A caller whose tenant's rows the server has, and another one those that come after a wipe, where that is said. */
-async function makeCaller(port: string, portAfterWipe?: string): Promise<Caller> {
-  for (;;) {
-    const tenantId = await makeTenant(service)
-    if ((await placeOf(tenantId)) !== port) continue
-    if (portAfterWipe !== undefined && (await placeOf(spaceOf(tenantId, 1))) !== portAfterWipe) continue
-    const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
-    return { tenantId, send: speak(service.urls.sandbox, { secret, version: current }) }
-  }
-}
+afterAll(() => served.stop())
 
 /** What a caller was answered, and what it was told that there is. */
 interface Log {
@@ -90,7 +46,7 @@ interface Log {
 /** Writes and reads in turn until it is told to stop. */
 async function call({ send }: Caller, log: Log, over: () => boolean): Promise<void> {
   while (!over()) {
-    service.clock.monotonic += 1000
+    served.service.clock.monotonic += 1000
     for (const answer of [await send('/v1/pass_templates', { body: TEMPLATE }), await send('/v1/passes')]) {
       const what = answer.status < 400 ? String(answer.status) : `${answer.status} ${answer.body.error.code}`
       log.answers.set(what, (log.answers.get(what) ?? 0) + 1)
@@ -105,7 +61,7 @@ test('a worker dies while requests run: its tenants are answered 503, the others
   task,
 }) => {
   const [lost, other] = cluster.workers
-  const callers = { lost: await makeCaller(portOf(lost!)), other: await makeCaller(portOf(other!)) }
+  const callers = { lost: await makeCaller(served, lost!), other: await makeCaller(served, other!) }
   const logs: Record<'lost' | 'other', Log> = {
     lost: { answers: new Map(), made: [] },
     other: { answers: new Map(), made: [] },
@@ -142,18 +98,6 @@ test('a worker dies while requests run: its tenants are answered 503, the others
   )
 })
 
-/** Transactions of the service that the server has prepared and that are neither committed nor undone. */
-async function preparedOn(node: Node): Promise<number> {
-  const [row] = await ask<{ count: number }>(node.url, 'SELECT count(*)::int AS count FROM pg_prepared_xacts')
-  return row!.count
-}
-
-/** What the coordinator does every minute by itself: ends what was prepared, as it has ended itself. Gives how many. */
-async function recover(): Promise<number> {
-  const [row] = await ask<{ count: number }>(url, 'SELECT recover_prepared_transactions() AS count')
-  return row!.count
-}
-
 /** Has the server do nothing more for the transactions that are open. */
 async function freezeTransactions(node: Node): Promise<void> {
   const sessions = await ask<{ pid: number }>(
@@ -166,9 +110,9 @@ async function freezeTransactions(node: Node): Promise<void> {
 
 test('a worker dies instead of committing: nobody knows, which is an answer that may come later', async () => {
   const [lost] = cluster.workers as [Node]
-  const { tenantId, send } = await makeCaller(portOf(lost))
+  const { tenantId, send } = await makeCaller(served, lost)
   await makeTemplate(send)
-  const writing = service.database.sandbox.forTenant(tenantId).transaction(async (db) => {
+  const writing = served.service.database.sandbox.forTenant(tenantId).transaction(async (db) => {
     const text = 'UPDATE event_heads SET sequence = 7 WHERE tenant_id = $1'
     expect(await db.query({ text }, [tenantId])).toMatchObject({ count: 1 })
     await freezeTransactions(lost)
@@ -182,7 +126,7 @@ test('a worker dies instead of committing: nobody knows, which is an answer that
   await failed
   await lost.start()
   const text = 'SELECT sequence::int FROM sandbox.event_heads WHERE tenant_id = $1'
-  const { rows } = await service.database.control.query({ text }, [tenantId])
+  const { rows } = await served.service.database.control.query({ text }, [tenantId])
   expect(rows).toEqual([{ sequence: 1 }])
 })
 
@@ -195,19 +139,19 @@ describe('a wipe that two workers prepare', () => {
   let caller: Caller
   let owner: Confirmer
 
-  beforeAll(() => ask(url, 'ALTER SYSTEM SET citus.recover_2pc_interval = -1', 'SELECT pg_reload_conf()'))
+  beforeAll(() => stopRecovery(served))
   beforeEach(async () => {
-    machine.toNewCodes()
+    served.machine.toNewCodes()
     ;[first, second] = cluster.workers as [Node, Node]
-    caller = await makeCaller(portOf(first), portOf(second))
-    owner = await makeConfirmer(service, machine, caller.tenantId)
+    caller = await makeCaller(served, first, second)
+    owner = await makeConfirmer(served.service, served.machine, caller.tenantId)
     await makeTemplate(caller.send)
   })
   afterEach(async () => {
-    await letGo()
-    expect(await recover()).toBe(0)
+    await letGo(cluster.coordinator)
+    expect(await recover(served)).toBe(0)
     expect([await preparedOn(first), await preparedOn(second)]).toEqual([0, 0])
-    await verifyAudit(service.operator, caller.tenantId, 'sandbox')
+    await verifyAudit(served.service.operator, caller.tenantId, 'sandbox')
   })
 
   const wipe = (key: string = randomUUID(), steps = 0) =>
@@ -223,35 +167,11 @@ describe('a wipe that two workers prepare', () => {
       `SELECT tenant_id AS space, sequence::int FROM sandbox.events WHERE tenant_id LIKE '${caller.tenantId}%' ORDER BY sequence`,
     )
 
-  /** Has the coordinator wait for a standby that is not there: its commits end on its disk, and nobody hears of that. */
-  async function holdCommits(): Promise<void> {
-    await ask(url, `ALTER SYSTEM SET synchronous_standby_names = 'nobody'`, 'SELECT pg_reload_conf()')
-    await until('a commit to be held', async () => {
-      void ask(url, `SELECT txid_current(), pg_logical_emit_message(true, 'test', '')`).catch(() => {})
-      const held = await ask(url, `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
-      return held.length > 0
-    })
-  }
-  const forgetStandby = () => ask(url, 'ALTER SYSTEM RESET synchronous_standby_names')
-  const letGo = async () => {
-    await forgetStandby()
-    await ask(url, 'SELECT pg_reload_conf()')
-  }
-
   /** Starts a wipe; goes on when both workers have prepared it and the coordinator has not answered. */
   async function startHeldWipe(key?: string): Promise<{ readonly wiping: Promise<Answer> }> {
-    const holder = new pg.Client({ connectionString: url })
-    await holder.connect()
-    await holder.query('BEGIN')
-    await holder.query('SELECT FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE', [caller.tenantId])
-    const wiping = wipe(key)
-    // What comes before its transaction is committed by now.
-    await until('the wipe to wait for its tenant', async () => {
-      const waiting = await ask(url, `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)
-      return waiting.length > 0
-    })
-    await holdCommits()
-    await holder.end()
+    const { answer: wiping, free } = await startAtTenant(served, caller.tenantId, () => wipe(key))
+    await holdCommits(cluster.coordinator)
+    await free()
     await until(
       'both to prepare',
       async () => (await preparedOn(first)) === 1 && (await preparedOn(second)) === 1,
@@ -266,13 +186,13 @@ describe('a wipe that two workers prepare', () => {
     const lost = lostOne()
     const { wiping } = await startHeldWipe()
     await lost.kill()
-    await letGo()
+    await letGo(cluster.coordinator)
     expect((await wiping).body.deleted).toMatchObject({ pass_template: 1, event: 1 })
     await lost.start()
     expect([await preparedOn(first), await preparedOn(second)]).toEqual(lost === first ? [1, 0] : [0, 1])
     // Until the rest is committed nobody takes the sequence or the log anywhere else.
     expect((await caller.send('/v1/pass_templates', { body: TEMPLATE })).status).toBe(503)
-    expect(await recover()).toBe(1)
+    expect(await recover(served)).toBe(1)
     const made = await makeTemplate(caller.send)
     const list = await caller.send('/v1/pass_templates')
     expect(list.body.data.map(({ id }: { id: string }) => id)).toEqual([made])
@@ -285,21 +205,23 @@ describe('a wipe that two workers prepare', () => {
   test('is whole when the coordinator is lost after it was committed there, and was answered 503', async () => {
     const key = randomUUID()
     const { wiping } = await startHeldWipe(key)
-    await forgetStandby()
+    await forgetStandby(cluster.coordinator)
     await cluster.coordinator.kill()
     expect((await wiping).status).toBe(503)
     await cluster.coordinator.start()
-    expect(await recover()).toBe(2)
+    expect(await recover(served)).toBe(2)
     const again = await wipe(key, 1)
     expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([200, 'true'])
     expect((await caller.send('/v1/pass_templates')).body.data).toEqual([])
   })
 
   test('is undone when only one of them had prepared it and both are lost', async () => {
-    const { control, pepper } = service.database
-    const account = createAccountChanges(control, pepper, 'sandbox', service.clock).forTenant(caller.tenantId)
+    const { control, pepper } = served.service.database
+    const account = createAccountChanges(control, pepper, 'sandbox', served.service.clock).forTenant(
+      caller.tenantId,
+    )
     const wiping = account.transaction(async (db) => {
-      await wipeSpace(db, caller.tenantId, service.clock.machine())
+      await wipeSpace(db, caller.tenantId, served.service.clock.machine())
       await freezeTransactions(second)
     })
     const failed = expect(wiping).rejects.toBeInstanceOf(DatabaseUnavailable)
@@ -309,7 +231,7 @@ describe('a wipe that two workers prepare', () => {
     await failed
     await Promise.all([first.start(), second.start()])
     expect([await preparedOn(first), await preparedOn(second)]).toEqual([1, 0])
-    expect(await recover()).toBe(1)
+    expect(await recover(served)).toBe(1)
     expect((await caller.send('/v1/pass_templates')).body.data).toHaveLength(1)
     await makeTemplate(caller.send)
     expect(await events()).toEqual([

@@ -8,8 +8,8 @@ if (!SVC_CITUS_BIN && !SVC_CITUS_URL) {
   process.exit(2)
 }
 /** Servers that are not started here are not killed either. */
-const NEEDS_BIN = 'test/citus/outage.proof.ts'
-if (!SVC_CITUS_BIN) console.warn(`\nLEFT OUT: ${NEEDS_BIN} – it kills a server: SVC_CITUS_BIN\n`)
+const NEEDS_BIN = 'test/citus/{cut,outage,two-phases}.proof.ts'
+if (!SVC_CITUS_BIN) console.warn(`\nLEFT OUT: ${NEEDS_BIN} – they kill servers: SVC_CITUS_BIN\n`)
 
 /** Tests of the service that do not know where its tables are; those of deliveries that claim for many tenants at once do. */
 const ALSO = [

@@ -3,9 +3,10 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../runtime/platform/database/migrate/migrate.ts'
 import { MIGRATIONS } from '../../runtime/platform/database/migrate/migration-files.ts'
+import { TWO_PHASE_TABLE } from '../../runtime/platform/database/two-phase.ts'
 import { type BareDatabase, createEmptyDatabase } from '../support/database.ts'
 import { STAND_IN } from '../support/stand-in.ts'
 
@@ -38,14 +39,15 @@ const run = (citus = true) =>
 const names = async (text: string) =>
   (await client.query<{ name: string }>(text)).rows.map(({ name }) => name)
 
-const distributed = () => names('SELECT logicalrelid::text AS name FROM pg_dist_partition ORDER BY 1')
+const distributed = () =>
+  names('SELECT logicalrelid::text AS name FROM pg_dist_partition WHERE partkey IS NOT NULL ORDER BY 1')
 
 /** Of tables that were distributed: by what, in how many groups, with how many rows in them. */
 const summary = async () =>
   (
     await client.query(
       `SELECT array_agg(DISTINCT partkey) AS keys, count(DISTINCT colocation)::int AS groups, sum(rows)::int AS rows
-         FROM pg_dist_partition`,
+         FROM pg_dist_partition WHERE partkey IS NOT NULL`,
     )
   ).rows[0]
 
@@ -87,6 +89,27 @@ test('a start that was killed before it had distributed all is made good by the 
   await run()
   expect(await distributed()).toEqual(await names(TENANT_TABLES))
   expect(await summary()).toMatchObject({ groups: 1 })
+})
+
+describe('a table of the coordinator that Citus knows', () => {
+  const known = () => names('SELECT logicalrelid::text AS name FROM pg_dist_partition WHERE partkey IS NULL')
+
+  test('is made once, where all is distributed already too', async () => {
+    await client.query(STAND_IN)
+    await run()
+    expect(await known()).toEqual([TWO_PHASE_TABLE])
+    await client.query(`DROP TABLE ${TWO_PHASE_TABLE}; DELETE FROM pg_dist_partition WHERE partkey IS NULL`)
+    await run(false)
+    expect(await known()).toEqual([TWO_PHASE_TABLE])
+    await run()
+  })
+
+  test('wants the coordinator among the nodes, and says how that is done', async () => {
+    await client.query(STAND_IN)
+    await client.query(`CREATE OR REPLACE FUNCTION citus_add_local_table_to_metadata(table_name regclass) RETURNS void
+      LANGUAGE plpgsql AS $$ BEGIN RAISE 'operation is not allowed when coordinator is not added into metadata'; END $$`)
+    await expect(run()).rejects.toThrow(/coordinator is not added.+ citus_set_coordinator_host/)
+  })
 })
 
 test('a reference to a table without a tenant is refused by name', async () => {

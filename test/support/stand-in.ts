@@ -18,4 +18,6 @@ export const STAND_IN = `
       UPDATE pg_dist_partition d SET colocation = g.colocation FROM pg_dist_partition g
        WHERE d.logicalrelid = table_name AND g.logicalrelid = colocate_with::regclass;
     END IF;
-  END $$`
+  END $$;
+  CREATE FUNCTION citus_add_local_table_to_metadata(table_name regclass) RETURNS void LANGUAGE sql AS
+    'INSERT INTO pg_dist_partition (logicalrelid, rows) VALUES (table_name, 0)'`

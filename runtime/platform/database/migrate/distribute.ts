@@ -2,6 +2,8 @@
 
 import type pg from 'pg'
 import { ENVIRONMENTS } from '../../environment.ts'
+import { messageOf } from '../errors.ts'
+import { TWO_PHASE_TABLE } from '../two-phase.ts'
 import { MigrationError } from './migration-files.ts'
 import { type Say, withShortLocks } from './migration-locks.ts'
 
@@ -54,7 +56,29 @@ export async function readDistribution(client: pg.Client, wanted: boolean): Prom
   const tables = await listTables(client)
   const count = tables.filter(({ distributed }) => distributed).length
   if (count === 0) return 'none'
-  return count < tables.length ? 'some' : 'all'
+  return count === tables.length && (await commitsInTwoPhases(client)) ? 'all' : 'some'
+}
+
+async function commitsInTwoPhases(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ known: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('${TWO_PHASE_TABLE}')) AS known`,
+  )
+  return rows[0]?.known ?? false
+}
+
+async function makeTwoPhase(client: pg.Client, say: Say): Promise<void> {
+  if (await commitsInTwoPhases(client)) return
+  await withShortLocks(client, { what: `making ${TWO_PHASE_TABLE}`, say }, async () => {
+    await client.query(`CREATE TABLE IF NOT EXISTS ${TWO_PHASE_TABLE} (nothing boolean CHECK (false))`)
+    await client
+      .query('SELECT citus_add_local_table_to_metadata($1::regclass)', [TWO_PHASE_TABLE])
+      .catch((cause) => {
+        throw new MigrationError(
+          `SVC_CITUS: ${messageOf(cause)}: the coordinator has to be one of its nodes, as superuser: SELECT citus_set_coordinator_host('its name, for the workers')`,
+          { cause },
+        )
+      })
+  })
 }
 
 /**
@@ -82,4 +106,5 @@ export async function distribute(client: pg.Client, say: Say): Promise<void> {
     waiting = waiting.filter((table) => table !== next)
     if (group === 'none') group = next.name
   }
+  await makeTwoPhase(client, say)
 }

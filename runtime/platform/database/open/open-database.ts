@@ -132,6 +132,7 @@ export async function openDatabase(
       applicationName: `svc ${name}`,
       flushTogether,
       distributed,
+      writesControl: name === 'control',
     })
   const environmentPool = (environment: Environment) => {
     const connection = () => asRole(server.connection(), roles[environment], server.pepper)

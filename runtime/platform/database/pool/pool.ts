@@ -3,6 +3,7 @@ import { createEventLoopTurns } from '../../fairness/event-loop-turns.ts'
 import type { Tenant } from '../../fairness/fair-queue.ts'
 import type { Database, Result, Statement } from '../database.ts'
 import { spoilsConnection, translateError } from '../errors.ts'
+import { COMMIT_IN_TWO_PHASES } from '../two-phase.ts'
 import { CONNECT_TIMEOUT_MS, clientConfig, send } from './connection.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { createFlusher, waitForSeen } from './flusher.ts'
@@ -88,6 +89,8 @@ export interface PoolOptions {
   readonly flushTogether?: boolean
   /** Whether tables are distributed by tenant. */
   readonly distributed?: boolean
+  /** Whether its transactions write in tables of `control` too, which are not. */
+  readonly writesControl?: boolean
 }
 
 /** Of the connections, so many are shared by single statements: they carry many at once. */
@@ -132,20 +135,25 @@ function beginDistributed(limit: string): readonly Statement[] {
   return begin('BEGIN', "SET LOCAL citus.propagate_set_commands = 'local'", `SET LOCAL ${limit}`)
 }
 
-// Elsewhere a visit leaves with its COMMIT in one packet; here a worker that falls silent within it gives its tenant back so.
-const VISIT = beginDistributed("idle_in_transaction_session_timeout = '10s'")
-const REQUEST = beginDistributed("lock_timeout = '5s'")
-
-const BEGIN_DISTRIBUTED: Begin = {
-  service: { durable: VISIT, soon: VISIT },
-  tenant: { durable: REQUEST, soon: REQUEST },
-  long: beginDistributed("statement_timeout = '10s'"),
+/** @param then follows in each transaction that writes. */
+function beginsDistributed(...then: readonly Statement[]): Begin {
+  // Elsewhere a visit leaves with its COMMIT in one packet; here a worker that falls silent within it gives its tenant back so.
+  const visit = [...beginDistributed("idle_in_transaction_session_timeout = '10s'"), ...then]
+  const request = [...beginDistributed("lock_timeout = '5s'"), ...then]
+  return {
+    service: { durable: visit, soon: visit },
+    tenant: { durable: request, soon: request },
+    long: beginDistributed("statement_timeout = '10s'"),
+  }
 }
+
+const BEGIN_DISTRIBUTED = beginsDistributed()
+const BEGIN_BESIDE_CONTROL = beginsDistributed(COMMIT_IN_TWO_PHASES)
 
 /** Opens a pool; nothing is connected before the first statement. */
 export function createPool(options: PoolOptions): MeasuredPool {
-  const { prepared, max, distributed = false } = options
-  const begins = distributed ? BEGIN_DISTRIBUTED : BEGIN
+  const { prepared, max, distributed = false, writesControl = false } = options
+  const begins = !distributed ? BEGIN : writesControl ? BEGIN_BESIDE_CONTROL : BEGIN_DISTRIBUTED
   const config = () => clientConfig(options.connection(), options.applicationName)
   const shared = Math.max(1, Math.floor(max * SHARED))
   const aside = Math.max(1, Math.floor(max * LONG))
