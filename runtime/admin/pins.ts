@@ -1,4 +1,4 @@
-import type { Version } from '../contract.ts'
+import type { Version } from '../api/routing.ts'
 import type { Database, Statement } from '../platform/database/database.ts'
 import { toTimestamp } from '../platform/database/types.ts'
 import type { Environment } from '../platform/environment.ts'

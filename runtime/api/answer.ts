@@ -1,16 +1,18 @@
 import { pipeline } from 'node:stream/promises'
-import type { Operation, Translate } from '../contract.ts'
+import type { Translate } from 'dateline/runtime'
 import { codeOf, isUnavailable, TookTooLong } from '../platform/database/errors.ts'
+import { refusalOf, takeToken } from './capacity.ts'
 import { corsHeaders } from './cors.ts'
 import {
   ApiError,
   describeError,
   type ErrorBody,
+  type ItemError,
   internalError,
   renameFields,
   renameParameter,
   unavailable,
-} from './errors.ts'
+} from './errors/errors.ts'
 import {
   type Exchange,
   isMetered,
@@ -20,8 +22,7 @@ import {
   type Service,
   type WrittenReply,
 } from './exchange.ts'
-import { refusalOf, takeToken } from './take-allowance.ts'
-import { wordResults } from './word-results.ts'
+import type { Operation } from './routing.ts'
 
 const NONE: readonly string[] = []
 
@@ -194,4 +195,33 @@ function leavesBodyUnread({ request }: Exchange): boolean {
   if (request.complete) return false
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   return encoding !== undefined || Number(length ?? 0) > WORTH_READING
+}
+
+type BatchResult = { readonly status: 'succeeded' } | { readonly status: 'failed'; readonly error: ItemError }
+
+interface Batch {
+  readonly results: readonly BatchResult[]
+}
+
+/**
+ * The answer of a batch with the errors of failed items as the caller's version words them. They are stored unworded,
+ * because a repetition may come in another version. The same object where nothing failed.
+ */
+export function wordResults<Answer extends Batch>(exchange: Routed, answer: Answer): Answer {
+  if (!answer.results.some(({ status }) => status === 'failed')) return answer
+  const results = answer.results.map((result) =>
+    result.status === 'failed' ? { ...result, error: wordError(exchange, result.error) } : result,
+  )
+  return { ...answer, results }
+}
+
+function wordError({ route, version }: Routed, { as_sent, ...error }: ItemError): ItemError {
+  const rename = route.operation.downField
+  const worded = rename && !as_sent ? renameFields(error, rename) : error
+  const { param } = worded
+  return {
+    ...worded,
+    ...(rename && param !== undefined && { param: rename(param) }),
+    doc_url: version.docUrl(error.code),
+  }
 }

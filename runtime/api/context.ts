@@ -1,22 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type {
-  Account,
-  AuditNote,
-  AuditNotes,
-  Context,
-  Cursors,
-  EmittedEvent,
-  NewEvent,
-  RequestEvents,
-  RequestFacts,
-  StreamStart,
-} from '../contract.ts'
-import { renderFor } from '../events/emission.ts'
-import type { RenderedEvent } from '../events/render.ts'
+import type { EmittedEvent, NewEvent, RenderedEvent } from '../events/emit.ts'
+import { renderFor } from '../events/emit.ts'
+import type { StreamStart } from '../events/streams.ts'
 import type { Database } from '../platform/database/database.ts'
-import { findSpace } from './authenticate.ts'
-import { bindCursors } from './cursors.ts'
+import { findSpace } from './access.ts'
+import type { Account } from './account.ts'
 import { type Admitted, callerOf, type Service } from './exchange.ts'
+import type { AuditNote, AuditNotes, Context, RequestEvents, RequestFacts } from './handler.ts'
+import type { Cursors } from './lists/cursors.ts'
+import { bindCursors } from './lists/cursors.ts'
 
 /** What a handler has done beside its own statements: written, or acted on, once the handler has succeeded. */
 export class Effects implements AuditNotes {

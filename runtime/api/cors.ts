@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Exchange, Service } from './exchange.ts'
-import { findAnywhere } from './versions.ts'
+import { findAnywhere } from './routing.ts'
 
 const ALLOW_ORIGIN = ['Access-Control-Allow-Origin', '*']
 

@@ -1,8 +1,31 @@
+/** The documents of versions, and what is wrong with a value that one does not allow. */
+
+import { readFileSync } from 'node:fs'
 import ajvFormats from 'ajv-formats/dist/formats.js'
+import type { Detail } from 'dateline/runtime'
 import { explain } from 'dateline/runtime/explain'
-import type { Detail } from '../contract.ts'
-import type { ApiDocument } from './documents.ts'
-import { MAX_DETAILS } from './errors.ts'
+import { MAX_DETAILS } from './errors/errors.ts'
+
+/** The OpenAPI document of one version. */
+export interface ApiDocument {
+  /** As served. */
+  readonly bytes: Buffer
+  /** As an object, parsed when first asked for. */
+  parsed(): Readonly<Record<string, unknown>>
+}
+
+/** Reads the generated document of a version. */
+export function readDocument(version: string): ApiDocument {
+  const bytes = readFileSync(new URL(`../../generated/${version}/openapi.json`, import.meta.url))
+  let object: Readonly<Record<string, unknown>> | undefined
+  return {
+    bytes,
+    parsed() {
+      object ??= JSON.parse(bytes.toString()) as Readonly<Record<string, unknown>>
+      return object
+    },
+  }
+}
 
 type FormatCheck = (text: string) => boolean
 
@@ -37,4 +60,29 @@ export function explainTypes(document: ApiDocument, pointer: string, value: unkn
 
 export function explainFirst(document: ApiDocument, pointer: string, value: unknown): Detail {
   return explainAll(document, pointer, value)[0]!
+}
+
+/** A number that is whole and is not written so: `1.0`, `1e2`. In text it may only look like one. */
+const SUSPICIOUS = /[[:,]\s*-?\d+(?:\.0+(?!\d)|(?:\.\d+)?[eE])/
+
+const SPELLING = /[.eE]/
+
+/** ECMAScript's source text access, which TypeScript does not describe yet. */
+const parseWithSource = JSON.parse as (
+  text: string,
+  revive: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
+) => unknown
+
+/**
+ * Finds whole numbers that are written as fractions or with exponents where the schema wants integers: `100.0` is a float
+ * to every reader but JavaScript. The body has been found valid; most bodies cost one look at their text.
+ */
+export function findMisspelt(bytes: Buffer, document: ApiDocument, pointer: string): Detail[] {
+  const text = bytes.toString('latin1')
+  if (!SUSPICIOUS.test(text)) return []
+  // With a half added such a number is no integer: where the schema refuses that, it is misspelt.
+  const shifted = parseWithSource(bytes.toString(), (_name, value, { source = '' }) =>
+    Number.isInteger(value) && SPELLING.test(source) ? (value as number) + 0.5 : value,
+  )
+  return explainTypes(document, pointer, shifted)
 }

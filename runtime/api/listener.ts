@@ -1,7 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import express from 'express'
-import type { ContractGuard } from './contract-guard.ts'
-import { type ApiError, internalError, notFound } from './errors.ts'
+import { type ApiError, internalError, notFound } from './errors/errors.ts'
 import type { Service } from './exchange.ts'
 import { runPipeline } from './pipeline.ts'
 import { createUnversioned, sendError } from './unversioned.ts'
@@ -9,12 +8,12 @@ import { createUnversioned, sendError } from './unversioned.ts'
 /**
  * The API of one environment, to be attached to a port of its own: `/v1` goes through the pipeline, Express answers the rest.
  *
- * @param guard validates everything a second time, where that is wanted.
+ * @param watch wraps the whole, where everything is to be validated a second time.
  */
 export function createApiListener(
   service: Service,
   isReady: () => Promise<boolean>,
-  guard?: ContractGuard,
+  watch: (listener: RequestListener) => RequestListener = (listener) => listener,
 ): RequestListener {
   const app = express()
   app.disable('x-powered-by')
@@ -33,7 +32,7 @@ export function createApiListener(
     // Express calls back for what has no route, what failed, and targets that it cannot read at all.
     app(request as express.Request, response as express.Response, (error?: unknown) => fail(response, error))
   }
-  return guard ? guard.watch(listener) : listener
+  return watch(listener)
 }
 
 /** @param error undefined where nothing failed, but there is no route. */

@@ -1,7 +1,22 @@
-import { notImplemented } from './errors.ts'
-import type { Admitted, Performed, Service } from './exchange.ts'
-import { read } from './read.ts'
-import { write } from './write.ts'
+/** A read is its handler. A write is one transaction of the idempotency claim, the handler, and what is written with the commit. */
+
+import { isSpaceWiped } from '../platform/audit/queries.ts'
+import type { Database } from '../platform/database/database.ts'
+import {
+  codeOf,
+  constraintOf,
+  DEADLOCK_DETECTED,
+  SERIALIZATION_FAILURE,
+  UNIQUE_VIOLATION,
+} from '../platform/database/errors.ts'
+import { authenticateAgain } from './access.ts'
+import { createContext, createInput, Effects, type Input } from './context.ts'
+import { ApiError, notImplemented } from './errors/errors.ts'
+import { type Admitted, databaseOf, type Performed, type Service, type WrittenReply } from './exchange.ts'
+import type { Handler, StoredForm } from './handler.ts'
+import { ANSWERED_ALREADY, claim, claimOf, replayStored } from './idempotency.ts'
+import { enqueueRefusal, enqueueSuccess, type Write } from './outcome.ts'
+import type { WriteRules } from './routing.ts'
 
 /** Has the operation's handler do what is asked for. */
 export async function perform(exchange: Admitted, service: Service): Promise<Performed> {
@@ -12,4 +27,140 @@ export async function perform(exchange: Admitted, service: Service): Promise<Per
     ? await write(exchange, service, handler, rules)
     : await read(exchange, service, handler)
   return exchange as Performed
+}
+
+/** A read is its handler alone. */
+export async function read(exchange: Admitted, service: Service, handler: Handler): Promise<WrittenReply> {
+  const input = createInput(exchange)
+  const context = createContext(exchange, service, databaseOf(exchange, service), input.query)
+  const { status, body } = await handler(context, input as never)
+  return { status, body, text: undefined, replayed: false }
+}
+
+/** A write with what its handler gets: the same for every transaction that is begun for it. */
+interface Work extends Write {
+  readonly handler: Handler
+  readonly input: Input
+}
+
+/** Has the handler write, or gives the stored response of the request that this one repeats. */
+export async function write(
+  exchange: Admitted,
+  service: Service,
+  handler: Handler,
+  rules: WriteRules,
+): Promise<WrittenReply> {
+  // First the claim: its fingerprint is of what was sent, and translations may change that.
+  const claimed = claimOf(exchange)
+  const work = { exchange, service, handler, rules, claimed, input: createInput(exchange) }
+  for (;;) {
+    try {
+      const reply = await writeOnce(work)
+      return handler.stored && reply.replayed ? await complete(reply, handler.stored, work) : reply
+    } catch (error) {
+      if (!isSpaceWiped(error)) throw error
+      await authenticateAgain(exchange, service)
+    }
+  }
+}
+
+async function writeOnce(work: Work): Promise<WrittenReply> {
+  const { exchange, service, handler, rules, claimed, input } = work
+  let ready: unknown
+  let effects = new Effects()
+  let due: Promise<boolean> | undefined
+  const attempt = async (db: Database): Promise<WrittenReply> => {
+    effects = new Effects()
+    due = undefined
+    const context = createContext(exchange, service, db, input.query, effects, ready)
+    const claiming = claimed && claim(db, service, exchange, claimed)
+    const ahead = handler.ahead?.(context, input as never)
+    ahead?.catch(() => {}) // the transaction fails with it
+    const stored = await claiming
+    if (stored) return stored
+    const { status, body } = await handler(context, input as never, ahead)
+    const text = JSON.stringify(body)
+    const kept = handler.stored ? JSON.stringify(handler.stored.leaveOut(body)) : text
+    due = enqueueSuccess({ ...work, db }, effects, { status, text: kept, body })
+    due.catch(() => {}) // not waited for: it travels with the COMMIT, which fails with it
+    return { status, body, text, replayed: false }
+  }
+  try {
+    if (handler.prepare) ready = await prepare(work, handler.prepare)
+    const { transaction } = rules.account
+      ? service.account.forTenant(exchange.credential.tenant.id)
+      : databaseOf(exchange, service)
+    const reply = await withRetries(() => transaction(attempt))
+    if ((await due) || effects.hasDeliveries) service.deliveriesDue(exchange.credential.space)
+    if (effects.newSpace !== undefined) leaveSpace(service)
+    return reply
+  } catch (error) {
+    if (claimed && isAnsweredAlready(error)) return replayStored(service, exchange, claimed)
+    if (!(error instanceof ApiError) || error.type === 'idempotency_error') throw error
+    return storeRefusal(work, error)
+  }
+}
+
+async function prepare(
+  { exchange, service, input }: Work,
+  ask: NonNullable<Handler['prepare']>,
+): Promise<unknown> {
+  const context = createContext(exchange, service, databaseOf(exchange, service), input.query)
+  return ask({ ...context, destinations: service.destinations }, input as never)
+}
+
+/** A stored response with what was left out of it; refusals are stored as they are. */
+async function complete(
+  reply: WrittenReply,
+  form: StoredForm<unknown>,
+  { exchange, service }: Work,
+): Promise<WrittenReply> {
+  if (reply.status >= 400) return reply
+  const body = await form.putBack(service.database, exchange.credential.space, JSON.parse(reply.text!))
+  return { ...reply, body, text: JSON.stringify(body) }
+}
+
+/** This node looks where the tenant's data is now before it answers; the others do soon. The worker that deletes the old data notifies them again. */
+function leaveSpace({ keyring, account, log }: Service): void {
+  keyring.forget()
+  account
+    .notifyNodes()
+    .catch((err) =>
+      log.warn({ err }, 'other nodes could not be notified of a wipe; its worker notifies them'),
+    )
+}
+
+/** How often a transaction is begun that the database ends to free others. */
+const MAX_ATTEMPTS = 3
+
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let count = 1; ; count += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const code = codeOf(error)
+      const again = code === DEADLOCK_DETECTED || code === SERIALIZATION_FAILURE
+      if (!again || count === MAX_ATTEMPTS) throw error
+    }
+  }
+}
+
+function isAnsweredAlready(error: unknown): boolean {
+  return codeOf(error) === UNIQUE_VIOLATION && constraintOf(error) === ANSWERED_ALREADY
+}
+
+/**
+ * A handler's refusal has undone its work; what remains to be written is that it was refused. Throws the refusal, or
+ * gives the response that another request has stored meanwhile.
+ */
+async function storeRefusal(work: Work, error: ApiError): Promise<WrittenReply> {
+  const { exchange, service, claimed } = work
+  try {
+    // Its wait for the end of the chain must not be on a connection that others share.
+    await databaseOf(exchange, service).transaction(async (db) => enqueueRefusal({ ...work, db }, error))
+  } catch (conflict) {
+    if (!claimed || !isAnsweredAlready(conflict)) throw conflict
+    return replayStored(service, exchange, claimed)
+  }
+  throw error
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Environment } from '../platform/environment.ts'
 import type { RequestLog } from '../platform/settings.ts'
-import { unavailable } from './errors.ts'
+import { unavailable } from './errors/errors.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Upper bounds of the buckets of durations, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import express from 'express'
 import { newId } from '../platform/ids.ts'
-import { ApiError, describeError, notFound, unavailable } from './errors.ts'
+import { ApiError, describeError, notFound, unavailable } from './errors/errors.ts'
 import type { Service } from './exchange.ts'
 
 /** What the API listeners answer outside /v1, without a key. */

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import express, { type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
-import { clientAddress, type ProxyTrust, plainAddress } from '../api/address.ts'
+import { clientAddress, type ProxyTrust, plainAddress } from '../platform/client-address.ts'
 import { isUnavailable } from '../platform/database/errors.ts'
 import type { Challenge, Factors } from '../platform/factors/factors.ts'
 import { randomBase62 } from '../platform/keys/keys.ts'

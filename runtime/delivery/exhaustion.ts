@@ -1,5 +1,4 @@
-import { collectEvents } from '../events/emission.ts'
-import { emit } from '../events/emit.ts'
+import { collectEvents, emit } from '../events/emit.ts'
 import { systemEntry } from '../platform/audit/entry.ts'
 import { appendAudit, isSpaceWiped } from '../platform/audit/queries.ts'
 import type { Clock } from '../platform/clock/clock.ts'

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { Agenda } from './agenda.ts'
+import type { Agenda, Slots } from './agenda.ts'
 import type { LeaseClock } from './lease-clock.ts'
-import { planAttempts } from './queries/plans.ts'
-import { type Claim, type Claimed, claimAttempts, PARTITION_WIDTH } from './queries/ready.ts'
-import type { VisitRequest } from './queries/senders.ts'
+import type { VisitRequest } from './queries/visits.ts'
+import { type Claim, type Claimed, claimAttempts, PARTITION_WIDTH, planAttempts } from './queries/visits.ts'
 import { findDue, findWaiting, promoteAttempts } from './queries/waiting.ts'
-import type { Slots } from './slots.ts'
 
 export interface RoundsOptions {
   readonly environment: Environment

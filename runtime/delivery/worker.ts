@@ -6,15 +6,13 @@ import type { Pool } from '../platform/database/pool/pool.ts'
 import type { Environment } from '../platform/environment.ts'
 import { createEventLoopTurns } from '../platform/fairness/event-loop-turns.ts'
 import type { Seals } from '../platform/secrets.ts'
-import { createAgenda } from './agenda.ts'
+import { createAgenda, createSlots, createWakeUp } from './agenda.ts'
 import { createLeaseClock, type LeaseClock } from './lease-clock.ts'
-import type { Claimed } from './queries/ready.ts'
+import type { Claimed } from './queries/visits.ts'
 import { createRecorder, type Recorded, type UnderWay } from './record.ts'
 import { createRounds } from './rounds.ts'
 import { createSender } from './sender.ts'
 import { createShowing } from './showing.ts'
-import { createSlots } from './slots.ts'
-import { createWakeUp } from './wake-up.ts'
 
 export interface WorkerOptions {
   readonly environment: Environment

@@ -11,7 +11,7 @@ import {
 } from '../platform/database/page.ts'
 import { inSteps } from '../platform/database/steps.ts'
 import { toTimestamp } from '../platform/database/types.ts'
-import type { RenderedEvent } from './render.ts'
+import type { RenderedEvent } from './emit.ts'
 
 export const PLANNED_FOR =
   'SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for'

@@ -1,12 +1,28 @@
 /** Live streams of events, as server-sent events (WHATWG HTML, 9.2). */
 
-import type { EventStreams } from '../contract.ts'
 import { isUnavailable } from '../platform/database/errors.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import { readSpace } from '../platform/database/space.ts'
 import type { Environment } from '../platform/environment.ts'
 import { readEventsAfter, type SequencedEvent } from './queries.ts'
 import type { WakeUps } from './wake-ups.ts'
+
+/** A place in the tenant's sequence of events. */
+export interface StreamStart {
+  readonly sequence: number
+  readonly id: string
+}
+
+/** Live streams of a tenant's events. */
+export interface EventStreams {
+  /** Server-sent events, one for each event after the given place in the tenant's sequence, until the client goes. */
+  open(options: {
+    readonly after: StreamStart
+    readonly types: ReadonlySet<string>
+    /** Whose events; undefined when the caller may watch no longer. Asked again and again. */
+    readonly findSpace: () => Promise<string | undefined>
+  }): AsyncIterable<string>
+}
 
 /** How late an event may come where the wake-up got lost. */
 const POLL_MS = 500

@@ -1,6 +1,6 @@
 import type { Router } from 'express'
 import type { Logger } from 'pino'
-import { unreadableRequests } from '../api/refuse-client.ts'
+import { unreadableRequests } from '../api/errors/refuse-client.ts'
 import { createTraffic, type Traffic, type TrafficOptions } from '../api/traffic.ts'
 import type { OpenDatabase } from '../platform/database/open/open-database.ts'
 import type { Environment } from '../platform/environment.ts'

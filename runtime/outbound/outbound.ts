@@ -1,11 +1,10 @@
 import type { Environment } from '../platform/environment.ts'
-import type { Networks } from '../platform/networks.ts'
+import { type Networks, parseNetworks } from '../platform/networks.ts'
+import type { Settings } from '../platform/settings.ts'
 import { checkAddress } from './address-ranges.ts'
 import { createConnections } from './connections.ts'
-import { type Deadline, startDeadline } from './deadline.ts'
 import { checkUrl, type Destination, NOT_PUBLIC, type Policy, type Verdict } from './destination.ts'
-import { dial } from './dial.ts'
-import type { Ending } from './exchange.ts'
+import { type Deadline, dial, type Ending, startDeadline } from './dial.ts'
 import type { Failure } from './failures.ts'
 import { createResolver, Unresolved } from './resolver.ts'
 
@@ -185,5 +184,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
       connections.close()
       resolver.close()
     },
+  }
+}
+
+/** The way out of each environment. Private networks are open, where they are at all, to the sandbox alone. */
+export function openOutbound({
+  webhookAllow,
+  dnsServers,
+}: Pick<Settings, 'webhookAllow' | 'dnsServers'>): Readonly<Record<Environment, Outbound>> {
+  return {
+    sandbox: createOutbound({ environment: 'sandbox', dnsServers, allow: parseNetworks(webhookAllow) }),
+    live: createOutbound({ environment: 'live', dnsServers }),
   }
 }

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
-import { KEPT_FOR } from '../api/idempotency.ts'
-import { sweepAnswers } from '../api/idempotency-queries.ts'
+import { KEPT_FOR, sweepAnswers } from '../api/idempotency.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Database } from '../platform/database/database.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'

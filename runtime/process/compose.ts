@@ -12,31 +12,30 @@ import { current, versions } from '../../generated/versions.ts'
 import type { Operator } from '../admin/change.ts'
 import { startClock } from '../admin/clock.ts'
 import { type Demo, ensureDemo, findDemo } from '../admin/demo.ts'
-import { readTrust } from '../api/address.ts'
-import { createAdmission } from '../api/admission.ts'
 import { refuse } from '../api/answer.ts'
-import { type ContractGuard, createLoggedGuard } from '../api/contract-guard.ts'
 import type { Service } from '../api/exchange.ts'
+import { type ContractGuard, createLoggedGuard } from '../api/guard/contract-guard.ts'
 import { createApiListener } from '../api/listener.ts'
-import { createVersions } from '../api/versions.ts'
+import { createVersions } from '../api/routing.ts'
 import { createChallenges } from '../console/challenges.ts'
 import { createConsole } from '../console/console.ts'
 import { readReferences } from '../console/pages.ts'
 import { type Delivery, openDelivery } from '../delivery/open-delivery.ts'
 import { startRetentionJob } from '../delivery/retention-job.ts'
 import { createEventStreams } from '../events/streams.ts'
-import { connectWakeUpChannel, type WakeUpChannel } from '../events/wake-up-channel.ts'
-import { createWakeUps, type WakeUps } from '../events/wake-ups.ts'
+import { connectWakeUpChannel, createWakeUps, type WakeUpChannel, type WakeUps } from '../events/wake-ups.ts'
 import { createObservability, type Observability } from '../observability/observability.ts'
 import { databasesAnswer } from '../observability/readiness.ts'
-import { openOutbound } from '../outbound/open-outbound.ts'
 import type { Outbound } from '../outbound/outbound.ts'
+import { openOutbound } from '../outbound/outbound.ts'
 import { type BaseUrls, resolveBaseUrls } from '../platform/addresses/base-urls.ts'
+import { readTrust } from '../platform/client-address.ts'
 import { type Clock, createClock } from '../platform/clock/clock.ts'
 import { type OpenDatabase, openDatabase } from '../platform/database/open/open-database.ts'
 import { watchRevision } from '../platform/database/revision.ts'
 import type { Environment } from '../platform/environment.ts'
 import { createFactors } from '../platform/factors/factors.ts'
+import { createAdmission } from '../platform/fairness/admission.ts'
 import { createPresence } from '../platform/fairness/presence.ts'
 import { createKeyring } from '../platform/keys/keyring.ts'
 import type { RequestLimiter } from '../platform/limits/limiter.ts'
@@ -251,7 +250,7 @@ export function createApis(parts: ApiParts): Apis {
     }
     // Where nothing watches, only the databases are asked.
     const isReady = observability?.isReady ?? (() => databasesAnswer([control, pool]))
-    return createApiListener(service, isReady, parts.guard)
+    return createApiListener(service, isReady, parts.guard?.watch)
   }
   return { listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') }, forget: keyring.forget }
 }

@@ -1,6 +1,6 @@
 /** Which handler answers which operation. */
 import type { Handlers as CanonicalHandlers } from '../../generated/canonical/handlers.ts'
-import type { Context } from '../contract.ts'
+import type { Context } from '../api/handler.ts'
 import { accountHandlers } from '../resources/account/handlers.ts'
 import { auditLogHandlers } from '../resources/audit-log/handlers.ts'
 import { deliveryAttemptsHandlers } from '../resources/delivery-attempts/handlers.ts'

@@ -9,7 +9,7 @@ import {
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
-import { refuseClient, refuseTunnel } from '../api/refuse-client.ts'
+import { refuseClient, refuseTunnel } from '../api/errors/refuse-client.ts'
 import { codeOf, messageOf } from '../platform/database/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Settings } from '../platform/settings.ts'

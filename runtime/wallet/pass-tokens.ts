@@ -4,13 +4,30 @@
  * they say themselves whose pass it is, and nobody else can make one.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { PassPlace, PassTokens } from '../contract.ts'
 import { readSpace, spaceOf } from '../platform/database/space.ts'
 import type { Environment } from '../platform/environment.ts'
 import { bodyOf, bytesOf, idOf, isId } from '../platform/ids.ts'
 import { deriveSecret } from '../platform/secrets.ts'
 
-export type { PassPlace, PassTokens } from '../contract.ts'
+/** Where a pass is. */
+export interface PassPlace {
+  readonly space: string
+  readonly passId: string
+}
+
+/** `page`: its page and files; `apple`: Apple's `authenticationToken`, which devices send back. */
+export type TokenUse = 'page' | 'apple'
+
+export interface PassTokens {
+  /** 60 characters, base64url; up to 66 where the sandbox has been wiped. The same for the same pass, always. */
+  write(use: TokenUse, place: PassPlace): string
+  /** Undefined for what this deployment has not written for that use. */
+  read(use: TokenUse, token: string): PassPlace | undefined
+  /** What a scanner reads: 39 letters and digits, upper case. */
+  scanCode(place: PassPlace): string
+  /** The pass of that code, if it is the space's; in either case of letters. */
+  readScanCode(space: string, code: string): string | undefined
+}
 
 const ID_BYTES = 16
 const MAC_BYTES = 12

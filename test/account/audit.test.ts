@@ -6,7 +6,7 @@ import { verifyAudit } from '../../runtime/admin/audit.ts'
 import { retireKey, revokeKey, rotateKey } from '../../runtime/admin/keys.ts'
 import { liftLimit } from '../../runtime/admin/limits.ts'
 import { createUser } from '../../runtime/admin/users.ts'
-import { canonicalJson } from '../../runtime/api/canonical-json.ts'
+import { canonicalJson } from '../../runtime/api/json/canonical-json.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
 import {

@@ -1,6 +1,6 @@
 /** Scanners read passes: what they are told, what is recorded, and who wins of several at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { PassTokens } from '../../runtime/contract.ts'
+import type { PassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { checkEvent } from '../support/contract.ts'
 import {

@@ -2,8 +2,8 @@
  * The three operations of the bench as one writes them by hand: the service's own statements and the same bodies, but no
  * keys, limits, versions or validation. Peers differ in the web framework and the driver that carry them.
  */
-import { claimKey } from '../../runtime/api/idempotency-queries.ts'
-import { appendEntryAndAnswer } from '../../runtime/api/outcomes.ts'
+import { claimKey } from '../../runtime/api/idempotency.ts'
+import { appendEntryAndAnswer } from '../../runtime/api/outcome.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { shareTemplates } from '../../runtime/resources/pass-templates/queries.ts'

@@ -1,6 +1,6 @@
 /** Events as the bench emits them. */
 
-import { collectEvents } from '../../runtime/events/emission.ts'
+import { collectEvents } from '../../runtime/events/emit.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 

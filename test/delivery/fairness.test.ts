@@ -1,10 +1,10 @@
 /** Who is served when there is more to do than can be done. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { claimAttempts } from '../../runtime/delivery/queries/ready.ts'
-import type { VisitRequest } from '../../runtime/delivery/queries/senders.ts'
+import { createSlots } from '../../runtime/delivery/agenda.ts'
+import type { VisitRequest } from '../../runtime/delivery/queries/visits.ts'
+import { claimAttempts } from '../../runtime/delivery/queries/visits.ts'
 import { findDue } from '../../runtime/delivery/queries/waiting.ts'
-import { createSlots } from '../../runtime/delivery/slots.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'

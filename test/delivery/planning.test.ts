@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { planAttempts } from '../../runtime/delivery/queries/plans.ts'
-import type { VisitRequest } from '../../runtime/delivery/queries/senders.ts'
 import { showAttempts, succeedAttempts } from '../../runtime/delivery/queries/successes.ts'
-import { collectEvents } from '../../runtime/events/emission.ts'
+import type { VisitRequest } from '../../runtime/delivery/queries/visits.ts'
+import { planAttempts } from '../../runtime/delivery/queries/visits.ts'
+import { collectEvents } from '../../runtime/events/emit.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { cancelAttempts } from '../../runtime/resources/webhook-endpoints/cancel-attempts.ts'
 import { lockEndpointCount } from '../../runtime/resources/webhook-endpoints/queries.ts'

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { retain } from '../../runtime/delivery/retention-job.ts'
-import { collectEvents } from '../../runtime/events/emission.ts'
+import { collectEvents } from '../../runtime/events/emit.ts'
 import { idBound, listPartitions } from '../../runtime/platform/database/migrate/partitions.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { insertScan } from '../../runtime/resources/scans/queries.ts'

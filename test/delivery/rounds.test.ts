@@ -1,8 +1,7 @@
 /** A tenant's rows are locked by one statement at a time: another one of the same worker would find nothing. */
 import { expect, test } from 'vitest'
-import { createAgenda } from '../../runtime/delivery/agenda.ts'
+import { createAgenda, createSlots } from '../../runtime/delivery/agenda.ts'
 import { createRounds } from '../../runtime/delivery/rounds.ts'
-import { createSlots } from '../../runtime/delivery/slots.ts'
 import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
 
 test.each(['plan', 'claim'] as const)(

@@ -1,7 +1,7 @@
 /** What is sent, when it is sent again, and what the attempts tell of it. */
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { checkOutcome, nextDue } from '../../runtime/delivery/schedule.ts'
+import { checkOutcome, nextDue } from '../../runtime/delivery/record.ts'
 import { createOutbound, type Outcome } from '../../runtime/outbound/outbound.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { until } from '../support/programs.ts'

@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino'
 import type { LeaseClock } from '../../runtime/delivery/lease-clock.ts'
 import { createWorker, type Worker, type WorkerOptions } from '../../runtime/delivery/worker.ts'
-import { collectEvents } from '../../runtime/events/emission.ts'
+import { collectEvents } from '../../runtime/events/emit.ts'
 import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
 import type { Clock } from '../../runtime/platform/clock/clock.ts'
 import { newId } from '../../runtime/platform/ids.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from '../../runtime/api/canonical-json.ts'
-import { mergePatch } from '../../runtime/api/merge-patch.ts'
+import { canonicalJson } from '../../runtime/api/json/canonical-json.ts'
+import { mergePatch } from '../../runtime/api/json/merge-patch.ts'
 
 describe('merge patch: the table of RFC 7396, appendix A', () => {
   test.each([

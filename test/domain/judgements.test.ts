@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { addressGroup } from '../../runtime/api/address.ts'
 import { splitTarget } from '../../runtime/api/pipeline.ts'
+import { addressGroup } from '../../runtime/platform/client-address.ts'
 import { parseInstant } from '../../runtime/platform/instants.ts'
 import { contains, parseNetworks } from '../../runtime/platform/networks.ts'
 import { shownValues } from '../../runtime/resources/pass-templates/fields.ts'

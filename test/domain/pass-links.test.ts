@@ -1,6 +1,6 @@
 /** What is looked up before a pass is signed: a template's kind, once for each tenant and environment. */
 import { expect, test } from 'vitest'
-import type { Context } from '../../runtime/contract.ts'
+import type { Context } from '../../runtime/api/handler.ts'
 import { showLink, signIds } from '../../runtime/resources/passes/links.ts'
 
 const AT = Date.parse('2026-06-01T12:00:00Z')

@@ -1,8 +1,7 @@
 /** Wake-ups from process to process: late never, lost sometimes, and never in the way. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connectWakeUpChannel } from '../../runtime/events/wake-up-channel.ts'
-import { createWakeUps } from '../../runtime/events/wake-ups.ts'
+import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/wake-ups.ts'
 import { type OpenDatabase, openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 /** Who is let in when: by order and counts, without a clock of the machine's. */
 import { describe, expect, test } from 'vitest'
-import { createAdmission } from '../../runtime/api/admission.ts'
+import { createAdmission } from '../../runtime/platform/fairness/admission.ts'
 import { createPresence } from '../../runtime/platform/fairness/presence.ts'
 
 interface Case {

@@ -1,4 +1,4 @@
-import type { Operation } from '../../runtime/contract.ts'
+import type { Operation } from '../../runtime/api/routing.ts'
 import { PARAMETER_TEXTS, spoil } from './faults.ts'
 import type { Random } from './random.ts'
 import { type Document, makeValue, type Schema } from './values.ts'

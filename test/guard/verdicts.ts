@@ -1,18 +1,17 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import { limitTransport, readBody } from '../../runtime/api/body.ts'
+import { ApiError } from '../../runtime/api/errors/errors.ts'
+import type { Authorized, Service, Versioned } from '../../runtime/api/exchange.ts'
 import {
   type ContractValidator,
   cutDocument,
   openContractValidator,
-} from '../../runtime/api/contract-validator.ts'
-import { ApiError } from '../../runtime/api/errors.ts'
-import type { Authorized, Service, Versioned } from '../../runtime/api/exchange.ts'
+} from '../../runtime/api/guard/contract-validator.ts'
+import { readParameters } from '../../runtime/api/parameters.ts'
 import { splitTarget } from '../../runtime/api/pipeline.ts'
-import { readBody } from '../../runtime/api/read-body.ts'
-import { readParameters } from '../../runtime/api/read-parameters.ts'
-import { matchRoute } from '../../runtime/api/resolve.ts'
-import { limitTransport } from '../../runtime/api/transport.ts'
-import type { Versions, VersionTable } from '../../runtime/api/versions.ts'
+import type { Versions, VersionTable } from '../../runtime/api/routing.ts'
+import { matchRoute } from '../../runtime/api/routing.ts'
 import type { Case, RequestDocument } from './requests.ts'
 
 /** What one check says of a request: undefined when it fits. */

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { readBytes } from '../../runtime/api/json-body.ts'
+import { readBytes } from '../../runtime/api/body.ts'
 
 const MEGABYTE = 1024 * 1024
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../runtime/contract.ts'
+import type { Operation } from '../../runtime/api/routing.ts'
 import { createRandom } from '../guard/random.ts'
 import { type Described, describeRequest, type RequestDocument } from '../guard/requests.ts'
 import { makeValue, resolve, type Schema } from '../guard/values.ts'

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
-import type { Operation } from '../../runtime/contract.ts'
+import type { Operation } from '../../runtime/api/routing.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { handlers } from '../../runtime/process/handlers.ts'
 import { RECORD_TABLES } from '../../runtime/resources/account/wipe-queries.ts'

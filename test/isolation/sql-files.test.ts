@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { forOneTenant } from '../../runtime/delivery/queries/senders.ts'
+import { forOneTenant } from '../../runtime/delivery/queries/visits.ts'
 import { readSqlFile } from '../../runtime/platform/database/sql-file.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { planAttempts } from '../../runtime/delivery/queries/plans.ts'
+import { planAttempts } from '../../runtime/delivery/queries/visits.ts'
 import { findDue } from '../../runtime/delivery/queries/waiting.ts'
 import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
 

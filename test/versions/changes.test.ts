@@ -1,8 +1,9 @@
 /** The changes of the interface, by the words of the contract: what is stored, what earlier versions read and write. */
+
+import type { Translate } from 'dateline/runtime'
 import { describe, expect, test } from 'vitest'
 import { events } from '../../generated/events.ts'
 import { versions } from '../../generated/versions.ts'
-import type { Translate } from '../../runtime/contract.ts'
 import catalogue from '../../versions/2026-05-19/merchant-category-codes.json' with { type: 'json' }
 
 const KNOWN = [...catalogue.map(({ code }) => code), '0000']

@@ -3,11 +3,11 @@
  * one of them is replaced by the identity.
  */
 import { basename, dirname, join } from 'node:path'
+import type { Translate } from 'dateline/runtime'
 import * as paths from 'dateline/runtime/paths'
 import ts from 'typescript'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import type { Bound, Translations } from '../../generators/emit/translations/translations.ts'
-import type { Translate } from '../../runtime/contract.ts'
 
 export interface Watch {
   /** `2026-02-01/Card_down`: replaced by the identity. */

@@ -2,6 +2,8 @@
  * Wherever a component may stand, its values are translated, or the place is named: nothing is passed on in silence. The
  * cases are grown from every kind of place, in both dialects, two deep; what is emitted runs on real payloads.
  */
+
+import type { Translate } from 'dateline/runtime'
 import { expect, test } from 'vitest'
 import type { Lens } from '../../generators/change/change.ts'
 import { createReport, type Diagnostic } from '../../generators/diagnostics/diagnostic.ts'
@@ -14,7 +16,6 @@ import {
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { explain } from '../../generators/runtime/explain.ts'
-import type { Translate } from '../../runtime/contract.ts'
 import { runEmitted } from './emitted.ts'
 import {
   CARRIERS,

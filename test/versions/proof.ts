@@ -3,6 +3,8 @@
  * request; a valid answer or event of the canonical version becomes one that the old document accepts under a closed reading; a field
  * of an error has a name in the old document.
  */
+
+import type { Translate } from 'dateline/runtime'
 import fc from 'fast-check'
 import { isAbout } from '../../generators/change/align.ts'
 import { canonicalOperations } from '../../generators/change/canonical.ts'
@@ -14,7 +16,6 @@ import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts
 import { hasField, type Mismatch, mismatch } from '../../generators/prove/closed-reading.ts'
 import { isSet } from '../../generators/translate/parameters.ts'
 import { answerOf, jsonOf, successOf } from '../../generators/translate/stage.ts'
-import type { Translate } from '../../runtime/contract.ts'
 
 /** Where the translations of a version are. */
 export interface Tables {

@@ -2,8 +2,8 @@
 import type { Database, Statement } from '../../platform/database/database.ts'
 import { readSqlFile } from '../../platform/database/sql-file.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
-import { type ForTenants, forOneTenant } from './senders.ts'
 import { writeUnwritten } from './successes.ts'
+import { type ForTenants, forOneTenant } from './visits.ts'
 
 /** The end of one attempt. Instants in milliseconds since the epoch, service time. */
 export interface Completion {

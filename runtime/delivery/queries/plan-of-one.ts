@@ -1,8 +1,7 @@
 /** Writes what was planned for a single tenant whose row of `webhook_senders` the transaction holds. */
 import type { Database, Statement } from '../../platform/database/database.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
-import type { Claimed } from './ready.ts'
-import type { VisitRequest } from './senders.ts'
+import type { Claimed, VisitRequest } from './visits.ts'
 
 /** What a visit found, with one attempt that follows; the attempt's own is null where none does. */
 export interface FoundPlan extends Claimed {

@@ -3,7 +3,7 @@ import type { Database, Statement } from '../../platform/database/database.ts'
 import { inSteps } from '../../platform/database/steps.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 import type { Completion } from './deliveries.ts'
-import type { ForTenants, VisitRequest } from './senders.ts'
+import type { ForTenants, VisitRequest } from './visits.ts'
 
 /** Attempts under the token of who sends them. */
 type Sent = Pick<Completion, 'tenantId' | 'attemptId' | 'token'>

@@ -1,6 +1,5 @@
 import { insertKey, type NewKey, RETIRE_KEY } from '../../admin/keys.ts'
-import type { AccountChanges } from '../../api/account.ts'
-import type { RotatedKey } from '../../contract.ts'
+import type { AccountChanges, RotatedKey } from '../../api/account.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'

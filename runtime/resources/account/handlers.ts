@@ -1,6 +1,6 @@
 import type { AccountHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
-import type { Context } from '../../contract.ts'
+import type { Context } from '../../api/handler.ts'
 import type { Caller } from '../../platform/keys/caller.ts'
 
 export const accountHandlers = {

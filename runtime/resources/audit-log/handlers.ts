@@ -1,7 +1,7 @@
 import type { AuditLogHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
-import { readCreated, readPage, showList } from '../../api/list-query.ts'
-import type { Context } from '../../contract.ts'
+import type { Context } from '../../api/handler.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { type AuditRow, listAudit } from '../../platform/audit/queries.ts'
 import { writeInstant } from '../../platform/instants.ts'
 

@@ -2,9 +2,9 @@ import type { EventsHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import { events as views } from '../../../generated/events.ts'
 import { current } from '../../../generated/versions.ts'
-import { invalidParameter, notFound } from '../../api/errors.ts'
-import { readCreated, readPage, showList } from '../../api/list-query.ts'
-import type { Context } from '../../contract.ts'
+import { invalidParameter, notFound } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { BEFORE_EVENTS, type EventPlace, listEvents, readEvent, readEventHead } from '../../events/queries.ts'
 
 type Event = components['schemas']['Event']

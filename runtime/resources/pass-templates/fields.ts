@@ -1,4 +1,4 @@
-import type { Detail } from '../../contract.ts'
+import type { Detail } from 'dateline/runtime'
 
 export interface TemplateField {
   readonly key: string

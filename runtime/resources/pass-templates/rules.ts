@@ -1,5 +1,5 @@
-import { checkMetadata } from '../../api/metadata.ts'
-import type { Detail } from '../../contract.ts'
+import type { Detail } from 'dateline/runtime'
+import { checkMetadata } from '../../api/json/merge-patch.ts'
 import type { TemplateField } from './fields.ts'
 import { checkPng, type ImageRule } from './png.ts'
 

@@ -1,4 +1,4 @@
-import type { Detail } from '../../contract.ts'
+import type { Detail } from 'dateline/runtime'
 import { parseInstant } from '../../platform/instants.ts'
 
 /** Reads when a pass expires: whole milliseconds since the epoch, or what is wrong with the text. */

@@ -1,6 +1,5 @@
 /** Which wallets a pass is in: told by devices, by wallets, and by those who simulate them. */
-import { collectEvents } from '../../events/emission.ts'
-import { type Emitter, emit } from '../../events/emit.ts'
+import { collectEvents, type Emitter, emit } from '../../events/emit.ts'
 import { systemEntry } from '../../platform/audit/entry.ts'
 import { appendAudit } from '../../platform/audit/queries.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'

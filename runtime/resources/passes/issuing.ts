@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/canonical/types.ts'
-import { ApiError, invalidState, validationFailed } from '../../api/errors.ts'
-import type { Context } from '../../contract.ts'
+import { ApiError, invalidState, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'

@@ -1,7 +1,6 @@
 /** Links that save passes to Google Wallet: signed before a pass's transaction begins, kept once, with the pass. */
 import type { components } from '../../../generated/canonical/types.ts'
-import type { StoredForm } from '../../api/prepared.ts'
-import type { Context } from '../../contract.ts'
+import type { Context, StoredForm } from '../../api/handler.ts'
 import { newId } from '../../platform/ids.ts'
 import { googleSaveUrl } from '../../wallet/google/link.ts'
 import { readKinds, type TemplateKind } from '../pass-templates/queries.ts'

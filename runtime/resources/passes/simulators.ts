@@ -1,9 +1,9 @@
 /** What phones would do, in the sandbox. */
 import type { TestPassesHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
-import { validationFailed } from '../../api/errors.ts'
-import { storing } from '../../api/prepared.ts'
-import type { Context } from '../../contract.ts'
+import { validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { storing } from '../../api/handler.ts'
 import { markInstalled, markUninstalled } from './installs.ts'
 import { answersWithPasses } from './links.ts'
 import { showingOf, showPass } from './view.ts'

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/canonical/types.ts'
-import type { Context } from '../../contract.ts'
+import type { Context } from '../../api/handler.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { shownValues } from '../pass-templates/fields.ts'
 import { showLink } from './links.ts'

@@ -1,7 +1,7 @@
 import type { ScansHandlers, TestPassesHandlers } from '../../../generated/canonical/handlers.ts'
-import { notFound, validationFailed } from '../../api/errors.ts'
-import { readCreated, readPage, showList } from '../../api/list-query.ts'
-import type { Context } from '../../contract.ts'
+import { notFound, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { listScans, readScan } from './queries.ts'
 import { type Reading, recordScan, showScan } from './recording.ts'
 

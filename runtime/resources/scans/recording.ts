@@ -1,7 +1,7 @@
 /** A scan, with all that follows from it, in the transaction of its request. */
 import type { components } from '../../../generated/canonical/types.ts'
-import { validationFailed } from '../../api/errors.ts'
-import type { Context } from '../../contract.ts'
+import { validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'

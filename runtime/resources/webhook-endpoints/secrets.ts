@@ -1,7 +1,7 @@
 /** Secrets of webhook endpoints, sealed where they are stored. */
 
 import { randomBytes } from 'node:crypto'
-import type { EndpointSecrets } from '../../contract.ts'
+import type { EndpointSecrets } from '../../api/handler.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
 

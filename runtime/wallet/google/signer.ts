@@ -2,7 +2,6 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'nod
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Wallet } from '../../contract.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { codeOf, messageOf } from '../../platform/database/errors.ts'
 import { createFairQueue } from '../../platform/fairness/fair-queue.ts'
@@ -16,6 +15,15 @@ export interface GoogleSigner {
   /** The service account's address. */
   readonly email: string
   readonly key: KeyObject
+}
+
+/** Signs what the holder's wallet app takes. */
+export interface Wallet {
+  /** What is to be kept of the link that saves a tenant's pass to Google Wallet: `googleSaveUrl` makes the link of it. */
+  signGoogleLink(
+    tenantId: string,
+    pass: { readonly id: string; readonly templateId: string; readonly kind: string },
+  ): Promise<string>
 }
 
 const signAsync = promisify(sign)

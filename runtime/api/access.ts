@@ -1,0 +1,187 @@
+/** Whose request it is, and whether the caller may make it: key, address, role, scope, plan, second factor. */
+
+import type { OperationExtensions } from '../../generated/extensions.ts'
+import { plainAddress } from '../platform/client-address.ts'
+import type { Credential } from '../platform/keys/keyring.ts'
+import { contains } from '../platform/networks.ts'
+import { ApiError, forbidden, unauthenticated } from './errors/errors.ts'
+import type {
+  Allowed,
+  Authenticated,
+  Authorized,
+  Confirmed,
+  Exchange,
+  Parsed,
+  Service,
+  Trusted,
+} from './exchange.ts'
+import { fingerprintOf } from './idempotency.ts'
+
+/** How long a key works after it was marked pending revocation, in milliseconds. */
+const RETIREMENT = 24 * 3_600_000
+
+const BEARER = /^bearer +([^\s]+)$/i
+
+const KEY_IN_QUERY = /svc_(sk|pk)_|svc%5f(sk|pk)/i
+
+/** Whose key it is. Known keys are checked at once; others cost a query. */
+export function authenticate(exchange: Exchange, service: Service): Authenticated | Promise<Authenticated> {
+  const found = service.keyring.find(readKey(exchange))
+  return found instanceof Promise
+    ? found.then((credential) => accept(exchange, service, credential))
+    : accept(exchange, service, found)
+}
+
+function accept(exchange: Exchange, service: Service, found: Credential | undefined): Authenticated {
+  exchange.credential = checkCredential(found, service, exchange.now)
+  return exchange as Authenticated
+}
+
+function readKey({ request, search }: Exchange): string {
+  if (search !== '' && KEY_IN_QUERY.test(search)) {
+    const message =
+      'A key in an address ends up in logs: send it in the Authorization header, and rotate this one.'
+    throw unauthenticated('invalid_api_key', message)
+  }
+  const header = request.headers.authorization
+  if (header === undefined) {
+    throw unauthenticated('missing_api_key', 'Send an API key as Authorization: Bearer.')
+  }
+  if (countAuthorizations(request.rawHeaders) > 1) {
+    throw unauthenticated('invalid_api_key', 'Send one Authorization header, not several.')
+  }
+  const key = BEARER.exec(header)?.[1]
+  if (key === undefined)
+    throw unauthenticated('invalid_api_key', 'The Authorization header must read Bearer and a key.')
+  return key
+}
+
+/** Node keeps the first of several and hides the rest. */
+function countAuthorizations(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
+    if (name.length === 13 && name.toLowerCase() === 'authorization') count += 1
+  }
+  return count
+}
+
+/** The space of the caller of a request that goes on; undefined when its key would no longer be accepted. */
+export async function findSpace(exchange: Exchange, service: Service): Promise<string | undefined> {
+  try {
+    const found = await service.keyring.find(readKey(exchange))
+    return checkCredential(found, service, service.clock.service(service.environment)).space
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}
+
+/** Finds the credential of the request again, as it is stored now. */
+export async function authenticateAgain(exchange: Exchange, service: Service): Promise<void> {
+  service.keyring.forget()
+  await authenticate(exchange, service)
+}
+
+/** @param here service time of the environment. */
+function checkCredential(credential: Credential | undefined, service: Service, here: number): Credential {
+  if (!credential) throw unauthenticated('invalid_api_key', 'This key is malformed or unknown.')
+  const { revokedAt, retiredAt, environment } = credential
+  // Each environment has its own service clock; a key is checked by the one it belongs to.
+  const now = environment === service.environment ? here : service.clock.service(environment)
+  if (revokedAt !== null || (retiredAt !== null && now >= retiredAt + RETIREMENT)) {
+    throw unauthenticated('revoked_api_key', 'This key was revoked.')
+  }
+  if (environment !== service.environment) {
+    const served = service.environment === 'live' ? 'live' : 'the sandbox'
+    throw unauthenticated('environment_mismatch', `This is a ${environment} key; this address is ${served}.`)
+  }
+  return credential
+}
+
+/** Whether the key may be used from where it is used, and by the member whom it belongs to. */
+export function checkHolder(exchange: Authenticated): Trusted {
+  const { address, credential } = exchange
+  checkAddress(credential, address)
+  checkRole(credential)
+  return exchange as Trusted
+}
+
+function checkAddress({ allowedIps }: Credential, address: string): void {
+  if (allowedIps.length === 0 || contains(allowedIps, address)) return
+  throw forbidden('ip_not_allowed', `This key may not be used from ${address}.`)
+}
+
+/** A key works for as long as the member whom it belongs to may develop. */
+function checkRole({ role }: Credential): void {
+  if (role !== 'viewer') return
+  throw forbidden(
+    'developer_role_required',
+    'The member whom this key belongs to does not have the developer role.',
+  )
+}
+
+const SCOPES = { any: 0, read: 1, write: 2, admin: 3 } as const
+const PLANS = { trial: 0, standard: 1, enterprise: 2 } as const
+
+/** Whether this key may call this operation. */
+export function authorize(exchange: Allowed): Authorized {
+  const { credential, route } = exchange
+  const { extensions } = route.operation
+  checkScope(credential, extensions)
+  checkPlan(credential, extensions)
+  checkVerification(credential, extensions)
+  return exchange as Authorized
+}
+
+/** Publishable keys have no scope: what they may call is marked in the documents. */
+function checkScope({ key }: Credential, { scope, publishable }: OperationExtensions): void {
+  if (key.scope === null) {
+    if (publishable) return
+    throw forbidden('publishable_key_not_allowed', 'This operation is not open to publishable keys.')
+  }
+  if (SCOPES[key.scope] >= SCOPES[scope]) return
+  throw forbidden('insufficient_scope', `This operation needs the scope ${scope}.`, { required_scope: scope })
+}
+
+function checkPlan({ tenant }: Credential, { plan }: OperationExtensions): void {
+  if (plan === undefined || PLANS[tenant.plan] >= PLANS[plan]) return
+  throw forbidden('plan_required', `This operation needs the plan ${plan}.`, { required_plan: plan })
+}
+
+function checkVerification(credential: Credential, { verified }: OperationExtensions): void {
+  if (!verified || credential.environment !== 'live' || credential.verified) return
+  throw forbidden(
+    'business_verification_required',
+    'Card and settlement writes in live wait until your business is verified.',
+  )
+}
+
+/** A fresh second factor where the operation asks for one; for a repeated request too. */
+export function requireFactor(exchange: Parsed, service: Service): Confirmed | Promise<Confirmed> {
+  return exchange.route.operation.extensions.factor ? checkFactor(exchange, service) : (exchange as Confirmed)
+}
+
+async function checkFactor(
+  exchange: Parsed,
+  { factors, environment, consoleUrl }: Service,
+): Promise<Confirmed> {
+  const { credential, route, request } = exchange
+  const subject = {
+    tenantId: credential.tenant.id,
+    environment,
+    keyId: credential.key.id,
+    operation: route.operation.id,
+    requestHash: fingerprintOf(exchange),
+  }
+  const sent = request.headers['service-factor']
+  const origin = { requestId: exchange.requestId, ip: plainAddress(exchange.address) }
+  if (sent !== undefined && (await factors.accept(String(sent), subject, origin)))
+    return exchange as Confirmed
+  const message =
+    sent === undefined
+      ? 'This operation needs a fresh second factor: a code in Service-Factor, or what the page at challenge_url shows.'
+      : 'The second factor is wrong, used or not for this request; get another at challenge_url.'
+  const token = await factors.challenge(subject)
+  throw forbidden('factor_required', message, { challenge_url: `${consoleUrl}/challenges/${token}` })
+}

@@ -1,0 +1,157 @@
+/** Whether there is room for a request: in this process, in the buckets, among the tenant's own requests. */
+
+import { addressGroup } from '../platform/client-address.ts'
+import type { Credential } from '../platform/keys/keyring.ts'
+import { type Admission, type Allowance, LIMITS, type Meter } from '../platform/limits/limiter.ts'
+import { type ApiError, rateLimited, unavailable } from './errors/errors.ts'
+import type {
+  Admitted,
+  Allowed,
+  Authenticated,
+  Confirmed,
+  Exchange,
+  Metered,
+  Routed,
+  Service,
+} from './exchange.ts'
+
+/** First of all: refuses what this process has no capacity for, at hardly any cost and without a query. */
+export function shedLoad(exchange: Exchange, { traffic, clock }: Service): void {
+  if (traffic?.overload() === undefined) return
+  exchange.allowance = untouched(clock.machine())
+  throw unavailable('The service has too much to do at the moment; try again shortly.')
+}
+
+/**
+ * As soon as it is known whose request it is: refuses a tenant whose own requests make the queue for the database too long,
+ * and no other. It costs no token.
+ */
+export function shedTenant(exchange: Authenticated, { traffic, clock }: Service): void {
+  if (!traffic?.crowdedBy(exchange.credential.tenant.id)) return
+  exchange.allowance = untouched(clock.machine())
+  throw unavailable('Too many of your requests wait for the database; let some of them finish first.')
+}
+
+/** No token was taken, and no bucket looked at. */
+function untouched(wall: number): Allowance {
+  const limit = LIMITS.unauthenticated
+  const reset = Math.ceil(wall / 1000)
+  return { allowed: true, resource: 'unauthenticated', limit, remaining: limit, reset, retryAfterMs: 0 }
+}
+
+/** Streams that a tenant has open at once, on a node. */
+const MAX_STREAMS = 4
+
+/** When to try again: one of them may have been closed by then. */
+const STREAM_RETRY_MS = 1000
+
+/** One of the slots for requests at the same time, and a token of the operation's bucket. */
+export function takeAllowance(exchange: Routed, service: Service): Allowed | Promise<Allowed> {
+  const { credential, route } = exchange
+  if (route.operation.stream) return takeStream(exchange, service)
+  const admission = service.limiter.admit(tenantMeter(credential, service), route.bucket, credential.lifts)
+  return admission instanceof Promise
+    ? admission.then((given) => accept(exchange, given))
+    : accept(exchange, admission)
+}
+
+/** A stream is no request at the same time as others; there may be a few of them, and each costs a token to open. */
+function takeStream(exchange: Routed, service: Service): Allowed | Promise<Allowed> {
+  const open = ({ allowance }: Metered) => {
+    if (!allowance.allowed) throw refusalOf(allowance)
+    countStream(exchange, service)
+    return exchange as Allowed
+  }
+  const metered = takeToken(exchange, service)
+  return metered instanceof Promise ? metered.then(open) : open(metered)
+}
+
+function countStream({ credential, response }: Routed, { openStreams }: Service): void {
+  const tenantId = credential.tenant.id
+  const count = openStreams.get(tenantId) ?? 0
+  if (count >= MAX_STREAMS) {
+    throw rateLimited(`More than ${MAX_STREAMS} streams at once; close one first.`, STREAM_RETRY_MS)
+  }
+  if (response.destroyed) return
+  openStreams.set(tenantId, count + 1)
+  response.once('close', () => {
+    const left = (openStreams.get(tenantId) ?? 1) - 1
+    if (left === 0) openStreams.delete(tenantId)
+    else openStreams.set(tenantId, left)
+  })
+}
+
+function tenantMeter({ tenant }: Credential, { limiter, environment }: Service): Meter {
+  return limiter.meter(`${environment}:${tenant.id}`)
+}
+
+function accept(exchange: Routed, { allowance, leave }: Admission): Allowed {
+  const { response } = exchange
+  if (leave) {
+    // Also when the client goes away before it is answered, and when it is gone already.
+    if (response.destroyed || response.writableFinished) leave()
+    else response.once('close', leave)
+  }
+  exchange.allowance = allowance
+  if (!allowance.allowed) throw refusalOf(allowance)
+  return exchange as Allowed
+}
+
+/**
+ * Takes a token of the route's bucket; of `read` where there is no route, and of the address's where there is no key.
+ * Where none was left, the allowance says so.
+ */
+export function takeToken(exchange: Exchange, service: Service): Metered | Promise<Metered> {
+  const { credential, route, address } = exchange
+  const { limiter } = service
+  const taken = credential
+    ? limiter.take(tenantMeter(credential, service), route?.bucket ?? 'read', credential.lifts)
+    : limiter.take(limiter.meter(addressGroup(address)), 'unauthenticated')
+  const note = (allowance: Allowance) => {
+    exchange.allowance = allowance
+    return exchange as Metered
+  }
+  return taken instanceof Promise ? taken.then(note) : note(taken)
+}
+
+/** What is answered where there was no token, or no slot. */
+export function refusalOf({ resource, limit, retryAfterMs }: Allowance): ApiError {
+  const message =
+    resource === 'concurrent_connections'
+      ? `More than ${limit} requests at once; let some finish first.`
+      : `Too many requests of ${resource}; wait and try again.`
+  return rateLimited(message, retryAfterMs)
+}
+
+/** Counts the request: by its bucket for the tenant, and as the last use of its key. */
+export function countUse({ credential, route, now }: Allowed, { usage, environment }: Service): void {
+  usage?.count(environment, credential.tenant.id, credential.key.id, route.bucket, now)
+}
+
+/** Rows that weigh as much as one request. */
+const ROWS = 25
+
+/** A write has a connection of its own, and what it writes beside is more than what it answers. */
+const WRITE = 1
+
+/** Waits until the tenant's turn has come: what its other requests have under way is bounded while others are there. */
+export function takeTurn(exchange: Confirmed, { admission }: Service): Admitted | Promise<Admitted> {
+  const { credential, route } = exchange
+  // A stream lasts, and does next to nothing.
+  if (route.operation.stream) return exchange as Admitted
+  const tenantId = credential.tenant.id
+  const weight = weightOf(exchange)
+  const begin = () => {
+    const began = performance.now()
+    exchange.leave = () => admission.leave(tenantId, route.bucket, weight, performance.now() - began)
+    return exchange as Admitted
+  }
+  const turn = admission.enter(tenantId, route.bucket, weight)
+  return turn ? turn.then(begin) : begin()
+}
+
+/** By how much work it is: what it reads or writes at most. */
+function weightOf({ route, query, items }: Confirmed): number {
+  const rows = items ? items.length : Number(query.limit ?? 1)
+  return (route.write ? WRITE : 0) + Math.ceil(rows / ROWS)
+}

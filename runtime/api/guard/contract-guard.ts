@@ -1,0 +1,199 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import { readDocument } from '../explanation.ts'
+import { splitTarget } from '../pipeline.ts'
+import {
+  type ContractValidator,
+  cutDocument,
+  normalizeTarget,
+  openContractValidator,
+  type SentRequest,
+  type Violation,
+} from './contract-validator.ts'
+
+/** A request on which the service and express-openapi-validator disagree, or an answer that fits no description. */
+export interface Disagreement {
+  readonly what: 'accepted against the document' | 'refused against the document' | 'answer'
+  readonly version: string
+  readonly method: string
+  readonly target: string
+  /** Of the answer; with the error's code where it is an error. */
+  readonly status: number
+  readonly code: string | undefined
+  /** The validator's words; empty where it has nothing against the request. */
+  readonly violation: string
+}
+
+/** The second opinion on everything under /v1. It changes no answer. */
+export interface ContractGuard {
+  /** Wraps a listener: requests and answers are validated after the answer has gone. */
+  watch(listener: RequestListener): RequestListener
+  /** Resolves when all that was answered so far has been validated. */
+  settled(): Promise<void>
+}
+
+/**
+ * Creates a guard that reports disagreements. Validators are opened when the first request needs them, one for each
+ * version and family of paths.
+ *
+ * @param failed is called where validation was not possible.
+ */
+export function createContractGuard(
+  report: (disagreement: Disagreement) => void,
+  failed: (error: unknown) => void,
+): ContractGuard {
+  const pending = new Set<Promise<void>>()
+  const validators = createValidators()
+  return {
+    watch: (listener) => (request, response) => {
+      const { path } = splitTarget(request.url ?? '/')
+      if (path.startsWith('/v1/') && request.method !== 'OPTIONS') {
+        const observed = observe(request, response)
+        response.once('finish', () => {
+          if (response.statusCode === REQUEST_TIMEOUT) return
+          const validated = validate(validators, observed())
+            .then((disagreements) => disagreements.forEach(report))
+            .catch(failed)
+            .finally(() => pending.delete(validated))
+          pending.add(validated)
+        })
+      }
+      listener(request, response)
+    },
+    settled: async () => {
+      await Promise.all(pending)
+    },
+  }
+}
+
+/** A guard whose findings go to the log. */
+export function createLoggedGuard(log: Logger): ContractGuard {
+  return createContractGuard(
+    (disagreement) => log.error({ disagreement }, 'the contract guard disagrees'),
+    (error) => log.error({ err: error }, 'the contract guard could not check'),
+  )
+}
+
+/** A request that did not arrive whole is nothing that a document describes, and its answer neither. */
+const REQUEST_TIMEOUT = 408
+
+type Validators = (version: string, path: string) => Promise<ContractValidator>
+
+function createValidators(): Validators {
+  const documents = new Map<string, ReturnType<typeof readDocument>>()
+  const validators = new Map<string, Promise<ContractValidator>>()
+  return (version, path) => {
+    const family = `${version} ${path.split('/', 3)[2]}`
+    const known = validators.get(family)
+    if (known) return known
+    const document = documents.get(version) ?? readDocument(version)
+    documents.set(version, document)
+    const validator = openContractValidator(cutDocument(document.parsed(), path))
+    validators.set(family, validator)
+    return validator
+  }
+}
+
+/** What went over the wire for one request. */
+interface Observed {
+  readonly request: SentRequest
+  readonly status: number
+  readonly version: string
+  readonly answer: unknown
+  /** The answer is a stream, which is no value to be validated. */
+  readonly streamed: boolean
+}
+
+/** Observes both streams without taking anything from them. The function gives what has gone over them. */
+function observe(request: IncomingMessage, response: ServerResponse): () => Observed {
+  const sent: Buffer[] = []
+  const emit = request.emit
+  request.emit = (event: string | symbol, ...values: unknown[]) => {
+    if (event === 'data') sent.push(values[0] as Buffer)
+    return emit.call(request, event, ...values)
+  }
+  let answer = ''
+  let version = ''
+  let streamed = false
+  const { writeHead, end } = response
+  response.writeHead = (...values: unknown[]) => {
+    version = findHeader(values.at(-1), 'Service-Version') ?? ''
+    streamed = findHeader(values.at(-1), 'Content-Type') === 'text/event-stream'
+    return Reflect.apply(writeHead, response, values) as ServerResponse
+  }
+  response.end = (...values: unknown[]) => {
+    if (typeof values[0] === 'string') answer = values[0]
+    return Reflect.apply(end, response, values) as ServerResponse
+  }
+  return () => ({
+    request: {
+      method: request.method ?? 'GET',
+      target: request.url ?? '/',
+      headers: request.headers,
+      body: readJson(Buffer.concat(sent).toString()),
+    },
+    status: response.statusCode,
+    version,
+    answer: readJson(answer),
+    streamed,
+  })
+}
+
+function findHeader(headers: unknown, name: string): string | undefined {
+  return Array.isArray(headers) ? headers[headers.indexOf(name) + 1] : undefined
+}
+
+/** What is no JSON counts as not there: the service has refused it, or the validator misses it. */
+function readJson(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function validate(
+  validators: Validators,
+  { request, status, version, answer, streamed }: Observed,
+): Promise<Disagreement[]> {
+  const { path } = splitTarget(normalizeTarget(request.target))
+  if (version === '') return []
+  const code = codeOf(answer)
+  const { checkRequest, checkAnswer } = await validators(version, path)
+  const { method, target } = request
+  const base = { version, method, target, status, code }
+  // What was refused for its depth would be too deep for the validator too.
+  const sent = code === 'malformed_json' ? { ...request, body: undefined } : request
+  const disagreement = compare(status, code, await checkRequest(sent))
+  const violation = streamed ? undefined : await checkAnswer(sent, status, answer)
+  const mismatch =
+    violation?.status === MISMATCH ? [{ ...base, what: 'answer', violation: violation.message } as const] : []
+  return disagreement ? [{ ...base, ...disagreement }, ...mismatch] : mismatch
+}
+
+function codeOf(answer: unknown): string | undefined {
+  return (answer as { error?: { code?: string } } | undefined)?.error?.code
+}
+
+/** Refusals that follow from the document alone, whatever the handler thinks. */
+const BY_DOCUMENT = new Set(['missing_field', 'unknown_parameter', 'repeated_parameter'])
+
+/** The validator's status for an answer that does not fit; others are about requests to which no operation belongs. */
+const MISMATCH = 500
+
+/** What is answered once a request has been found to fit. */
+const AFTER_VALIDATION = new Set([402, 409, 501])
+
+function compare(
+  status: number,
+  code: string | undefined,
+  violation: Violation | undefined,
+): Pick<Disagreement, 'what' | 'violation'> | undefined {
+  if (violation && (status < 400 || AFTER_VALIDATION.has(status))) {
+    return { what: 'accepted against the document', violation: violation.message }
+  }
+  if (!violation && code !== undefined && BY_DOCUMENT.has(code)) {
+    return { what: 'refused against the document', violation: '' }
+  }
+  return undefined
+}

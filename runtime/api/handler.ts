@@ -1,0 +1,135 @@
+/** What a handler is, and what it is given beside its input. */
+
+import type { Reply } from 'dateline/runtime'
+import type { EmittedEvent, NewEvent } from '../events/emit.ts'
+import type { StreamStart } from '../events/streams.ts'
+import type { Database } from '../platform/database/database.ts'
+import type { Caller } from '../platform/keys/caller.ts'
+import type { Wallet } from '../wallet/google/signer.ts'
+import type { PassTokens } from '../wallet/pass-tokens.ts'
+import type { Account } from './account.ts'
+import type { Cursors } from './lists/cursors.ts'
+
+/** What a handler may use. Times are service time, in milliseconds since the epoch. */
+export interface Context {
+  readonly caller: Caller
+  readonly request: RequestFacts
+  /** The environment's database: inside the request's transaction for writes, a pool for reads. */
+  readonly db: Database
+  /** Makes and reads pagination cursors bound to this request. */
+  readonly cursors: Cursors
+  readonly links: Links
+  readonly events: RequestEvents
+  readonly audit: AuditNotes
+  readonly account: Account
+  readonly endpointSecrets: EndpointSecrets
+  /** What the handler's `prepare` gave; undefined where it has none. */
+  readonly prepared: unknown
+}
+
+/** What is known of the request itself. */
+export interface RequestFacts {
+  readonly id: string
+  /** When it came, by the service clock. */
+  readonly now: number
+  /** Machine time, which decides about leases. */
+  readonly machineNow: number
+  /** A header that the operation declares, as it was sent. */
+  header(name: string): string | undefined
+}
+
+/** What addresses are made of that the service answers with. */
+export interface Links {
+  /** Origin of this environment's API, without a slash at the end. */
+  readonly baseUrl: string
+  readonly wallet: Wallet
+  readonly passTokens: PassTokens
+}
+
+/** Events of the caller's tenant, as its request sees and makes them. */
+export interface RequestEvents {
+  /** Types that the caller's version knows. */
+  readonly types: ReadonlySet<string>
+  /** Records an event, to be written with what the handler writes. Typed by `emit` of events/emit.ts: call that. */
+  emit(event: NewEvent): EmittedEvent | undefined
+  /** Deliveries were put into the queue: they are looked for as soon as this is committed. */
+  deliverSoon(): void
+  /** Server-sent events of the types that the caller's version knows, until the client goes or its key is revoked. */
+  stream(after: StreamStart): AsyncIterable<string>
+}
+
+/** One of several things that a request did, told in the audit log before the request's own entry. */
+export interface AuditNote {
+  /** The resource and what was done to it: `key.rotated`. */
+  readonly action: string
+  readonly targetId: string
+}
+
+/** The audit log, as a request writes it beside its own entry. */
+export interface AuditNotes {
+  note(note: AuditNote): void
+}
+
+/** Secrets of webhook endpoints: whoever has one can sign as the service. */
+export interface EndpointSecrets {
+  /** A new one: what the tenant sees once, and what is stored. */
+  make(tenantId: string, endpointId: string): { readonly secret: string; readonly sealed: Buffer }
+}
+
+/** Any handler, as the pipeline calls it: the generated interfaces say what each really takes. */
+export interface Handler {
+  (context: Context, input: never, ahead?: unknown): Promise<Reply>
+  /** What it asks before its transaction begins. */
+  readonly prepare?: (context: PrepareContext, input: never) => Promise<unknown>
+  /** What it asks of its transaction while that claims the key. */
+  readonly ahead?: (context: Context, input: never) => Promise<unknown>
+  /** How its answers are stored, where that is not how they are sent. */
+  readonly stored?: StoredForm<unknown>
+}
+
+/** Where tenants may have something sent to. */
+export interface Destinations {
+  /** What is wrong with the address, as prose after its name; undefined when nothing is. Bounded in time. */
+  check(url: string): Promise<string | undefined>
+}
+
+/** What a handler may use before its transaction. */
+export interface PrepareContext extends Context {
+  readonly destinations: Destinations
+}
+
+/** A handler that waits for something other than its database, which must not happen while it holds a connection and locks. */
+export interface PreparedHandler<Input, Answer extends Reply> {
+  (context: Context, input: Input, ahead?: unknown): Promise<Answer>
+  /** Before the transaction, and before the idempotency claim: it has no effects, and its context's database is the pool. */
+  prepare(context: PrepareContext, input: Input): Promise<unknown>
+  /** What it reads and locks first: sent with the claim, so also where that ends the request. It writes nothing. */
+  ahead?(context: Context, input: Input): Promise<unknown>
+}
+
+/** Joins what is asked before the transaction, and first thing in it, with the handler that gets the answers. */
+export function prepared<Input, Ready, Ahead, Answer extends Reply>(
+  prepare: (context: PrepareContext, input: Input) => Promise<Ready>,
+  handle: (context: Context, input: Input, ready: Ready, ahead: Promise<Ahead>) => Promise<Answer>,
+  ahead?: (context: Context, input: Input) => Promise<Ahead>,
+): PreparedHandler<Input, Answer> {
+  const handler = (context: Context, input: Input, asked?: unknown) =>
+    handle(context, input, context.prepared as Ready, asked as Promise<Ahead>)
+  return Object.assign(handler, { prepare, ...(ahead && { ahead }) })
+}
+
+/** How an answer is stored for those who repeat the request, where the database has part of it elsewhere. */
+export interface StoredForm<Body> {
+  /** The answer without that part; its members keep their order. */
+  leaveOut(body: Body): unknown
+  /** The answer as it was, of what `leaveOut` has left. May change its argument. */
+  putBack(db: Database, space: string, stored: Body): Promise<unknown>
+}
+
+/** A handler whose answers are stored in another form than they are sent. */
+export function storing<Handle extends (context: Context, input: never) => Promise<Reply>>(
+  stored: StoredForm<never>,
+  handler: Handle,
+): Handle {
+  return Object.assign(handler, { stored })
+}

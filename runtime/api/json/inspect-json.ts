@@ -1,0 +1,116 @@
+import type { Detail } from 'dateline/runtime'
+import { malformedJson } from '../errors/errors.ts'
+
+/** Objects and arrays inside each other. */
+const MAX_DEPTH = 32
+
+/** What was counted on the way through a value. */
+export interface Tally {
+  /** Its members, and the colons within its names and strings: what `scanJson` counts in text without repeated members. */
+  colons: number
+}
+
+/**
+ * Looks for what JSON can say and nothing behind here should meet: text that PostgreSQL cannot hold (NUL, halves of
+ * surrogate pairs), numbers beyond all range, a member that would pass for a prototype. Gives the first; the walk goes on
+ * to its end, because the tally is of the whole value. Throws where it is nested too deep.
+ */
+export function findForbidden(value: unknown, tally: Tally, depth = 0): Detail | undefined {
+  if (typeof value === 'string') {
+    const issue = inspectText(value, tally)
+    return issue === undefined ? undefined : { field: '', issue }
+  }
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? undefined : { field: '', issue: 'is out of range' }
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth === MAX_DEPTH) throw malformedJson(`The body is nested deeper than ${MAX_DEPTH} levels.`)
+  return Array.isArray(value)
+    ? findInItems(value, tally, depth + 1)
+    : findInMembers(value as Readonly<Record<string, unknown>>, tally, depth + 1)
+}
+
+function findInItems(items: readonly unknown[], tally: Tally, depth: number): Detail | undefined {
+  let first: Detail | undefined
+  for (let index = 0; index < items.length; index += 1) {
+    const found = findForbidden(items[index], tally, depth)
+    if (found && !first) first = { field: joinField(`[${index}]`, found.field), issue: found.issue }
+  }
+  return first
+}
+
+function findInMembers(
+  members: Readonly<Record<string, unknown>>,
+  tally: Tally,
+  depth: number,
+): Detail | undefined {
+  let first: Detail | undefined
+  for (const name of Object.keys(members)) {
+    tally.colons += 1
+    const textIssue = inspectText(name, tally)
+    const issue = name === '__proto__' ? 'is not allowed as a name' : textIssue
+    const found = findForbidden(members[name], tally, depth)
+    if (first) continue
+    if (issue !== undefined) first = { field: name.toWellFormed().replaceAll('\0', '\ufffd'), issue }
+    else if (found) first = { field: joinField(name, found.field), issue: found.issue }
+  }
+  return first
+}
+
+function joinField(outer: string, inner: string): string {
+  return inner === '' || inner.startsWith('[') ? outer + inner : `${outer}.${inner}`
+}
+
+function inspectText(text: string, tally: Tally): string | undefined {
+  for (let at = text.indexOf(':'); at >= 0; at = text.indexOf(':', at + 1)) tally.colons += 1
+  if (text.includes('\0')) return 'must not contain U+0000'
+  return text.isWellFormed() ? undefined : 'must not contain half of a surrogate pair'
+}
+/** What the text of a body says that its value does not. */
+export interface JsonScan {
+  /**
+   * Colons, escaped ones too. In text without repeated members each belongs to a member or stands within a name or a
+   * string; JSON.parse drops all but the last of repeated members, and with each at least the colon behind its name.
+   */
+  readonly colons: number
+  /** Whether a digit is followed by a point or an exponent somewhere: a number may be spelt as a fraction. */
+  readonly hasFractions: boolean
+}
+
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const ZERO = 0x30
+const NINE = 0x39
+
+/** The bytes that are looked at; a table because most are not, and a body may hold a million. */
+const WATCHED = new Uint8Array(256)
+for (const character of ':\\.eE') WATCHED[character.charCodeAt(0)] = 1
+
+/** Reads valid JSON once, byte by byte: a backslash occurs only in its strings, and none of these bytes within a UTF-8 sequence. */
+export function scanJson(bytes: Buffer): JsonScan {
+  const { length } = bytes
+  let colons = 0
+  let hasFractions = false
+  for (let at = 0; at < length; at += 1) {
+    const byte = bytes[at]!
+    if (WATCHED[byte] === 0) continue
+    if (byte === COLON) colons += 1
+    else if (byte === BACKSLASH) {
+      if (isColonEscape(bytes, at + 1)) colons += 1
+      at += 1 // whatever is escaped, another backslash too
+    } else if (!hasFractions) {
+      const before = bytes[at - 1]!
+      hasFractions = before >= ZERO && before <= NINE
+    }
+  }
+  return { colons, hasFractions }
+}
+
+const U003 = [0x75, 0x30, 0x30, 0x33]
+const SMALL_A = 0x61
+const TO_SMALL = 0x20
+
+/** Whether `u003a` follows. */
+function isColonEscape(bytes: Buffer, from: number): boolean {
+  for (let at = 0; at < U003.length; at += 1) if (bytes[from + at] !== U003[at]) return false
+  return (bytes[from + U003.length]! | TO_SMALL) === SMALL_A
+}

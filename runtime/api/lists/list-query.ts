@@ -1,0 +1,76 @@
+import type { CreatedRange, Page, Records } from '../../platform/database/page.ts'
+import { parseInstant } from '../../platform/instants.ts'
+import { invalidParameter } from '../errors/errors.ts'
+import type { Cursors } from './cursors.ts'
+
+/** The parameters that every list takes. */
+export interface ListQuery extends CreatedQuery {
+  readonly limit?: number
+  readonly starting_after?: string
+  readonly ending_before?: string
+  readonly order?: 'asc' | 'desc'
+}
+
+export interface CreatedQuery {
+  readonly created_after?: string
+  readonly 'created[gte]'?: string
+  readonly 'created[gt]'?: string
+  readonly 'created[lte]'?: string
+  readonly 'created[lt]'?: string
+}
+
+const DEFAULT_LIMIT = 25
+
+/** Throws `conflicting_parameters` and `invalid_cursor`. */
+export function readPage(query: ListQuery, cursors: Cursors): Page {
+  const { starting_after, ending_before } = query
+  if (starting_after !== undefined && ending_before !== undefined) {
+    const message = 'starting_after and ending_before exclude each other.'
+    throw invalidParameter('conflicting_parameters', 'ending_before', message)
+  }
+  const page = { limit: query.limit ?? DEFAULT_LIMIT, order: query.order ?? 'desc' }
+  if (starting_after !== undefined) {
+    return { ...page, backward: false, boundary: cursors.read('starting_after', starting_after) }
+  }
+  if (ending_before !== undefined) {
+    return { ...page, backward: true, boundary: cursors.read('ending_before', ending_before) }
+  }
+  return { ...page, backward: false }
+}
+
+/** Bounds of `created`; `created_after` is exclusive, as `created[gt]`, and both hold. Throws `invalid_format`. */
+export function readCreated(query: CreatedQuery): CreatedRange {
+  const bound = (name: keyof CreatedQuery): number | undefined => {
+    const text = query[name]
+    if (text === undefined) return undefined
+    const instant = parseInstant(text)
+    if (instant === undefined)
+      throw invalidParameter('invalid_format', name, `${name} is no date or instant.`)
+    return instant
+  }
+  const after = bound('created_after')
+  const gt = bound('created[gt]')
+  const gte = bound('created[gte]')
+  const lte = bound('created[lte]')
+  const lt = bound('created[lt]')
+  const later = after === undefined ? gt : Math.max(after, gt ?? after)
+  return {
+    ...(gte === undefined ? {} : { gte }),
+    ...(later === undefined ? {} : { gt: later }),
+    ...(lte === undefined ? {} : { lte }),
+    ...(lt === undefined ? {} : { lt }),
+  }
+}
+
+/** The envelope of a list. The cursor is where the next page begins; null after the last. */
+export function showList<Row extends { readonly id: string; readonly created: number }, Shown>(
+  { rows, hasMore }: Records<Row>,
+  page: Page,
+  cursors: Cursors,
+  show: (row: Row) => Shown,
+): { data: Shown[]; has_more: boolean; next_cursor: string | null } {
+  const edge = page.backward ? rows[0] : rows.at(-1)
+  const side = page.backward ? 'before' : 'after'
+  const next = hasMore && edge ? cursors.write({ created: edge.created, id: edge.id, side }) : null
+  return { data: rows.map(show), has_more: hasMore, next_cursor: next }
+}

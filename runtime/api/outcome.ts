@@ -1,0 +1,281 @@
+/** What is written with the commit of a write: its events, its entries in the audit log and the stored response. None of it
+ * is waited for: the statements travel with the COMMIT, which fails with them. */
+
+import type { RenderedEvent } from '../events/emit.ts'
+import { appendEvents, audienceOf, PLANNED_FOR } from '../events/queries.ts'
+import type { AuditEntry } from '../platform/audit/entry.ts'
+import {
+  appendAudit,
+  appendAuditIn,
+  chainInSteps,
+  entryInChain,
+  entryValues,
+  placeInChain,
+} from '../platform/audit/queries.ts'
+import { plainAddress } from '../platform/client-address.ts'
+import type { Database, Statement } from '../platform/database/database.ts'
+import { enqueue } from '../platform/database/enqueue.ts'
+import { readSpace } from '../platform/database/space.ts'
+import { inSteps } from '../platform/database/steps.ts'
+import { toTimestamp } from '../platform/database/types.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
+import { newId } from '../platform/ids.ts'
+import type { Effects } from './context.ts'
+import { type ApiError, describeError } from './errors/errors.ts'
+import type { Admitted, Service } from './exchange.ts'
+import type { AuditNote } from './handler.ts'
+import { type ClaimedKey, isStored, sealBody } from './idempotency.ts'
+import type { WriteRules } from './routing.ts'
+
+/** A write and the transaction in which it is made. */
+export interface Writing extends Write {
+  readonly db: Database
+}
+
+/** A write, whichever transaction it is made in. */
+export interface Write {
+  readonly service: Service
+  readonly exchange: Admitted
+  readonly rules: WriteRules
+  /** Undefined without an Idempotency-Key. */
+  readonly claimed: ClaimedKey | undefined
+}
+
+/** What the handler answered, in the form of the canonical version. */
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+  /** The body as JSON, as it is stored. */
+  readonly text: string
+}
+
+/** Writes what follows on the handler's success; gives whether there may be deliveries to plan. */
+export function enqueueSuccess(
+  writing: Writing,
+  effects: Effects,
+  { status, body, text }: Answer,
+): Promise<boolean> {
+  const { exchange, rules } = writing
+  const { events, notes, newSpace } = effects
+  const concernsBoth = rules.account === 'whole'
+  const outcome = { status, text, targetId: idOf(body), outcome: 'succeeded', newSpace } as const
+  if (notes.length === 0 && newSpace === undefined && !concernsBoth) {
+    return enqueueOutcome(writing, outcome, events)
+  }
+  const due = appendEvents(writing.db, exchange.credential.space, events)
+  enqueueNotes(writing, notes)
+  if (concernsBoth) enqueueInBothLogs(writing)
+  else enqueueOutcome(writing, outcome, [])
+  return due
+}
+
+/** Writes that the handler refused, and the refusal where a repeated request is to get it too. */
+export function enqueueRefusal(writing: Writing, error: ApiError): void {
+  const { exchange, claimed } = writing
+  const outcome = {
+    status: error.status,
+    text: JSON.stringify(describeError(error, exchange.requestId)),
+    targetId: null,
+    outcome: 'failed',
+    newSpace: undefined,
+  } as const
+  enqueueOutcome({ ...writing, claimed: isStored(error) ? claimed : undefined }, outcome, [])
+}
+
+interface Outcome {
+  readonly status: number
+  /** Body of the answer in the form of the canonical version: of success, or the error object. */
+  readonly text: string
+  readonly targetId: string | null
+  readonly outcome: AuditEntry['outcome']
+  /** Of the tenant, where it has another one from now on. */
+  readonly newSpace: string | undefined
+}
+
+/** Writes the events, the audit entry, and the answer under the claimed key: last, because the end of the chain stays locked. */
+function enqueueOutcome(
+  { db, service, exchange, rules, claimed }: Writing,
+  { status, text, targetId, outcome, newSpace }: Outcome,
+  events: readonly RenderedEvent[],
+): Promise<boolean> {
+  const { credential, pathParameters, route } = exchange
+  const entry: AuditEntry = {
+    ...entryOf(exchange, service.environment),
+    action: rules.auditAction,
+    targetId: nameOf(pathParameters[route.pathNames[0] ?? '']) ?? targetId,
+    outcome,
+  }
+  const isSecret = rules.sensitive && outcome === 'succeeded'
+  const answer = claimed && {
+    key: claimed.key,
+    fingerprint: claimed.fingerprint,
+    status,
+    body: isSecret ? sealBody(service, credential.tenant.id, claimed, text) : text,
+    head: service.versions.current.name,
+  }
+  return appendOutcome(db, newSpace ?? credential.space, entry, answer, events)
+}
+
+const nameOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value))
+
+/** What a request's entries have in common. */
+function entryOf(exchange: Admitted, environment: Environment) {
+  const { credential, now, address, requestId, version } = exchange
+  return {
+    id: newId('aud', now),
+    environment,
+    actorType: 'key',
+    actorId: credential.key.id,
+    requestId,
+    ip: plainAddress(address),
+    version: version.name,
+    created: now,
+  } as const
+}
+
+/** One entry for each thing that the handler noted. */
+function enqueueNotes({ db, service, exchange }: Writing, notes: readonly AuditNote[]): void {
+  for (const { action, targetId } of notes) {
+    const entry = {
+      ...entryOf(exchange, service.environment),
+      action,
+      targetId,
+      outcome: 'succeeded',
+    } as const
+    enqueue(appendAudit(db, exchange.credential.space, entry))
+  }
+}
+
+/**
+ * What concerns the whole account, in the logs of both environments, each by its own clock. Always in the same order, so
+ * that two such transactions cannot wait for each other.
+ */
+function enqueueInBothLogs({ db, service, exchange, rules }: Writing): void {
+  const tenantId = exchange.credential.tenant.id
+  for (const environment of ENVIRONMENTS) {
+    const created = service.clock.service(environment)
+    const entry = {
+      ...entryOf(exchange, environment),
+      id: newId('aud', created),
+      created,
+      environment: null,
+      action: rules.auditAction,
+      targetId: tenantId,
+      outcome: 'succeeded',
+    } as const
+    enqueue(appendAuditIn(db, environment, tenantId, entry))
+  }
+}
+
+function idOf(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null || !('id' in body)) return null
+  return typeof body.id === 'string' ? body.id : null
+}
+
+/** The response to a POST with an Idempotency-Key, to be stored with the audit entry of the same request. */
+export interface ResponseToStore {
+  readonly key: string
+  readonly fingerprint: Buffer
+  readonly status: number
+  /** As it is, or sealed when it contains a secret. */
+  readonly body: string | Buffer
+  readonly head: string
+}
+
+const KEEP = `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
+            VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)`
+
+const KEPT = `kept AS (
+            ${KEEP}
+            RETURNING status
+          )`
+
+const ENTRY_AND_ANSWER: Statement = {
+  name: 'audit_append_with_answer',
+  text: `WITH ${KEPT}, ${placeInChain('', 'FROM kept')} ${entryInChain('')}`,
+  steps: inSteps('audit_append_with_answer', KEEP, ...chainInSteps('')),
+}
+
+const ANSWER: Statement = {
+  text: `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
+         VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8)`,
+}
+
+// What `appendEvents` does for any number of events; the end of their sequence is locked before that of the chain.
+const WITH_EVENT: Statement = {
+  name: 'outcome_append',
+  text: `WITH place AS (
+            INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, 1)
+            ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + 1
+            RETURNING sequence
+          ), event AS (
+            INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience,
+                                audience_endpoint_id)
+            SELECT $1, $22, place.sequence, $23, $24, $25, $26::json, $27::timestamptz, $28, $29 FROM place
+          ), ${KEPT}, ${placeInChain('', 'FROM place, kept')}, entry AS (${entryInChain('')})
+          ${PLANNED_FOR}`,
+  steps: inSteps(
+    'outcome_append',
+    `INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, 1)
+     ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + 1`,
+    `INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id)
+     SELECT h.tenant_id, $22, h.sequence, $23, $24, $25, $26::json, $27::timestamptz, $28, $29
+       FROM event_heads h WHERE h.tenant_id = $1`,
+    KEEP,
+    ...chainInSteps(''),
+    PLANNED_FOR,
+  ),
+}
+
+function answerValues({ key, fingerprint, status, body, head }: ResponseToStore): unknown[] {
+  const [open, sealed] = typeof body === 'string' ? [body, null] : [null, body]
+  return [key, fingerprint, status, open, sealed, head]
+}
+
+function eventValues({ id, type, version, body, source, created, recipients }: RenderedEvent): unknown[] {
+  const { audience, endpoint_id } = audienceOf(recipients)
+  return [id, type, version, body, source ?? null, toTimestamp(created), audience, endpoint_id ?? null]
+}
+
+/**
+ * Writes all that of a request, last in its transaction: the ends of the tenant's events and of its chain stay
+ * locked until that is over. One statement for most, because each costs a request what ten rows do; several where a space
+ * has another name than its tenant, so that each names one `tenant_id`. Gives whether there may be something to plan. Fails
+ * with a unique violation of `ANSWERED_ALREADY` when another request has answered under the key meanwhile.
+ */
+export async function appendOutcome(
+  db: Database,
+  space: string,
+  entry: AuditEntry,
+  answer: ResponseToStore | undefined,
+  events: readonly RenderedEvent[],
+): Promise<boolean> {
+  const { tenantId, wipes } = readSpace(space)
+  if (answer && events.length === 1 && space === tenantId) {
+    const values = [
+      ...entryValues(tenantId, entry, wipes),
+      ...answerValues(answer),
+      ...eventValues(events[0]!),
+    ]
+    return (await db.query<{ planned_for: boolean }>(WITH_EVENT, values)).rows[0]!.planned_for
+  }
+  const planning = appendEvents(db, space, events)
+  if (!answer) enqueue(appendAudit(db, space, entry))
+  else enqueue(appendEntryAndAnswer(db, space, entry, answer))
+  return planning
+}
+
+/** The same without events, so that there is nothing to plan. */
+export function appendEntryAndAnswer(
+  db: Database,
+  space: string,
+  entry: AuditEntry,
+  answer: ResponseToStore,
+): Promise<unknown> {
+  const { tenantId, wipes } = readSpace(space)
+  if (space === tenantId) {
+    return db.query(ENTRY_AND_ANSWER, [...entryValues(tenantId, entry, wipes), ...answerValues(answer)])
+  }
+  enqueue(db.query(ANSWER, [space, ...answerValues(answer), toTimestamp(entry.created)]))
+  return appendAudit(db, space, entry)
+}

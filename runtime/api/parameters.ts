@@ -1,0 +1,136 @@
+import type { Parameter } from 'dateline/runtime'
+import { type ErrorCode, invalidParameter, notFound } from './errors/errors.ts'
+import type { Addressed, Authorized } from './exchange.ts'
+import { explainFirst } from './explanation.ts'
+import type { VersionTable } from './routing.ts'
+
+/** Path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. */
+export function readParameters(exchange: Authorized): Addressed {
+  exchange.pathParameters = readPath(exchange)
+  exchange.query = readQuery(exchange)
+  exchange.idempotencyKey = readIdempotencyKey(exchange)
+  return exchange as Addressed
+}
+
+type Values = Record<string, unknown>
+
+/** A malformed identifier names nothing. */
+function readPath({ route, pathValues }: Authorized): Values {
+  const values: Values = {}
+  for (const [index, name] of route.pathNames.entries()) values[name] = pathValues[index]
+  for (const { name, type, validate } of route.operation.pathParameters) {
+    const value = readValue(type, values[name] as string)
+    if (value === undefined || !validate(value)) throw notFound()
+    values[name] = value
+  }
+  return values
+}
+
+function readQuery({ route, version, search }: Authorized): Values {
+  const values: Values = {}
+  if (search !== '') {
+    for (const [name, text] of splitQuery(search)) {
+      const parameter = route.query.get(name)
+      if (!parameter) throw invalidParameter('unknown_parameter', name, `There is no parameter ${name} here.`)
+      if (Object.hasOwn(values, name)) {
+        throw invalidParameter('repeated_parameter', name, `${name} stands more than once.`)
+      }
+      values[name] = decodeValue(version, parameter, text)
+    }
+  }
+  for (const { name } of route.requiredQuery) {
+    if (!Object.hasOwn(values, name)) throw invalidParameter('missing_field', name, `${name} is required.`)
+  }
+  return values
+}
+
+const SHOWN_NAME = 100
+
+/** Splits a query string; throws on what percent-encoding or UTF-8 do not allow. A plus is a space. */
+function* splitQuery(search: string): Generator<readonly [string, string]> {
+  for (const part of search.split('&')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const rawName = equals < 0 ? part : part.slice(0, equals)
+    const name = decode(rawName, rawName.slice(0, SHOWN_NAME))
+    yield [
+      name.slice(0, SHOWN_NAME),
+      equals < 0 ? '' : decode(part.slice(equals + 1), name.slice(0, SHOWN_NAME)),
+    ]
+  }
+}
+
+function decode(raw: string, param: string): string {
+  const spaced = raw.includes('+') ? raw.replaceAll('+', ' ') : raw
+  try {
+    const text = spaced.includes('%') ? decodeURIComponent(spaced) : spaced
+    if (!text.includes('\0')) return text
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error
+  }
+  throw invalidParameter('invalid_format', param, `${param} is not percent-encoded UTF-8 text.`)
+}
+
+const INTEGER = /^(0|-?[1-9]\d*)$/
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/
+
+function decodeValue(version: VersionTable, parameter: Parameter, text: string): unknown {
+  const value = readValue(parameter.type, text)
+  if (value === undefined) {
+    throw invalidParameter(
+      'invalid_format',
+      parameter.name,
+      `${parameter.name} must be ${NEEDS[parameter.type]}.`,
+    )
+  }
+  if (!parameter.validate(value)) throw refuseValue(version, parameter, value)
+  return parameter.set ? [value] : value
+}
+
+const NEEDS = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+} as const
+
+function readValue(type: Parameter['type'], text: string): unknown {
+  switch (type) {
+    case 'string':
+      return text
+    case 'integer':
+      return INTEGER.test(text) ? Number(text) : undefined
+    case 'number':
+      return NUMBER.test(text) ? Number(text) : undefined
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : undefined
+  }
+}
+
+function refuseValue({ document }: VersionTable, { name, pointer, type }: Parameter, value: unknown) {
+  const { issue } = explainFirst(document, pointer, value)
+  return invalidParameter(faultCode(name, type), name, `${name} ${issue}.`)
+}
+
+function faultCode(name: string, type: Parameter['type']): ErrorCode {
+  if (name === 'starting_after' || name === 'ending_before') return 'invalid_cursor'
+  return type === 'integer' || type === 'number' ? 'out_of_range' : 'invalid_format'
+}
+
+const KEY_HEADER = 'Idempotency-Key'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+function readIdempotencyKey({ route, request }: Authorized): string | undefined {
+  const { idempotency } = route
+  if (idempotency === 'none') return undefined
+  const header = request.headers['idempotency-key']
+  if (header === undefined) {
+    if (idempotency === 'optional') return undefined
+    throw invalidParameter('missing_field', KEY_HEADER, `Every POST needs the header ${KEY_HEADER}.`)
+  }
+  const text = String(header)
+  if (!UUID.test(text))
+    throw invalidParameter('invalid_format', KEY_HEADER, `${KEY_HEADER} must be one UUID.`)
+  return text.toLowerCase()
+}

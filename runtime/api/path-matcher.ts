@@ -1,0 +1,90 @@
+import type { Method } from 'dateline/runtime'
+
+/** One segment of the paths of a version. A segment in words wins over a parameter (OpenAPI 3.1, 4.8.8). */
+interface Node<Route> {
+  readonly words: Map<string, Node<Route>>
+  parameter: Node<Route> | undefined
+  readonly routes: Map<string, Route>
+}
+
+/** A path that the version has, whatever the method. */
+export interface Match<Route> {
+  readonly routes: ReadonlyMap<string, Route>
+  /** Values of the parameters, decoded, in the order of the path. */
+  readonly values: readonly string[]
+}
+
+/** What is found by path and method. */
+interface Routable {
+  readonly operation: { readonly path: string; readonly method: Method }
+}
+
+export interface Matcher<Route> {
+  /** @param path as sent: segments are decoded one by one. Undefined when the version has no such path. */
+  match(path: string): Match<Route> | undefined
+}
+
+export function createMatcher<Route extends Routable>(routes: readonly Route[]): Matcher<Route> {
+  const root = createNode<Route>()
+  for (const route of routes) {
+    let node = root
+    for (const segment of splitPath(route.operation.path)) node = step(node, segment)
+    node.routes.set(route.operation.method, route)
+  }
+  return {
+    match(path) {
+      const segments = decodeSegments(path)
+      if (!segments) return undefined
+      const values: string[] = []
+      const node = find(root, segments, 0, values)
+      return node && { routes: node.routes, values }
+    },
+  }
+}
+
+function createNode<Route>(): Node<Route> {
+  return { words: new Map(), parameter: undefined, routes: new Map() }
+}
+
+function step<Route>(node: Node<Route>, segment: string): Node<Route> {
+  if (segment.startsWith('{')) {
+    node.parameter ??= createNode()
+    return node.parameter
+  }
+  const next = node.words.get(segment) ?? createNode<Route>()
+  node.words.set(segment, next)
+  return next
+}
+
+export function splitPath(path: string): string[] {
+  return path.slice(1).split('/')
+}
+
+function decodeSegments(path: string): string[] | undefined {
+  const segments = splitPath(path)
+  if (!path.includes('%')) return segments
+  try {
+    return segments.map(decodeURIComponent)
+  } catch (error) {
+    if (error instanceof URIError) return undefined
+    throw error
+  }
+}
+
+function find<Route>(
+  node: Node<Route>,
+  segments: readonly string[],
+  at: number,
+  values: string[],
+): Node<Route> | undefined {
+  if (at === segments.length) return node.routes.size > 0 ? node : undefined
+  const segment = segments[at]!
+  const word = node.words.get(segment)
+  const byWord = word && find(word, segments, at + 1, values)
+  if (byWord) return byWord
+  if (!node.parameter || segment === '') return undefined
+  values.push(segment)
+  const byParameter = find(node.parameter, segments, at + 1, values)
+  if (!byParameter) values.pop()
+  return byParameter
+}

@@ -1,0 +1,217 @@
+/** What is asked for: versions with their operations, and the one that a request names. */
+
+import type { Operation as AnyOperation, Version as AnyVersion, Parameter } from 'dateline/runtime'
+import { events } from '../../generated/events.ts'
+import type { OperationExtensions, VersionExtensions } from '../../generated/extensions.ts'
+import type { Environment } from '../platform/environment.ts'
+import { type Bucket, LIMITS } from '../platform/limits/limiter.ts'
+import { ApiError, invalidParameter, notFound } from './errors/errors.ts'
+import type { Routed, Service, Trusted, Versioned } from './exchange.ts'
+import { type ApiDocument, readDocument } from './explanation.ts'
+import type { Handler } from './handler.ts'
+import { createMatcher, type Matcher, splitPath } from './path-matcher.ts'
+
+/** One row of a version's table. */
+export type Operation = AnyOperation<OperationExtensions>
+
+/** One dated version: its life and its operations. Instants are ISO 8601 UTC. */
+export type Version = AnyVersion<OperationExtensions, VersionExtensions>
+
+/** What the documents declare of an operation that writes. */
+export interface WriteRules {
+  /** What the audit log calls it. */
+  readonly auditAction: string
+  /** It changes what belongs to the account: as far as the caller's environment is concerned, or the whole. */
+  readonly account: OperationExtensions['account'] | undefined
+  /** Its success may answer with a secret. */
+  readonly sensitive: boolean
+}
+
+/** An operation with what the pipeline would otherwise look up for every request. */
+export interface Route {
+  readonly operation: Operation
+  readonly bucket: Bucket
+  /** Undefined while there is none: answered 501. */
+  readonly handler: Handler | undefined
+  /** Undefined for a read. */
+  readonly write: WriteRules | undefined
+  /** Names of the path's parameters, in the order of the path. */
+  readonly pathNames: readonly string[]
+  readonly query: ReadonlyMap<string, Parameter>
+  readonly requiredQuery: readonly Parameter[]
+  readonly idempotency: 'required' | 'optional' | 'none'
+}
+
+/** @throws where the documents say less of the operation than the pipeline needs. */
+export function createRoute(operation: Operation, handler: Handler | undefined): Route {
+  const { rateLimit } = operation.extensions
+  if (!isBucket(rateLimit)) throw new Error(`${operation.id}: there is no rate bucket ${rateLimit}`)
+  const key = operation.headers.find((header) => header.name === 'Idempotency-Key')
+  const idempotency = key?.required ? 'required' : 'optional'
+  return {
+    operation,
+    bucket: rateLimit,
+    handler,
+    write: operation.method === 'GET' ? undefined : writeRulesOf(operation),
+    pathNames: splitPath(operation.path)
+      .filter((segment) => segment.startsWith('{'))
+      .map((segment) => segment.slice(1, -1)),
+    query: new Map(operation.query.map((parameter) => [parameter.name, parameter])),
+    requiredQuery: operation.query.filter((parameter) => parameter.required),
+    idempotency: key && operation.method === 'POST' ? idempotency : 'none',
+  }
+}
+
+function writeRulesOf({ id, extensions }: Operation): WriteRules {
+  const { auditAction, account, sensitive = false } = extensions
+  if (auditAction === undefined) throw new Error(`${id}: no audit action is declared`)
+  return { auditAction, account, sensitive }
+}
+
+function isBucket(name: string): name is Bucket {
+  return Object.hasOwn(LIMITS, name)
+}
+
+/** One dated version in one environment, ready to be matched against. */
+export interface VersionTable {
+  readonly name: string
+  /** From when it is refused, milliseconds since the epoch; infinite while nothing is set. */
+  readonly sunset: number
+  /** Names and values, in turn, that every answer in this version carries. */
+  readonly headers: readonly string[]
+  /** Where to read about this version. */
+  readonly referenceUrl: string
+  readonly document: ApiDocument
+  readonly matcher: Matcher<Route>
+  readonly eventTypes: ReadonlySet<string>
+  /** Where to read about an error code. */
+  docUrl(code: string): string
+}
+
+export interface Versions {
+  /** Oldest first. */
+  readonly all: readonly VersionTable[]
+  readonly current: VersionTable
+  find(name: string): VersionTable | undefined
+  /** The oldest version that is answered at that time. */
+  successor(now: number): VersionTable
+}
+
+export type Handlers = Readonly<Record<string, Handler>>
+
+/** Safe for every answer: nothing here is to be cached, framed, guessed at or sent on. */
+const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff']
+
+/**
+ * Builds the tables of one environment: operations of the other are not there.
+ *
+ * @param consoleUrl origin of the console, where docs and guides are.
+ */
+export function createVersions(
+  versions: readonly Version[],
+  handlers: Handlers,
+  environment: Environment,
+  consoleUrl: string,
+): Versions {
+  const all = versions.map((version, index) => {
+    // Where to read how to leave a version: in the reference of the next one.
+    const next = versions[index + 1] ?? version
+    return createTable(version, `${consoleUrl}/docs/${next.name}`, handlers, environment, consoleUrl)
+  })
+  const byName = new Map(all.map((table) => [table.name, table]))
+  const current = all.at(-1)
+  if (!current) throw new Error('there is no version to serve')
+  return {
+    all,
+    current,
+    find: (name) => byName.get(name),
+    successor: (now) => all.find((table) => table.sunset > now) ?? current,
+  }
+}
+
+function createTable(
+  version: Version,
+  guideUrl: string,
+  handlers: Handlers,
+  environment: Environment,
+  consoleUrl: string,
+): VersionTable {
+  const { name, deprecated, sunset } = version
+  const referenceUrl = `${consoleUrl}/docs/${name}`
+  const headers = [...ALWAYS, 'Service-Version', name]
+  if (deprecated !== undefined) headers.push('Deprecation', `@${Math.floor(Date.parse(deprecated) / 1000)}`)
+  if (sunset !== undefined) headers.push('Sunset', new Date(sunset).toUTCString())
+  if (deprecated !== undefined) headers.push('Link', `<${guideUrl}>; rel="deprecation"; type="text/html"`)
+  const operations = version.operations.filter(
+    ({ extensions }) => extensions.environment === undefined || extensions.environment === environment,
+  )
+  const routes = operations.map((operation) => createRoute(operation, handlerOf(handlers, operation.id)))
+  return {
+    name,
+    sunset: sunset === undefined ? Number.POSITIVE_INFINITY : Date.parse(sunset),
+    headers,
+    referenceUrl,
+    document: readDocument(name),
+    matcher: createMatcher(routes),
+    eventTypes: new Set(Object.keys(events[name] ?? {})),
+    docUrl: (code) => `${referenceUrl}#error-${code}`,
+  }
+}
+
+function handlerOf(handlers: Handlers, operationId: string): Handler | undefined {
+  return Object.hasOwn(handlers, operationId) ? handlers[operationId] : undefined
+}
+
+/** The operation that any version has under a path and method, the newest first. */
+export function findAnywhere(
+  versions: Versions,
+  method: string,
+  path: string,
+  wanted: (route: Route) => boolean = () => true,
+): Route | undefined {
+  for (const table of versions.all.toReversed()) {
+    const route = table.matcher.match(path)?.routes.get(method)
+    if (route && wanted(route)) return route
+  }
+  return undefined
+}
+
+/** The version that the request names, or else the tenant's pin. */
+export function resolveVersion(exchange: Trusted, { versions }: Service): Versioned {
+  const header = exchange.request.headers['service-version']
+  const name = header === undefined ? exchange.credential.pin : String(header)
+  const version = name === null ? versions.current : versions.find(name)
+  if (!version) {
+    throw invalidParameter('unknown_version', 'Service-Version', `There is no version ${name?.slice(0, 40)}.`)
+  }
+  exchange.answerVersion = version
+  exchange.version = version
+  if (exchange.now < version.sunset) return exchange as Versioned
+  const successor = versions.successor(exchange.now)
+  throw new ApiError(
+    410,
+    'version_sunset',
+    'version_gone',
+    `Version ${version.name} is no longer answered; ${successor.name} is.`,
+    { extras: { successor_version: successor.name, guide_url: successor.referenceUrl } },
+  )
+}
+
+/** The operation, by the path and method of the version. */
+export function matchRoute(exchange: Versioned, { versions }: Service): Routed {
+  const method = exchange.request.method!
+  const match = exchange.version.matcher.match(exchange.path)
+  const route = match?.routes.get(method)
+  if (!match || !route) {
+    // What another version has is not there; what none has is not allowed.
+    if (!match || findAnywhere(versions, method, exchange.path))
+      throw notFound('There is no such operation here.')
+    const allowed = [...match.routes.keys()].join(', ')
+    throw new ApiError(405, 'method_not_allowed', 'method_not_allowed', `This path takes ${allowed}.`, {
+      headers: ['Allow', allowed],
+    })
+  }
+  exchange.route = route
+  exchange.pathValues = match.values
+  return exchange as Routed
+}
