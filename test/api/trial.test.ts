@@ -1,16 +1,30 @@
 /** What the trial covers, exactly. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Answer, makeTenant, START, startTestService, type TestService } from '../support/service.ts'
-import { firstFault, makeTemplate, speakFor } from './fixtures.ts'
+import {
+  type Answer,
+  makeKey,
+  makeTenant,
+  START,
+  speak,
+  startTestService,
+  type TestService,
+} from '../support/service.ts'
+import { countWaiting, firstFault, makeTemplate, speakFor } from './fixtures.ts'
 
 const DAY = 86_400_000
 
 let service: TestService
+/** Another node on the same database. */
+let other: TestService
 
 beforeAll(async () => {
   service = await startTestService({ poolSize: 10 })
+  other = await startTestService({ database: { ...service.database, close: async () => {} } })
 })
-afterAll(() => service.stop())
+afterAll(async () => {
+  await other.stop()
+  await service.stop()
+})
 beforeEach(() => {
   service.clock.now = START
   service.clock.monotonic += 120_000
@@ -39,6 +53,38 @@ describe('the trial', () => {
       Array(2).fill('trial_limit_reached'),
     )
     expect((await by('/v1/passes/count')).body.count).toBe(500)
+  })
+
+  test('covers 500 where batches and single requests come to two nodes at once', async () => {
+    const tenant = await makeTenant(service, 'trial')
+    const { secret } = await makeKey(service, tenant, { environment: 'live' })
+    const nodes = [service, other].map(({ urls }) => speak(urls.live, { secret }))
+    const own = await makeTemplate(nodes[0]!)
+    const many = (count: number) => ({ passes: Array(count).fill({ template_id: own }) })
+    for (let batch = 0; batch < 4; batch += 1) await nodes[0]!('/v1/passes/batch', { body: many(100) })
+    // Whoever counts while somebody holds the count waits: 150 are asked for, and 100 are left.
+    const asked = await service.database.control.transaction(async (tx) => {
+      await tx.query({ text: 'SELECT FROM live.trial_usage WHERE tenant_id = $1 FOR UPDATE' }, [tenant])
+      const asked = Array.from({ length: 30 }, (_, at) => {
+        const node = nodes[at % 2]!
+        return at % 3 === 0
+          ? node('/v1/passes/batch', { body: many(13) })
+          : node('/v1/passes', { body: { template_id: own } })
+      })
+      await expect
+        .poll(() => countWaiting(service.database), { interval: 5, timeout: 10_000 })
+        .toBeGreaterThan(1)
+      return { asked }
+    })
+    const answers = await Promise.all(asked.asked)
+    const made = answers.flatMap(({ body, status }) =>
+      (body.results ?? [body]).filter(
+        (each: Answer['body']) => each.status === 'succeeded' || status === 201,
+      ),
+    )
+    expect(made).toHaveLength(100)
+    expect((await nodes[1]!('/v1/passes/count')).body.count).toBe(500)
+    expect((await nodes[1]!('/v1/passes', { body: { template_id: own } })).status).toBe(402)
   })
 
   test('a batch takes what is left of it', async () => {

@@ -4,60 +4,13 @@
  *
  * Options: --posts N (400).
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
-import { START } from '../support/programs.ts'
+import { type Call, startDemoService } from './demo-service.ts'
 import { withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({ options: { posts: { type: 'string', default: '400' } } })
 const posts = Number(options.posts)
-
-const VERSION = '2026-05-19'
-
-interface Ready {
-  readonly sandbox_base_url: string
-  readonly keys: { readonly sandbox_secret: string }
-}
-
-interface Service {
-  readonly child: ChildProcess
-  ready(): Promise<Ready>
-}
-
-function startService(env: NodeJS.ProcessEnv): Service {
-  const child = spawn(process.execPath, [...START, '--json', '--demo'], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const lines = createInterface({ input: child.stdout! })
-  const ready = async () => {
-    const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
-    if (line.length === 0) throw new Error('the service ended before it was ready')
-    return JSON.parse(String(line[0])) as Ready
-  }
-  return { child, ready }
-}
-
-function createClient({ sandbox_base_url, keys }: Ready) {
-  return async (path: string, body?: unknown): Promise<{ text: string; body: { id: string } }> => {
-    const response = await fetch(sandbox_base_url + path, {
-      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-      headers: {
-        authorization: `Bearer ${keys.sandbox_secret}`,
-        'service-version': VERSION,
-        ...(body !== undefined && { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
-      },
-    })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
-    return { text, body: JSON.parse(text) }
-  }
-}
 
 /** WAL positions are read after a moment without writes of anybody else: the service's own background is part of its cost. */
 const positionOf = async (db: pg.Client): Promise<string> =>
@@ -80,8 +33,7 @@ async function recordsBetween(db: pg.Client, from: string, to: string): Promise<
 const say = (name: string, value: number, unit: string) =>
   console.log(`  ${name.padEnd(44)} ${value.toFixed(value < 100 ? 1 : 0).padStart(8)} ${unit}`)
 
-async function measure(db: pg.Client, ready: Ready): Promise<void> {
-  const call = createClient(ready)
+async function measure(db: pg.Client, call: Call): Promise<void> {
   const template = await call('/v1/pass_templates', {
     name: 'Coffee club',
     kind: 'loyalty',
@@ -126,23 +78,10 @@ async function measure(db: pg.Client, ready: Ready): Promise<void> {
   say('a listed pass, as sent', Buffer.byteLength(list.text) / 100, 'bytes')
 }
 
-await withScratch(async ({ directory, atEnd, own }) => {
-  const server = await acquireServer({ dataDir: directory, say: console.error })
-  atEnd(server.release)
-  const { user, password, host, port, database } = server.connection()
-  const url = `postgres://${user}:${password}@${host}:${port}/${database}`
-  const { child, ready } = startService({
-    DATABASE_URL: url,
-    SVC_PEPPER: 'pepper of the bench',
-    DATA_DIR: directory,
-    SANDBOX_PORT: '0',
-    LIVE_PORT: '0',
-    CONSOLE_PORT: '0',
-    NODE_ENV: 'bench',
-  })
-  own(child)
+await withScratch(async (scratch) => {
+  const { url, call } = await startDemoService(scratch)
   const db = new pg.Client({ connectionString: url })
   await db.connect()
-  atEnd(() => db.end())
-  await measure(db, await ready())
+  scratch.atEnd(() => db.end())
+  await measure(db, call)
 })

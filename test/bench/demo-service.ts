@@ -1,0 +1,72 @@
+/** A service of a bench's own with its demo tenant, in a process of its own on an embedded PostgreSQL. */
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
+import { START } from '../support/programs.ts'
+import type { Scratch } from './scratch.ts'
+
+const VERSION = '2026-05-19'
+
+/** GET, or POST with a new Idempotency-Key where there is a body; throws where the answer is no success. */
+export type Call = (
+  path: string,
+  body?: unknown,
+) => Promise<{
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: what it is depends on the call
+  readonly body: any
+}>
+
+export interface DemoService {
+  /** Of its database, as the owner. */
+  readonly url: string
+  readonly call: Call
+}
+
+interface Ready {
+  readonly sandbox_base_url: string
+  readonly keys: { readonly sandbox_secret: string }
+}
+
+export async function startDemoService({ directory, atEnd, own }: Scratch): Promise<DemoService> {
+  const server = await acquireServer({ dataDir: directory, say: console.error })
+  atEnd(server.release)
+  const { user, password, host, port, database } = server.connection()
+  const url = `postgres://${user}:${password}@${host}:${port}/${database}`
+  const env = {
+    DATABASE_URL: url,
+    SVC_PEPPER: 'pepper of the bench',
+    DATA_DIR: directory,
+    SANDBOX_PORT: '0',
+    LIVE_PORT: '0',
+    CONSOLE_PORT: '0',
+    NODE_ENV: 'bench',
+  }
+  const child = spawn(process.execPath, [...START, '--json', '--demo'], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  own(child)
+  const lines = createInterface({ input: child.stdout })
+  const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
+  if (line.length === 0) throw new Error('the service ended before it was ready')
+  return { url, call: createCall(JSON.parse(String(line[0])) as Ready) }
+}
+
+function createCall({ sandbox_base_url, keys }: Ready): Call {
+  return async (path, body) => {
+    const response = await fetch(sandbox_base_url + path, {
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+      headers: {
+        authorization: `Bearer ${keys.sandbox_secret}`,
+        'service-version': VERSION,
+        ...(body !== undefined && { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
+      },
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
+    return { text, body: JSON.parse(text) }
+  }
+}
