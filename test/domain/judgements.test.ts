@@ -5,7 +5,7 @@ import { addressGroup } from '../../runtime/platform/client-address.ts'
 import { parseInstant } from '../../runtime/platform/instants.ts'
 import { contains, parseNetworks } from '../../runtime/platform/networks.ts'
 import { shownValues } from '../../runtime/resources/pass-templates/fields.ts'
-import { checkPng } from '../../runtime/resources/pass-templates/png.ts'
+import { checkPng } from '../../runtime/resources/pass-templates/images.ts'
 import { type PassStatus, statusAt } from '../../runtime/resources/passes/status.ts'
 
 describe('instants', () => {

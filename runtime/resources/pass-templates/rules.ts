@@ -1,7 +1,7 @@
 import type { Detail } from 'dateline/runtime'
 import { checkMetadata } from '../../api/json/merge-patch.ts'
 import type { TemplateField } from './fields.ts'
-import { checkPng, type ImageRule } from './png.ts'
+import { checkPng, type ImageRule } from './images.ts'
 
 const KIB = 1024
 

@@ -1,11 +1,12 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Clock } from '../../platform/clock/clock.ts'
-import { codeOf, messageOf } from '../../platform/database/errors.ts'
+import { messageOf } from '../../platform/database/errors.ts'
 import { createFairQueue } from '../../platform/fairness/fair-queue.ts'
 import type { Presence } from '../../platform/fairness/presence.ts'
+import { makeOnce } from '../development-file.ts'
 import { PASS_KINDS } from '../pass-state.ts'
 import { googleSaveUrl, textToSign, writeLink } from './link.ts'
 
@@ -77,7 +78,7 @@ const DEVELOPMENT = { issuerId: '3388000000000000000', email: 'wallet@developmen
  * process. Throws when what is there cannot be read.
  */
 export function openGoogleSigner({ dataDir, googleWallet }: GoogleWalletSettings): GoogleSigner {
-  if (!googleWallet) return { ...DEVELOPMENT, key: createPrivateKey(developmentKey(join(dataDir, 'wallet'))) }
+  if (!googleWallet) return { ...DEVELOPMENT, key: createPrivateKey(makeOnce(join(dataDir, 'wallet', 'google.pem'), makeKey)) }
   const { issuerId, serviceAccount } = googleWallet
   const account = JSON.parse(readFileSync(serviceAccount, 'utf8')) as Record<string, unknown>
   const { client_email: email, private_key: pem } = account
@@ -117,20 +118,10 @@ function longestLink({ issuerId, email, key }: GoogleSigner): number {
   return Math.max(...PASS_KINDS.map((kind) => googleSaveUrl({ ...pass, kind }, kept).length))
 }
 
-/** The key of this data directory. Starts that come together agree on one: a file is linked into place whole, once. */
-function developmentKey(directory: string): string {
-  const file = join(directory, 'google.pem')
-  if (existsSync(file)) return readFileSync(file, 'utf8')
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const draft = `${file}.${process.pid}`
-  writeFileSync(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
-  try {
-    linkSync(draft, file)
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-  } finally {
-    rmSync(draft)
-  }
-  return readFileSync(file, 'utf8')
+function makeKey(): string {
+  return generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  }).privateKey
 }

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import type { PassBrand, PassKind, PassState } from '../pass-state.ts'
+import { decodePng, encodePng, type Image, readPng } from '../png.ts'
+import { resample } from '../resample.ts'
+
+/** A file of a pass, with what the manifest says of it. */
+export interface PassFile {
+  readonly name: string
+  readonly content: Buffer
+  /** SHA-1 in hexadecimal digits: what Apple's manifest is made of. */
+  readonly sha1: string
+}
+
+type ImageName = 'icon' | 'logo' | 'strip'
+
+/** A side of an icon, and the room for others, in points (Apple, "Pass Design and Creation"). */
+const ICON = 29
+const ROOM = { logo: { width: 160, height: 50 }, strip: { width: 375, height: 432 } } as const
+
+const SCALES = [1, 2, 3] as const
+
+/** Styles that show no strip would be refused for having one. */
+const WITH_STRIP: ReadonlySet<PassKind> = new Set(['loyalty', 'gift_card', 'coupon', 'event_ticket'])
+
+export interface Images {
+  /** The images of a pass in three sizes each, always with an icon: one without it cannot be opened. */
+  filesOf(state: Pick<PassState, 'kind' | 'brand'>): Promise<readonly PassFile[]>
+}
+
+/** Bytes of images of each name, as given and as scaled, that are remembered. */
+const CACHE_BYTES = { icon: 8, logo: 16, strip: 48 } as const
+
+/** Scales images of templates, and remembers those used last by what they are: all passes of a template have the same. */
+export function createImages(mebibytes: Readonly<Record<ImageName, number>> = CACHE_BYTES): Images {
+  const caches = {
+    icon: createCache(mebibytes.icon * 2 ** 20),
+    logo: createCache(mebibytes.logo * 2 ** 20),
+    strip: createCache(mebibytes.strip * 2 ** 20),
+  }
+  const given = async (name: ImageName, base64: string | undefined): Promise<readonly PassFile[]> =>
+    base64 === undefined ? [] : caches[name].find(base64, () => scaled(name, base64))
+  const drawn = ({ background_color, foreground_color }: PassBrand) =>
+    caches.icon.find(`${background_color}${foreground_color}`, () =>
+      inSizes('icon', (scale) => drawIcon(ICON * scale, background_color, foreground_color)),
+    )
+  return {
+    async filesOf({ kind, brand }) {
+      const [icon, logo, strip] = await Promise.all([
+        given('icon', brand.icon),
+        given('logo', brand.logo),
+        given('strip', WITH_STRIP.has(kind) ? brand.strip : undefined),
+      ])
+      return [...(icon.length > 0 ? icon : await drawn(brand)), ...logo, ...strip]
+    },
+  }
+}
+
+/** None where the image cannot be read: it was taken before images were looked into. */
+async function scaled(name: ImageName, base64: string): Promise<PassFile[]> {
+  const png = readPng(Buffer.from(base64, 'base64'))
+  const image = png && decodePng(png)
+  if (!image) return []
+  const { width, height } = pointsOf(name, image)
+  return inSizes(name, (scale) => resample(image, Math.round(width * scale), Math.round(height * scale)))
+}
+
+/** How large an image is shown: as large as its pixels allow within its room, and at least a third of them. */
+function pointsOf(name: ImageName, { width, height }: Image): { width: number; height: number } {
+  if (name === 'icon') return { width: ICON, height: ICON }
+  const times = Math.min(3, Math.max(1, width / ROOM[name].width, height / ROOM[name].height))
+  return { width: Math.max(1, width / times), height: Math.max(1, height / times) }
+}
+
+async function inSizes(name: ImageName, imageOf: (scale: number) => Image): Promise<PassFile[]> {
+  const files: PassFile[] = []
+  for (const scale of SCALES) {
+    const content = await encodePng(imageOf(scale))
+    files.push(fileOf(`${name}${scale === 1 ? '' : `@${scale}x`}.png`, content))
+  }
+  return files
+}
+
+export function fileOf(name: string, content: Buffer): PassFile {
+  return { name, content, sha1: createHash('sha1').update(content).digest('hex') }
+}
+
+/** A card in the colours of the pass. */
+function drawIcon(side: number, background: string, foreground: string): Image {
+  const pixels = new Uint8Array(4 * side * side)
+  const fill = (colour: string, left: number, top: number, right: number, bottom: number) => {
+    const [x0, y0, x1, y1] = [left, top, right, bottom].map((part) => Math.round(part * side))
+    const rgba = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)).concat(255)
+    for (let y = y0!; y < y1!; y += 1) for (let x = x0!; x < x1!; x += 1) pixels.set(rgba, 4 * (y * side + x))
+  }
+  fill(background, 0, 0, 1, 1)
+  fill(foreground, 0.2, 0.28, 0.8, 0.72)
+  fill(background, 0.2, 0.4, 0.8, 0.48)
+  return { width: side, height: side, pixels }
+}
+
+interface Cache {
+  find(key: string, make: () => Promise<PassFile[]>): Promise<readonly PassFile[]>
+}
+
+/** The files used last, up to so many bytes with their keys. What is being made is made once. */
+function createCache(maxBytes: number): Cache {
+  const entries = new Map<string, { readonly files: Promise<readonly PassFile[]>; bytes: number }>()
+  let total = 0
+  const drop = (key: string) => {
+    total -= entries.get(key)?.bytes ?? 0
+    entries.delete(key)
+  }
+  return {
+    find(key, make) {
+      const known = entries.get(key)
+      if (known) {
+        entries.delete(key)
+        entries.set(key, known)
+        return known.files
+      }
+      const entry = { files: make(), bytes: 0 }
+      entries.set(key, entry)
+      entry.files.then(
+        (files) => {
+          if (entries.get(key) !== entry) return
+          entry.bytes = files.reduce((sum, { content }) => sum + content.length, key.length)
+          total += entry.bytes
+          for (const oldest of entries.keys()) {
+            if (total <= maxBytes) break
+            drop(oldest)
+          }
+        },
+        () => drop(key),
+      )
+      return entry.files
+    },
+  }
+}

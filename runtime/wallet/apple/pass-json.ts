@@ -1,0 +1,107 @@
+import { arrangeFields, type FieldGroup, type Layout } from '../layout.ts'
+import { isVoid, type PassKind, type PassState } from '../pass-state.ts'
+
+/** As which pass type of which team passes are signed. */
+export interface PassType {
+  readonly passTypeIdentifier: string
+  readonly teamIdentifier: string
+}
+
+/** The member of pass.json that says what a pass looks like (Apple, "Pass"). */
+export const STYLES = {
+  loyalty: 'storeCard',
+  gift_card: 'storeCard',
+  coupon: 'coupon',
+  event_ticket: 'eventTicket',
+  boarding_pass: 'boardingPass',
+  generic: 'generic',
+} as const satisfies Record<PassKind, string>
+
+const FORMATS = {
+  qr: 'PKBarcodeFormatQR',
+  pdf417: 'PKBarcodeFormatPDF417',
+  aztec: 'PKBarcodeFormatAztec',
+  code128: 'PKBarcodeFormatCode128',
+} as const
+
+/** pass.json of a pass (Apple, "Wallet Passes"): the same text for the same state. */
+export function passJson(state: PassState, { passTypeIdentifier, teamIdentifier }: PassType): string {
+  const { brand, expiresAt } = state
+  const logoText = brand.logo_text ?? (brand.logo === undefined ? state.organization : undefined)
+  return JSON.stringify({
+    formatVersion: 1,
+    passTypeIdentifier,
+    teamIdentifier,
+    serialNumber: state.place.passId,
+    organizationName: state.organization,
+    description: state.name,
+    ...(logoText !== undefined && { logoText }),
+    backgroundColor: rgb(brand.background_color),
+    foregroundColor: rgb(brand.foreground_color),
+    labelColor: rgb(brand.label_color ?? brand.foreground_color),
+    ...(expiresAt !== null && { expirationDate: writeDate(expiresAt) }),
+    ...(isVoid(state) && { voided: true }),
+    webServiceURL: state.webServiceUrl,
+    authenticationToken: state.appleToken,
+    ...(state.locations.length > 0 && { locations: state.locations.map(location) }),
+    ...barcodes(state.barcode),
+    [STYLES[state.kind]]: fieldGroups(state),
+  })
+}
+
+/** `#RRGGBB` as `rgb(r, g, b)`, which is what Apple reads. */
+function rgb(colour: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16))
+  return `rgb(${red}, ${green}, ${blue})`
+}
+
+/** A date of W3C's profile, to the second: a fraction is read by no wallet. */
+function writeDate(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}
+
+function location({ latitude, longitude, altitude, relevant_text }: PassState['locations'][number]): object {
+  return {
+    latitude,
+    longitude,
+    ...(altitude !== undefined && { altitude }),
+    ...(relevant_text !== undefined && { relevantText: relevant_text }),
+  }
+}
+
+/**
+ * `barcode` is for devices before iOS 9, and for those that know no Code 128, which get PDF417 with the same message: both
+ * are read as one long row.
+ */
+function barcodes({ format, message }: PassState['barcode']): object {
+  const messageEncoding = isLatin1(message) ? 'iso-8859-1' : 'utf-8'
+  const barcode = { format: FORMATS[format], message, messageEncoding }
+  const legacy = format === 'code128' ? { ...barcode, format: FORMATS.pdf417 } : barcode
+  return { barcodes: [barcode], barcode: legacy }
+}
+
+function isLatin1(text: string): boolean {
+  return Buffer.from(text, 'latin1').toString('latin1') === text
+}
+
+const GROUPS = [
+  'header',
+  'primary',
+  'secondary',
+  'auxiliary',
+  'back',
+] as const satisfies readonly FieldGroup[]
+
+function fieldGroups({ kind, fields }: PassState): object {
+  const layout = arrangeFields(kind, fields)
+  return {
+    ...Object.fromEntries(GROUPS.map((group) => [`${group}Fields`, fieldsOf(layout, group)])),
+    ...(kind === 'boarding_pass' && { transitType: 'PKTransitTypeGeneric' }),
+  }
+}
+
+/** Values are text: none is read as markup, and on the back no address or number in one is made a link. */
+function fieldsOf(layout: Layout, group: FieldGroup): object[] {
+  const asText = group === 'back' ? { dataDetectorTypes: [] } : {}
+  return layout[group].map(({ key, label, value }) => ({ key, label, value, ...asText }))
+}

@@ -1,0 +1,162 @@
+import { promisify } from 'node:util'
+import { crc32, deflate, inflateSync } from 'node:zlib'
+import { PNG } from 'pngjs'
+
+/** Pixels from the top left, row by row: red, green, blue and alpha of each. */
+export interface Image {
+  readonly width: number
+  readonly height: number
+  readonly pixels: Uint8Array
+}
+
+/** A PNG of which nothing has been unpacked yet. */
+export interface Png {
+  readonly width: number
+  readonly height: number
+  /** What its pixels take when unpacked. */
+  readonly unpacked: number
+  /** All that its pixels follow from: texts and profiles, which are packed too, are left out. */
+  readonly bytes: Buffer
+  readonly packed: Buffer
+}
+
+const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+
+/** Length, type and checksum around a chunk's data. */
+const FRAME = 12
+
+interface Chunk {
+  readonly type: string
+  readonly data: Buffer
+  readonly whole: Buffer
+}
+
+/** Reads the chunks (PNG 3rd edition, 5.3) from the header to the end mark; undefined where one is broken or missing. */
+export function readPng(bytes: Buffer): Png | undefined {
+  const chunks = readChunks(bytes)
+  const [header] = chunks ?? []
+  if (!chunks || header?.type !== 'IHDR' || header.data.length !== 13) return undefined
+  const unpacked = unpackedSize(header.data)
+  const needed = chunks.filter(({ type }) => NEEDED.has(type))
+  const packed = Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data))
+  if (unpacked === undefined || packed.length === 0) return undefined
+  return {
+    width: header.data.readUInt32BE(0),
+    height: header.data.readUInt32BE(4),
+    unpacked,
+    bytes: Buffer.concat([SIGNATURE, ...needed.map(({ whole }) => whole)]),
+    packed,
+  }
+}
+
+const NEEDED = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND'])
+
+function readChunks(bytes: Buffer): Chunk[] | undefined {
+  if (!bytes.subarray(0, 8).equals(SIGNATURE)) return undefined
+  const chunks: Chunk[] = []
+  for (let at = SIGNATURE.length; at + FRAME <= bytes.length; ) {
+    const end = at + FRAME + bytes.readUInt32BE(at)
+    if (end > bytes.length) return undefined
+    if (crc32(bytes.subarray(at + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) return undefined
+    const type = bytes.toString('latin1', at + 4, at + 8)
+    chunks.push({ type, data: bytes.subarray(at + 8, end - 4), whole: bytes.subarray(at, end) })
+    if (type === 'IEND') return end === bytes.length ? chunks : undefined
+    at = end
+  }
+  return undefined
+}
+
+/** Depths of each colour type, and its channels (PNG 3rd edition, 11.2.1). */
+const COLOURS: Readonly<Record<number, { readonly channels: number; readonly depths: readonly number[] }>> = {
+  0: { channels: 1, depths: [1, 2, 4, 8, 16] },
+  2: { channels: 3, depths: [8, 16] },
+  3: { channels: 1, depths: [1, 2, 4, 8] },
+  4: { channels: 2, depths: [8, 16] },
+  6: { channels: 4, depths: [8, 16] },
+}
+
+/** The passes of an interlaced image: first column and row, and the steps from one to the next (8.2). */
+const ADAM7 = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const
+
+/** Bytes of the pixels that a header announces, with a byte of filter for each row; undefined for a header that there is not. */
+function unpackedSize(header: Buffer): number | undefined {
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)]
+  const [depth, type, compression, filter, interlace] = header.subarray(8) as unknown as readonly number[]
+  const colour = COLOURS[type!]
+  if (width === 0 || height === 0 || !colour?.depths.includes(depth!)) return undefined
+  if (compression !== 0 || filter !== 0 || interlace! > 1) return undefined
+  const sizeOf = (columns: number, rows: number) =>
+    columns === 0 ? 0 : rows * (1 + Math.ceil((columns * colour.channels * depth!) / 8))
+  if (interlace === 0) return sizeOf(width, height)
+  return ADAM7.reduce(
+    (size, [x, y, stepX, stepY]) =>
+      size + sizeOf(Math.ceil((width - x) / stepX), Math.max(0, Math.ceil((height - y) / stepY))),
+    0,
+  )
+}
+
+/**
+ * The pixels, sixteen bits cut to eight; undefined where they are not what the header says. Never unpacks more than that, so
+ * check width and height first.
+ */
+export function decodePng({ unpacked, packed, bytes }: Png): Image | undefined {
+  try {
+    if (inflateSync(packed, { maxOutputLength: unpacked }).length !== unpacked) return undefined
+    const { width, height, data } = PNG.sync.read(bytes)
+    return { width, height, pixels: data }
+  } catch {
+    return undefined // pngjs throws errors of no type of its own for whatever it cannot read
+  }
+}
+
+const deflateAsync = promisify(deflate)
+
+/** A PNG of eight bits a channel, without alpha where there is none in it: the same bytes for the same pixels. */
+export async function encodePng({ width, height, pixels }: Image): Promise<Buffer> {
+  const isOpaque = pixels.every((value, index) => index % 4 !== 3 || value === 255)
+  const channels = isOpaque ? 3 : 4
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header.set([8, isOpaque ? 2 : 6], 8)
+  const packed = await deflateAsync(filterRows(pixels, width, height, channels), { level: 9 })
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('IDAT', packed),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+/** Each row as the difference to the one above it (filter "Up", 9.2). */
+function filterRows(pixels: Uint8Array, width: number, height: number, channels: number): Buffer {
+  const rows = Buffer.alloc(height * (1 + width * channels))
+  let at = 0
+  for (let y = 0; y < height; y += 1) {
+    rows[at++] = 2
+    for (let x = 0; x < width; x += 1) {
+      const from = 4 * (y * width + x)
+      for (let channel = 0; channel < channels; channel += 1) {
+        const above = y === 0 ? 0 : pixels[from - 4 * width + channel]!
+        rows[at++] = (pixels[from + channel]! - above) & 0xff
+      }
+    }
+  }
+  return rows
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type), data])
+  const frame = Buffer.alloc(8)
+  frame.writeUInt32BE(data.length, 0)
+  frame.writeUInt32BE(crc32(body), 4)
+  return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)])
+}
