@@ -70,6 +70,7 @@ const RUNTIME_ROOMS = [
   'doctor',
   'observability',
   'delivery',
+  'holders',
   'resources/scans',
   'resources/passes',
   'resources/delivery-attempts',

@@ -1,6 +1,7 @@
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import express from 'express'
-import { type ApiError, internalError, notFound } from './errors/errors.ts'
+import { isUnavailable } from '../platform/database/errors.ts'
+import { ApiError, internalError, notFound, unavailable } from './errors/errors.ts'
 import type { Service } from './exchange.ts'
 import { runPipeline } from './pipeline.ts'
 import { createUnversioned, sendError } from './unversioned.ts'
@@ -8,11 +9,13 @@ import { createUnversioned, sendError } from './unversioned.ts'
 /**
  * The API of one environment, to be attached to a port of its own: `/v1` goes through the pipeline, Express answers the rest.
  *
+ * @param answerHolder answers what needs no key and is not described by the documents; undefined for what it does not know.
  * @param watch wraps the whole, where everything is to be validated a second time.
  */
 export function createApiListener(
   service: Service,
   isReady: () => Promise<boolean>,
+  answerHolder: (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined,
   watch: (listener: RequestListener) => RequestListener = (listener) => listener,
 ): RequestListener {
   const app = express()
@@ -29,6 +32,11 @@ export function createApiListener(
       runPipeline(request, response, service).catch((error) => fail(response, error))
       return
     }
+    const visited = answerHolder(request, response)
+    if (visited) {
+      visited.catch((error) => fail(response, error))
+      return
+    }
     // Express calls back for what has no route, what failed, and targets that it cannot read at all.
     app(request as express.Request, response as express.Response, (error?: unknown) => fail(response, error))
   }
@@ -38,6 +46,11 @@ export function createApiListener(
 /** @param error undefined where nothing failed, but there is no route. */
 function describeFailure({ log }: Service, error: unknown): ApiError {
   if (error === undefined) return notFound('There is nothing here.')
+  if (error instanceof ApiError) return error
+  if (isUnavailable(error)) {
+    log.warn({ err: error }, 'the database is unavailable')
+    return unavailable()
+  }
   log.error({ err: error }, 'a request outside /v1 failed')
   return internalError()
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import express from 'express'
 import { newId } from '../platform/ids.ts'
-import { ApiError, describeError, notFound, unavailable } from './errors/errors.ts'
+import { type ApiError, describeError, notFound, unavailable } from './errors/errors.ts'
 import type { Service } from './exchange.ts'
 
 /** What the API listeners answer outside /v1, without a key. */
@@ -21,14 +21,6 @@ export function createUnversioned(service: Service, isReady: () => Promise<boole
     if (version) sendJson(response, 200, version.document.bytes)
     else sendError(response, service, notFound('There is no such document.'))
   })
-  // Pages and files of passes: every pass has the links already.
-  router.get('/p/:file', (_request, response) =>
-    sendError(
-      response,
-      service,
-      new ApiError(501, 'api_error', 'not_implemented', 'Passes cannot be added to a wallet yet.'),
-    ),
-  )
   return router
 }
 

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { parseInstant } from './instants.ts'
+import { type ApplePassSettings, readApplePass } from './wallet-settings.ts'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -55,6 +56,8 @@ export interface Settings {
   readonly dnsServers: readonly string[]
   /** Issuer and path of the service account's JSON file; absent: a key of our own, for development. */
   readonly googleWallet?: { readonly issuerId: string; readonly serviceAccount: string }
+  /** Paths of PEM files, and what the certificate shall be for; absent: a chain of our own, for development. */
+  readonly applePass?: ApplePassSettings
   /** Requests and responses are also validated by express-openapi-validator; differences are logged. */
   readonly contractGuard: boolean
   readonly logLevel: LogLevel
@@ -351,6 +354,7 @@ export function readSettings(
   const tls = pairOf('TLS_CERT', 'TLS_KEY')
   read('GOOGLE_WALLET_ISSUER', issuer)
   const google = pairOf('GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_SERVICE_ACCOUNT')
+  const applePass = readApplePass(env, problems)
   const settings = {
     roles: attempt('--role', () => roles(flags.roles ?? [])) ?? new Set(ROLES),
     host: env.HOST || (production ? '0.0.0.0' : '127.0.0.1'),
@@ -379,7 +383,7 @@ export function readSettings(
     load: readLoad(read),
     demo: flags.demo ?? false,
     json: flags.json ?? false,
-    ...present({ databaseUrl, databaseListenUrl, pepper: secret, clockStart, redisUrl }),
+    ...present({ databaseUrl, databaseListenUrl, pepper: secret, clockStart, redisUrl, applePass }),
     ...present({ migrationsDir: read('SVC_MIGRATIONS_DIR', migrations(production)) }),
     ...present({
       tls: tls && { cert: tls[0], key: tls[1] },

@@ -24,6 +24,8 @@ import { type Delivery, openDelivery } from '../delivery/open-delivery.ts'
 import { startRetentionJob } from '../delivery/retention-job.ts'
 import { createEventStreams } from '../events/streams.ts'
 import { connectWakeUpChannel, createWakeUps, type WakeUpChannel, type WakeUps } from '../events/wake-ups.ts'
+import { createHolders } from '../holders/holders.ts'
+import { createPassFiles, passFileRoute } from '../holders/pass-files.ts'
 import { createObservability, type Observability } from '../observability/observability.ts'
 import { databasesAnswer } from '../observability/readiness.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -38,6 +40,7 @@ import { createFactors } from '../platform/factors/factors.ts'
 import { createAdmission } from '../platform/fairness/admission.ts'
 import { createPresence } from '../platform/fairness/presence.ts'
 import { createKeyring } from '../platform/keys/keyring.ts'
+import { createTenantNames } from '../platform/keys/tenant-names.ts'
 import type { RequestLimiter } from '../platform/limits/limiter.ts'
 import { openLimiter } from '../platform/limits/open-limiter.ts'
 import { createSeals, deriveSecret } from '../platform/secrets.ts'
@@ -47,6 +50,8 @@ import { createAccountChanges } from '../resources/account/changes.ts'
 import { startWipeJob } from '../resources/account/wipe-job.ts'
 import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
+import { createPassBuilder, type PassBuilder } from '../wallet/apple/build.ts'
+import { openAppleSigner } from '../wallet/apple/signer.ts'
 import { createWallet, openGoogleSigner } from '../wallet/google/signer.ts'
 import { openPassTokens } from '../wallet/pass-tokens.ts'
 import { startCleanupJob } from './cleanup-job.ts'
@@ -141,6 +146,8 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => observability.stop())
 
     await built
+    // Whoever signs is read before anything is answered: settings that do not fit are no reason to fail later.
+    if (roles.has('api')) openAppleSigner(settings, clock.machine())
     const guard = settings.contractGuard ? createLoggedGuard(log) : undefined
     const apis = roles.has('api')
       ? createApis({ ...foundation, limiter: limits.limiter, guard, usage, observability })
@@ -191,7 +198,7 @@ function startWork(parts: Foundation): Delivery {
 
 /** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */
 export interface ApiParts extends Omit<Foundation, 'settings' | 'database'> {
-  readonly settings: Pick<Settings, 'trustedProxies' | 'timeouts' | 'dataDir' | 'googleWallet'>
+  readonly settings: Pick<Settings, 'trustedProxies' | 'timeouts' | 'dataDir' | 'googleWallet' | 'applePass'>
   readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live' | 'pepper'>
   readonly limiter: RequestLimiter
   /** Validates everything a second time. */
@@ -217,6 +224,8 @@ export function createApis(parts: ApiParts): Apis {
   const keyring = createKeyring(control, pepper)
   const wallet = createWallet(openGoogleSigner(settings), clock, presence)
   const passTokens = openPassTokens(pepper)
+  const tenantNames = createTenantNames(control)
+  const builder = lazily(() => createPassBuilder(openAppleSigner(settings, clock.machine())))
   const seals = createSeals(pepper)
   const shared = {
     clock,
@@ -250,9 +259,25 @@ export function createApis(parts: ApiParts): Apis {
     }
     // Where nothing watches, only the databases are asked.
     const isReady = observability?.isReady ?? (() => databasesAnswer([control, pool]))
-    return createApiListener(service, isReady, parts.guard?.watch)
+    const sources = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], tenantNames }
+    const files = createPassFiles({ database: pool, sources, builder })
+    const holders = createHolders(service, { '/p/': passFileRoute(files, passTokens[environment]) })
+    return createApiListener(service, isReady, holders, parts.guard?.watch)
   }
-  return { listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') }, forget: keyring.forget }
+  const forget = () => {
+    keyring.forget()
+    tenantNames.forget()
+  }
+  return { listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') }, forget }
+}
+
+/** The builder of both environments: it is the same service that signs. */
+function lazily(make: () => PassBuilder): () => PassBuilder {
+  let made: PassBuilder | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
 }
 
 /** What the console's port answers: to those who run the service, to members who confirm requests, and to readers. */

@@ -147,7 +147,7 @@ describe('outside /v1', () => {
   })
 
   test('has no files of passes yet', async () => {
-    expect(refusal(await get('/p/abc.pkpass'))).toEqual([501, 'api_error', 'not_implemented'])
+    expect(refusal(await get('/p/abc.pkpass'))).toEqual([404, 'not_found', 'not_found'])
   })
 
   test.each(['/', '/nothing', '/v2/passes', '/p', '/%'])('%s is not there', async (path) => {

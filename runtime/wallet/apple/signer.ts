@@ -2,7 +2,8 @@ import { createPrivateKey, type KeyObject, sign, X509Certificate } from 'node:cr
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { messageOf } from '../../platform/database/errors.ts'
-import { developmentFiles, type SignerFiles } from './development.ts'
+import type { ApplePassSettings } from '../../platform/wallet-settings.ts'
+import { developmentFiles } from './development.ts'
 import type { PassType } from './pass-json.ts'
 
 /** Who signs passes for Apple Wallet. */
@@ -13,13 +14,6 @@ export interface AppleSigner {
   readonly passType: PassType
   /** RSASSA-PKCS1-v1_5 with SHA-256, on a thread of its own. */
   sign(bytes: Buffer): Promise<Buffer>
-}
-
-export interface ApplePassSettings extends SignerFiles {
-  readonly keyPassword?: string
-  /** What the certificate shall be for. */
-  readonly passType?: string
-  readonly team?: string
 }
 
 export interface AppleSettings {

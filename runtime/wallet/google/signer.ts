@@ -78,7 +78,8 @@ const DEVELOPMENT = { issuerId: '3388000000000000000', email: 'wallet@developmen
  * process. Throws when what is there cannot be read.
  */
 export function openGoogleSigner({ dataDir, googleWallet }: GoogleWalletSettings): GoogleSigner {
-  if (!googleWallet) return { ...DEVELOPMENT, key: createPrivateKey(makeOnce(join(dataDir, 'wallet', 'google.pem'), makeKey)) }
+  if (!googleWallet)
+    return { ...DEVELOPMENT, key: createPrivateKey(makeOnce(join(dataDir, 'wallet', 'google.pem'), makeKey)) }
   const { issuerId, serviceAccount } = googleWallet
   const account = JSON.parse(readFileSync(serviceAccount, 'utf8')) as Record<string, unknown>
   const { client_email: email, private_key: pem } = account
