@@ -146,7 +146,7 @@ describe('outside /v1', () => {
     expect((await get('/openapi/..%2f..%2fpackage.json')).status).toBe(404)
   })
 
-  test('has no files of passes yet', async () => {
+  test('has no file of a pass that there is not', async () => {
     expect(refusal(await get('/p/abc.pkpass'))).toEqual([404, 'not_found', 'not_found'])
   })
 
