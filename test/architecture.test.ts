@@ -69,6 +69,7 @@ const RUNTIME_ROOMS = [
   'console',
   'doctor',
   'observability',
+  'wallet-updates',
   'delivery',
   'holders',
   'resources/scans',

@@ -41,6 +41,8 @@ export class AnswerReader {
   status = 0
   /** Seconds for which the other end keeps the connection; 0: no longer than this answer. */
   keptSeconds = 0
+  /** What the other end says of when to ask again. */
+  readonly hints: { retryAfter?: string; cacheControl?: string } = {}
   #part: Part = 'head'
   #rest: Buffer | undefined
   #begun = false
@@ -161,6 +163,12 @@ export class AnswerReader {
           break
         case 'keep-alive':
           kept = value()
+          break
+        case 'retry-after':
+          this.hints.retryAfter = value()
+          break
+        case 'cache-control':
+          this.hints.cacheControl = value()
       }
     }
     this.status = Number(status[2])

@@ -4,6 +4,7 @@ import { AnswerReader } from './answer-reader.ts'
 import type { Connection, Connections, Holder, Place } from './connections.ts'
 import type { Destination } from './destination.ts'
 import { type Failure, failureOf, lateIn, type Phase } from './failures.ts'
+import type { Answered } from './outbound.ts'
 
 /** Addresses of one name that are tried, and how long each but the last has to take a connection. */
 const MAX_ADDRESSES = 4
@@ -47,7 +48,7 @@ export interface Exchange {
 
 /** What came of an exchange. */
 export type Ending =
-  | { readonly status: number; readonly body: string }
+  | Omit<Answered, 'durationMs'>
   | (Failure & {
       /** Whether to try again, since nothing came of it: on a `fresh` connection, or with another address (`elsewhere`). */
       readonly again: 'fresh' | 'elsewhere' | undefined
@@ -80,7 +81,8 @@ export function exchange(work: Exchange): Promise<Ending> {
       const stale = kept !== undefined && failure.kind === 'connection' && !reader.begun
       fail(failure, stale ? 'fresh' : phase() === 'connecting' ? 'elsewhere' : undefined)
     }
-    const answer = (keptSeconds: number) => settle({ status: reader.status, body: reader.body }, keptSeconds)
+    const answer = (keptSeconds: number) =>
+      settle({ status: reader.status, body: reader.body, ...reader.hints }, keptSeconds)
 
     const holder: Holder = {
       connected: () => {

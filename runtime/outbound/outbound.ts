@@ -8,6 +8,12 @@ import { type Deadline, dial, type Ending, startDeadline } from './dial.ts'
 import type { Failure } from './failures.ts'
 import { createResolver, Unresolved } from './resolver.ts'
 
+/** What is sent to one address at one time. */
+export interface SendRequest extends PostRequest {
+  /** Nothing but its length tells whether there is a body: a GET has an empty one. */
+  readonly method: 'GET' | 'POST' | 'PATCH'
+}
+
 /** What is sent to one endpoint at one time. */
 export interface PostRequest {
   /** As the tenant wrote it; checked again before it is dialled. */
@@ -31,6 +37,9 @@ export interface Answered {
   readonly status: number
   /** The first 4 KiB as text: what is not UTF-8, and NUL, is U+FFFD. */
   readonly body: string
+  /** `Retry-After` and `Cache-Control`, where they came. */
+  readonly retryAfter?: string
+  readonly cacheControl?: string
   readonly durationMs: number
 }
 
@@ -57,6 +66,13 @@ export interface Outbound {
   close(): void
 }
 
+/** The way out to servers of wallets: the same, for addresses that stand in the settings. */
+export interface WalletOutbound {
+  /** One request within the total deadline. Rejects as `post` does. */
+  send(request: SendRequest): Promise<Outcome>
+  close(): void
+}
+
 export interface OutboundOptions {
   /** Live sends over https only. */
   readonly environment: Environment
@@ -68,6 +84,8 @@ export interface OutboundOptions {
   readonly ca?: string
   /** Milliseconds for everything, from DNS to the last byte of the answer. */
   readonly deadlineMs?: number
+  /** What the service calls itself. */
+  readonly userAgent?: string
 }
 
 /** From DNS to the last byte of the answer. */
@@ -82,14 +100,17 @@ const USER_AGENT = 'svc-webhooks/1'
 const NOT_A_HEADER = /[^\t\x20-\x7e]/
 
 /** The request as it goes on the wire, the caller's headers last. */
-function compose({ authority, path }: Destination, { headers, body }: PostRequest): string {
-  let head = `POST ${path} HTTP/1.1\r\nHost: ${authority}\r\nUser-Agent: ${USER_AGENT}\r\nAccept-Encoding: identity\r\n`
+function compose({ authority, path }: Destination, request: SendRequest, userAgent: string): string {
+  const { method, headers, body } = request
+  let head = `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\nUser-Agent: ${userAgent}\r\nAccept-Encoding: identity\r\n`
   for (const name in headers) {
     const line = `${name}: ${headers[name]}`
     if (NOT_A_HEADER.test(line)) throw new TypeError(`${name} cannot be sent as a header`)
     head += `${line}\r\n`
   }
-  return `${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: keep-alive\r\n\r\n${body}`
+  // RFC 9110, 8.6: a request whose method has no meaning for a body does not tell a length of none.
+  if (method !== 'GET') head += `Content-Length: ${Buffer.byteLength(body)}\r\n`
+  return `${head}Connection: keep-alive\r\n\r\n${body}`
 }
 
 /** URLs whose verdict is remembered: what a URL says itself never changes. */
@@ -120,8 +141,15 @@ function beforeDeadline<T>(promise: Promise<T>, deadline: Deadline): Promise<T |
  * address that its name has then, one of which is dialled itself. So no answer of a name server, no redirect and no connection
  * from earlier reaches what is not public.
  */
-export function createOutbound(options: OutboundOptions): Outbound {
-  const { environment, allow = [], dnsServers, ca, deadlineMs = DEADLINE_MS } = options
+export function createOutbound(options: OutboundOptions): Outbound & WalletOutbound {
+  const {
+    environment,
+    allow = [],
+    dnsServers,
+    ca,
+    deadlineMs = DEADLINE_MS,
+    userAgent = USER_AGENT,
+  } = options
   const checkOwn = rememberVerdicts({ environment, allow })
   const resolver = createResolver(dnsServers)
   const connections = createConnections(ca)
@@ -143,12 +171,29 @@ export function createOutbound(options: OutboundOptions): Outbound {
     }
   }
 
-  const send = async (request: PostRequest, deadline: Deadline): Promise<Ending | Failure> => {
+  const exchange = async (request: SendRequest, deadline: Deadline): Promise<Ending | Failure> => {
     const destination = checkOwn(request.url)
     if ('fault' in destination) return { kind: 'blocked', error: destination.fault }
     const addresses = await locate(destination, deadline)
     if ('error' in addresses) return addresses
-    return dial(connections, destination, addresses, compose(destination, request), deadline)
+    return dial(connections, destination, addresses, compose(destination, request, userAgent), deadline)
+  }
+
+  const send = async (request: SendRequest): Promise<Outcome> => {
+    const { signal } = request
+    signal?.throwIfAborted()
+    const began = performance.now()
+    const deadline = startDeadline(deadlineMs, signal)
+    try {
+      const ending = await exchange(request, deadline)
+      const durationMs = Math.round(performance.now() - began)
+      if ('status' in ending) return { ...ending, durationMs }
+      signal?.throwIfAborted()
+      const { kind } = ending
+      return { error: kind === 'blocked' ? `the URL ${ending.error}` : ending.error, kind, durationMs }
+    } finally {
+      deadline.end()
+    }
   }
 
   return {
@@ -164,22 +209,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
         deadline.end()
       }
     },
-    post: async (request) => {
-      const { signal } = request
-      signal?.throwIfAborted()
-      const began = performance.now()
-      const deadline = startDeadline(deadlineMs, signal)
-      try {
-        const ending = await send(request, deadline)
-        const durationMs = Math.round(performance.now() - began)
-        if ('status' in ending) return { status: ending.status, body: ending.body, durationMs }
-        signal?.throwIfAborted()
-        const { kind } = ending
-        return { error: kind === 'blocked' ? `the URL ${ending.error}` : ending.error, kind, durationMs }
-      } finally {
-        deadline.end()
-      }
-    },
+    post: (request) => send({ ...request, method: 'POST' }),
+    send,
     close: () => {
       connections.close()
       resolver.close()

@@ -58,6 +58,8 @@ export interface Settings {
   readonly googleWallet?: { readonly issuerId: string; readonly serviceAccount: string }
   /** Paths of PEM files, and what the certificate shall be for; absent: a chain of our own, for development. */
   readonly applePass?: ApplePassSettings
+  /** Other addresses than Google's own: origin of Google Wallet's API, of its tokens, of the root keys of its callbacks. */
+  readonly googleUrls: { readonly wallet?: string; readonly token?: string; readonly keys?: string }
   /** Requests and responses are also validated by express-openapi-validator; differences are logged. */
   readonly contractGuard: boolean
   readonly logLevel: LogLevel
@@ -253,6 +255,11 @@ function proxies(text: string | undefined): number | readonly string[] {
   throw new Error(`neither a number of hops nor addresses or networks: ${bad.join(', ')}`)
 }
 
+/** Tokens of a service account travel there: in production encrypted. */
+function secureUrl(production: boolean): Reader<string | undefined> {
+  return url(production ? ['https:'] : ['https:', 'http:'])
+}
+
 /** Links are kept with it and taken apart again. */
 function issuer(text: string | undefined): void {
   if (text === undefined || /^\d{1,30}$/.test(text)) return
@@ -376,6 +383,11 @@ export function readSettings(
     dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
     eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,
     scanDays: read('SVC_SCAN_DAYS', whole(400, 1, 3650)) ?? 400,
+    googleUrls: present({
+      wallet: read('GOOGLE_WALLET_URL', (text) => origin(secureUrl(production)(text))),
+      token: read('GOOGLE_TOKEN_URL', secureUrl(production)),
+      keys: read('GOOGLE_CALLBACK_KEYS_URL', secureUrl(production)),
+    }),
     contractGuard: read('SVC_CONTRACT_GUARD', guard(has)) ?? false,
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',

@@ -52,9 +52,11 @@ import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
 import { createPassBuilder, type PassBuilder } from '../wallet/apple/build.ts'
 import { openAppleSigner } from '../wallet/apple/signer.ts'
-import { createWallet, openGoogleSigner } from '../wallet/google/signer.ts'
+import { createWallet, type GoogleSigner } from '../wallet/google/signer.ts'
 import { openPassTokens } from '../wallet/pass-tokens.ts'
+import { openFollowers } from '../wallet-updates/google/open-followers.ts'
 import { startCleanupJob } from './cleanup-job.ts'
+import { type Google, openGoogle } from './google.ts'
 import { handlers } from './handlers.ts'
 import { openPorts } from './ports.ts'
 
@@ -67,6 +69,7 @@ interface Foundation {
   readonly baseUrls: BaseUrls
   /** The way out to tenants' addresses. */
   readonly outbound: Readonly<Record<Environment, Outbound>>
+  readonly google: Google
   /** Within this process, and to the others. */
   readonly wakeUps: WakeUps
   readonly wakeUpChannel: WakeUpChannel
@@ -115,6 +118,8 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => {
       for (const each of Object.values(outbound)) each.close()
     })
+    const google = await openGoogle(settings, log)
+    stops.push(() => google.close())
     const limits = await openLimiter(settings, database.pepper, log)
     stops.push(() => limits.close())
     const wakeUps = createWakeUps()
@@ -128,6 +133,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       log,
       baseUrls,
       outbound,
+      google,
       wakeUps,
       wakeUpChannel,
       isLeaving,
@@ -175,12 +181,15 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
 
 /** What a worker does beside answering: it delivers, expires passes, and deletes what has been kept long enough. */
 function startWork(parts: Foundation): Delivery {
-  const { settings, database, clock, log } = parts
+  const { settings, database, clock, log, google } = parts
   const delivery = openDelivery(parts)
+  const passTokens = openPassTokens(database.pepper)
+  const tenantNames = createTenantNames(database.control)
+  const { urls } = google
   const jobs = [
     delivery,
     startCleanupJob(database, clock, log),
-    startExpiryJob({ ...parts, passTokens: openPassTokens(database.pepper) }, log),
+    startExpiryJob({ ...parts, passTokens }, log),
     startRetentionJob({
       control: database.control,
       clock,
@@ -189,6 +198,7 @@ function startWork(parts: Foundation): Delivery {
       scanDays: settings.scanDays,
     }),
     startWipeJob({ database, clock }, log),
+    ...(urls ? [openFollowers({ ...parts, passTokens, tenantNames, google: { ...google, urls } })] : []),
   ]
   const stop = async () => {
     await Promise.all(jobs.map((job) => job.stop()))
@@ -197,8 +207,9 @@ function startWork(parts: Foundation): Delivery {
 }
 
 /** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */
-export interface ApiParts extends Omit<Foundation, 'settings' | 'database'> {
-  readonly settings: Pick<Settings, 'trustedProxies' | 'timeouts' | 'dataDir' | 'googleWallet' | 'applePass'>
+export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google'> {
+  readonly settings: Pick<Settings, 'trustedProxies' | 'timeouts' | 'dataDir' | 'applePass'>
+  readonly google: { readonly signer: GoogleSigner }
   readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live' | 'pepper'>
   readonly limiter: RequestLimiter
   /** Validates everything a second time. */
@@ -219,10 +230,11 @@ export interface Apis {
 export function createApis(parts: ApiParts): Apis {
   const { settings, database, clock, log, baseUrls, outbound, isLeaving, limiter, usage, observability } =
     parts
+  const { google } = parts
   const { control, pepper } = database
   const presence = createPresence()
   const keyring = createKeyring(control, pepper)
-  const wallet = createWallet(openGoogleSigner(settings), clock, presence)
+  const wallet = createWallet(google.signer, clock, presence)
   const passTokens = openPassTokens(pepper)
   const tenantNames = createTenantNames(control)
   const builder = lazily(() => createPassBuilder(openAppleSigner(settings, clock.machine())))

@@ -43,6 +43,8 @@ export interface GoogleStandIn {
   revokeTokens(): void
   /** Is asked at each request but those for root keys. */
   fault: (method: string, path: string) => Fault
+  /** Is asked when a request has had its effect: its answer may never come. */
+  afterTaken: (method: string, path: string) => 'hang' | undefined
   close(): Promise<void>
 }
 
@@ -90,6 +92,7 @@ export async function startGoogleStandIn(options: GoogleStandInOptions): Promise
         }
       : await answer(request, path)
     requests.push({ method, path, status })
+    if (standIn.afterTaken(method, path) === 'hang') return
     response.writeHead(status, { 'Content-Type': 'application/json; charset=UTF-8', ...headers })
     response.end(JSON.stringify(body))
   }
@@ -107,6 +110,7 @@ export async function startGoogleStandIn(options: GoogleStandInOptions): Promise
     forget: () => resources.clear(),
     revokeTokens: tokens.revoke,
     fault: () => undefined,
+    afterTaken: () => undefined,
     close: async () => {
       server.close()
       server.closeAllConnections()

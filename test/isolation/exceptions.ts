@@ -10,6 +10,10 @@ export const LOCATORS: Table = [
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
   ['SELECT s.tenant_id, coalesce(greatest(', 'workers find the tenants for whom there is something to do'],
   [
+    'SELECT h.tenant_id FROM event_heads h LEFT JOIN google_cursors c',
+    'workers find the spaces that Google Wallet is to be told of',
+  ],
+  [
     'WITH visit AS MATERIALIZED ( SELECT t.position, s.* FROM unnest',
     'they plan and claim for several at once',
   ],
@@ -36,6 +40,10 @@ export const LOCATORS: Table = [
 /** Statements that go to several shards where tables are distributed by tenant: none of them is part of a request. */
 export const SPREAD: Table = [
   ['SELECT s.tenant_id, coalesce(greatest(', 'workers find the tenants for whom there is something to do'],
+  [
+    'SELECT h.tenant_id FROM event_heads h LEFT JOIN google_cursors c',
+    'workers find the spaces that Google Wallet is to be told of',
+  ],
   ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],

@@ -7,7 +7,7 @@ import { examine, type Reading } from './examine.ts'
 import { findException, LAVISH } from './exceptions.ts'
 import { everyCount, everyList, everyPage } from './pages.ts'
 import { plainText, type Recorder, recordStatements } from './recorder.ts'
-import { runBackground, runWorker, tour } from './walk.ts'
+import { runBackground, runGoogle, runWorker, tour } from './walk.ts'
 
 /** Rows of the large tenant: a statement that reads them all is seen at once. */
 const ROWS = 20_000
@@ -109,6 +109,7 @@ test('every statement of the walk', { timeout: 120_000 }, async () => {
     await tour(walker, 'sandbox', crowd.tenantId)
     await runBackground(walker)
     await runWorker(walker, 'sandbox')
+    await runGoogle(walker, 'sandbox', crowd.tenantId)
   })
   const wrong = read.filter((each) => !findException(LAVISH, each.text) && excess(each))
   const byText = new Map(wrong.map((each) => [`${each.mode} ${each.text}`, each]))

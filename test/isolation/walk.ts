@@ -8,6 +8,7 @@ import { current, versions } from '../../generated/versions.ts'
 import { readPin } from '../../runtime/admin/pins.ts'
 import { createUser } from '../../runtime/admin/users.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
+import { createLeaseClock } from '../../runtime/delivery/lease-clock.ts'
 import { retain } from '../../runtime/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/delivery/worker.ts'
 import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/wake-ups.ts'
@@ -23,6 +24,7 @@ import { createWiper } from '../../runtime/resources/account/wipe-job.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { readChanged, readPassState } from '../../runtime/resources/passes/state.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
+import { createFollower } from '../../runtime/wallet-updates/google/follower.ts'
 import { makeTemplate, TEMPLATE } from '../api/fixtures.ts'
 import { makeEndpoint, POSTS, type Post } from '../faults/posts.ts'
 import { until } from '../support/programs.ts'
@@ -54,10 +56,13 @@ export async function walkAll(walker: Walker): Promise<ReadonlyMap<string, strin
   const wiped = await makeTenant(walker.service, 'enterprise')
   const space = await wipeSandbox(walker, wiped)
   await tour(walker, 'sandbox', wiped, space)
-  await tour(walker, 'live', await makeTenant(walker.service, 'trial'))
+  const trial = await makeTenant(walker.service, 'trial')
+  await tour(walker, 'live', trial)
   await runBackground(walker)
   await runWorker(walker, 'sandbox')
   await runWorker(walker, 'live')
+  await runGoogle(walker, 'sandbox', space)
+  await runGoogle(walker, 'live', trial)
   return new Map([[wiped, space]])
 }
 
@@ -254,4 +259,28 @@ export async function runWorker({ service }: Walker, environment: Environment): 
   })
   await worker.stop()
   clock.now = began
+}
+
+/** Google Wallet is told of everything in a space, and refuses everything once. */
+export async function runGoogle({ service }: Walker, environment: Environment, space: string): Promise<void> {
+  const refused = new Set<string>()
+  const pool = service.database[environment]
+  const follower = createFollower({
+    environment,
+    pool,
+    sync: async ({ id }) => {
+      if (refused.has(id)) return { outcome: 'done' }
+      refused.add(id)
+      return { outcome: 'refused', status: 400, message: 'not yet' }
+    },
+    leaseClock: createLeaseClock(pool, Date.now),
+    log: pino({ level: 'silent' }),
+    pollMs: 10,
+  })
+  await until('Google to know it', async () => {
+    const text = `SELECT FROM google_cursors c JOIN event_heads h USING (tenant_id)
+                   WHERE c.sequence = h.sequence AND c.walks::text = '[]' AND c.tenant_id = $1 AND h.tenant_id = $1`
+    return (await pool.query({ text }, [space])).count > 0
+  })
+  await follower.stop()
 }

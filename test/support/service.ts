@@ -19,6 +19,7 @@ import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import { type ApiParts, createApis } from '../../runtime/process/compose.ts'
 import { type Listener, listenOn } from '../../runtime/process/listeners.ts'
+import { openGoogleSigner } from '../../runtime/wallet/google/signer.ts'
 import { checkAnswer } from './contract.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import { expectAgreement, guard } from './guard.ts'
@@ -97,6 +98,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
   const urls = { sandbox: listeners.sandbox.url, live: listeners.live.url }
   const apis = createApis({
     settings: { ...settings, trustedProxies: options.trustedProxies ?? 0, dataDir: directory },
+    google: { signer: openGoogleSigner({ ...settings, dataDir: directory }) },
     database,
     clock,
     log,

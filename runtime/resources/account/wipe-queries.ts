@@ -40,6 +40,8 @@ const WIPED: readonly WipedTable[] = [
   { name: 'wallet_updates', key: 'target', isLate: true },
   { name: 'apple_registrations', key: 'device_id', isLate: true },
   { name: 'wallet_heads', isLate: true },
+  { name: 'google_cursors', isLate: true },
+  { name: 'google_refusals', key: 'target_id', isLate: true },
   { name: 'webhook_senders', isLate: true },
   { name: 'webhook_waiting', key: 'attempt_id', isLate: true },
   { name: 'webhook_ready', key: 'attempt_id', isLate: true },

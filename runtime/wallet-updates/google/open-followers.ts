@@ -1,0 +1,69 @@
+import type { Logger } from 'pino'
+import { createLeaseClock } from '../../delivery/lease-clock.ts'
+import type { WakeUps } from '../../events/wake-ups.ts'
+import type { WalletOutbound } from '../../outbound/outbound.ts'
+import type { Clock } from '../../platform/clock/clock.ts'
+import type { OpenDatabase } from '../../platform/database/open/open-database.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import type { TenantNames } from '../../platform/keys/tenant-names.ts'
+import type { GoogleSigner } from '../../wallet/google/signer.ts'
+import type { PassTokens } from '../../wallet/pass-tokens.ts'
+import { createAccessTokens } from './access-tokens.ts'
+import { createGoogleClient } from './client.ts'
+import { createFollower, type Follower } from './follower.ts'
+import { createPace } from './pace.ts'
+import { createSync } from './sync.ts'
+
+export interface FollowersParts {
+  readonly database: Pick<OpenDatabase, Environment>
+  readonly clock: Clock
+  readonly log: Logger
+  readonly baseUrls: Readonly<Record<Environment, string>>
+  readonly wakeUps: WakeUps
+  readonly passTokens: Readonly<Record<Environment, PassTokens>>
+  readonly tenantNames: TenantNames
+  readonly google: {
+    readonly signer: GoogleSigner
+    readonly outbound: WalletOutbound
+    readonly urls: { readonly wallet: string; readonly token: string }
+  }
+}
+
+/** What Google lets an issuer ask in a second, by default (Google Wallet, "Rate limits"). */
+const PER_SECOND = 20
+
+/** A follower for each environment; both share the issuer, its token and its quota. */
+export function openFollowers(parts: FollowersParts): { stop(): Promise<void> } {
+  const { database, clock, log, baseUrls, wakeUps, passTokens, tenantNames, google } = parts
+  const { signer, outbound, urls } = google
+  const tokens = createAccessTokens({ signer, tokenUrl: urls.token, outbound, now: clock.machine })
+  const client = createGoogleClient({
+    walletUrl: urls.wallet,
+    tokens,
+    outbound,
+    pace: createPace(PER_SECOND),
+  })
+  const open = (environment: Environment): Follower => {
+    const pool = database[environment]
+    const baseUrl = baseUrls[environment]
+    const sync = createSync({
+      db: pool,
+      client,
+      issuer: { issuerId: signer.issuerId, baseUrl },
+      sources: { baseUrl, passTokens: passTokens[environment], tenantNames },
+      now: () => clock.service(environment),
+    })
+    const leaseClock = createLeaseClock(pool, clock.machine)
+    return createFollower({ environment, pool, sync, leaseClock, log })
+  }
+  const followers = ENVIRONMENTS.map((environment) => {
+    const follower = open(environment)
+    return { follower, unsubscribe: wakeUps.subscribe(environment, follower.wake) }
+  })
+  return {
+    stop: async () => {
+      for (const { unsubscribe } of followers) unsubscribe()
+      await Promise.all(followers.map(({ follower }) => follower.stop()))
+    },
+  }
+}

@@ -1,0 +1,55 @@
+/** A follower in a process of its own, on a database and a stand-in that others made. Tests kill it. */
+import { createPrivateKey } from 'node:crypto'
+import { pino } from 'pino'
+import { createOutbound } from '../../runtime/outbound/outbound.ts'
+import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { createTenantNames } from '../../runtime/platform/keys/tenant-names.ts'
+import { parseNetworks } from '../../runtime/platform/networks.ts'
+import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
+import { createAccessTokens } from '../../runtime/wallet-updates/google/access-tokens.ts'
+import { createGoogleClient } from '../../runtime/wallet-updates/google/client.ts'
+import { createFollower } from '../../runtime/wallet-updates/google/follower.ts'
+import { createPace } from '../../runtime/wallet-updates/google/pace.ts'
+import { createSync } from '../../runtime/wallet-updates/google/sync.ts'
+
+const {
+  DATABASE_URL = '',
+  SVC_PEPPER = '',
+  GOOGLE = '{}',
+  LEASE_MS = '1500',
+  SERVICE_NOW = '0',
+} = process.env
+const { issuerId, email, key, wallet, token, baseUrl } = JSON.parse(GOOGLE)
+
+const database = await openDatabase({
+  databaseUrl: DATABASE_URL,
+  pepper: SVC_PEPPER,
+  dataDir: '/nowhere',
+  poolSize: 4,
+  preparedStatements: true,
+})
+const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) })
+const signer = { email, key: createPrivateKey(key) }
+const tokens = createAccessTokens({ signer, tokenUrl: token, outbound, now: Date.now })
+const client = createGoogleClient({ walletUrl: wallet, tokens, outbound, pace: createPace(2000) })
+const sync = createSync({
+  db: database.sandbox,
+  client,
+  issuer: { issuerId, baseUrl },
+  sources: {
+    baseUrl,
+    passTokens: openPassTokens(SVC_PEPPER).sandbox,
+    tenantNames: createTenantNames(database.control),
+  },
+  now: () => Number(SERVICE_NOW),
+})
+createFollower({
+  environment: 'sandbox',
+  pool: database.sandbox,
+  sync,
+  leaseClock: { now: Date.now, refresh: async () => {} },
+  log: pino({ level: 'warn' }, pino.destination(2)),
+  leaseMs: Number(LEASE_MS),
+  pollMs: 20,
+})
+process.stdout.write('{"ready":true}\n')
