@@ -5,15 +5,19 @@ import { plainAddress } from '../platform/client-address.ts'
 import type { Credential } from '../platform/keys/keyring.ts'
 import { contains } from '../platform/networks.ts'
 import { ApiError, forbidden, unauthenticated } from './errors/errors.ts'
-import type {
-  Allowed,
-  Authenticated,
-  Authorized,
-  Confirmed,
-  Exchange,
-  Parsed,
-  Service,
-  Trusted,
+import {
+  type Authenticated,
+  type Authorized,
+  type Bounded,
+  type Confirmed,
+  type Counted,
+  type Exchange,
+  type Parsed,
+  pass,
+  type Service,
+  type Trusted,
+  type Uncrowded,
+  withCredential,
 } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
 
@@ -25,16 +29,15 @@ const BEARER = /^bearer +([^\s]+)$/i
 const KEY_IN_QUERY = /svc_(sk|pk)_|svc%5f(sk|pk)/i
 
 /** Whose key it is. Known keys are checked at once; others cost a query. */
-export function authenticate(exchange: Exchange, service: Service): Authenticated | Promise<Authenticated> {
+export function authenticate(exchange: Bounded, service: Service): Authenticated | Promise<Authenticated> {
   const found = service.keyring.find(readKey(exchange))
   return found instanceof Promise
     ? found.then((credential) => accept(exchange, service, credential))
     : accept(exchange, service, found)
 }
 
-function accept(exchange: Exchange, service: Service, found: Credential | undefined): Authenticated {
-  exchange.credential = checkCredential(found, service, exchange.now)
-  return exchange as Authenticated
+function accept(exchange: Bounded, service: Service, found: Credential | undefined): Authenticated {
+  return withCredential(exchange, checkCredential(found, service, exchange.now))
 }
 
 function readKey({ request, search }: Exchange): string {
@@ -78,7 +81,7 @@ export async function findSpace(exchange: Exchange, service: Service): Promise<s
 }
 
 /** Finds the credential of the request again, as it is stored now. */
-export async function authenticateAgain(exchange: Exchange, service: Service): Promise<void> {
+export async function authenticateAgain(exchange: Bounded, service: Service): Promise<void> {
   service.keyring.forget()
   await authenticate(exchange, service)
 }
@@ -100,11 +103,11 @@ function checkCredential(credential: Credential | undefined, service: Service, h
 }
 
 /** Whether the key may be used from where it is used, and by the member whom it belongs to. */
-export function checkHolder(exchange: Authenticated): Trusted {
+export function checkHolder(exchange: Uncrowded): Trusted {
   const { address, credential } = exchange
   checkAddress(credential, address)
   checkRole(credential)
-  return exchange as Trusted
+  return pass(exchange, 'holder')
 }
 
 function checkAddress({ allowedIps }: Credential, address: string): void {
@@ -125,13 +128,13 @@ const SCOPES = { any: 0, read: 1, write: 2, admin: 3 } as const
 const PLANS = { trial: 0, standard: 1, enterprise: 2 } as const
 
 /** Whether this key may call this operation. */
-export function authorize(exchange: Allowed): Authorized {
+export function authorize(exchange: Counted): Authorized {
   const { credential, route } = exchange
   const { extensions } = route.operation
   checkScope(credential, extensions)
   checkPlan(credential, extensions)
   checkVerification(credential, extensions)
-  return exchange as Authorized
+  return pass(exchange, 'operation')
 }
 
 /** Publishable keys have no scope: what they may call is marked in the documents. */
@@ -159,7 +162,9 @@ function checkVerification(credential: Credential, { verified }: OperationExtens
 
 /** A fresh second factor where the operation asks for one; for a repeated request too. */
 export function requireFactor(exchange: Parsed, service: Service): Confirmed | Promise<Confirmed> {
-  return exchange.route.operation.extensions.factor ? checkFactor(exchange, service) : (exchange as Confirmed)
+  return exchange.route.operation.extensions.factor
+    ? checkFactor(exchange, service)
+    : pass(exchange, 'factor')
 }
 
 async function checkFactor(
@@ -177,7 +182,7 @@ async function checkFactor(
   const sent = request.headers['service-factor']
   const origin = { requestId: exchange.requestId, ip: plainAddress(exchange.address) }
   if (sent !== undefined && (await factors.accept(String(sent), subject, origin)))
-    return exchange as Confirmed
+    return pass(exchange, 'factor')
   const message =
     sent === undefined
       ? 'This operation needs a fresh second factor: a code in Service-Factor, or what the page at challenge_url shows.'

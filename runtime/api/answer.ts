@@ -14,10 +14,12 @@ import {
   unavailable,
 } from './errors/errors.ts'
 import {
+  type Answered,
   type Exchange,
   isMetered,
   type Metered,
   type Performed,
+  pass,
   type Routed,
   type Service,
   type WrittenReply,
@@ -32,12 +34,13 @@ const WORTH_READING = 64 * 1024
 const REPLAYED = ['Idempotency-Replayed', 'true']
 
 /** The last step: the reply in the caller's version, written in one go. */
-export function answer(exchange: Performed, service: Service): void | Promise<void> {
+export function answer(exchange: Performed, service: Service): Answered | Promise<Answered> {
   const { reply } = exchange
   if (exchange.route.operation.stream) return stream(exchange, service, reply)
   const headers = reply.replayed ? REPLAYED : NONE
   const text = reply.status < 400 ? writeSuccess(exchange, reply) : writeRefusal(exchange, reply)
   send(exchange, service, statusFor(exchange, reply.status), text, headers)
+  return pass(exchange, 'answer')
 }
 
 /** What the caller's version answers with where the canonical version answers with a status. */
@@ -86,7 +89,11 @@ function translationFor({ status: success, down, downs }: Operation, status: num
 }
 
 /** An answer that goes on until either side ends it. */
-async function stream(exchange: Performed, service: Service, { status, body }: WrittenReply): Promise<void> {
+async function stream(
+  exchange: Performed,
+  service: Service,
+  { status, body }: WrittenReply,
+): Promise<Answered> {
   const { response } = exchange
   const headers = [...commonHeaders(exchange, service), 'Content-Type', 'text/event-stream']
   const shown = statusFor(exchange, status)
@@ -98,6 +105,7 @@ async function stream(exchange: Performed, service: Service, { status, body }: W
     // The client has closed the stream.
     if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
   }
+  return pass(exchange, 'answer')
 }
 
 /** Ends a request with an error. Whatever was thrown, the caller sees an error of the contract and nothing else. */

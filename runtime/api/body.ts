@@ -4,7 +4,15 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Body, CheckedItem, Detail } from 'dateline/runtime'
 import { ApiError, malformedJson, unavailable, validationFailed } from './errors/errors.ts'
-import type { Addressed, Exchange, Parsed, Service } from './exchange.ts'
+import {
+  type Accepted,
+  type Addressed,
+  type Bounded,
+  type Parsed,
+  pass,
+  type Service,
+  withBody,
+} from './exchange.ts'
 import { explainAll, findMisspelt } from './explanation.ts'
 import { findForbidden, type JsonScan, scanJson, type Tally } from './json/inspect-json.ts'
 import type { VersionTable } from './routing.ts'
@@ -13,13 +21,14 @@ import type { VersionTable } from './routing.ts'
 export const BODY_LIMIT = 1024 * 1024
 
 /** What is refused of any caller, before anything is read. */
-export function limitTransport({ request }: Exchange): void {
-  const { headers } = request
+export function limitTransport(exchange: Accepted): Bounded {
+  const { headers } = exchange.request
   if (Number(headers['content-length'] ?? 0) > BODY_LIMIT) throw bodyTooLarge()
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw unsupportedMediaType('Send the body as it is: compressed bodies are not read.')
   }
+  return pass(exchange, 'transport')
 }
 
 export function bodyTooLarge(): ApiError {
@@ -32,7 +41,7 @@ export function unsupportedMediaType(message: string): ApiError {
 
 /** The body, as the caller's version describes it. */
 export function readBody(exchange: Addressed, { bodyMs }: Service): Parsed | Promise<Parsed> {
-  return exchange.route.write ? readWritten(exchange, bodyMs) : (exchange as Parsed)
+  return exchange.route.write ? readWritten(exchange, bodyMs) : withBody(exchange, undefined)
 }
 
 async function readWritten(exchange: Addressed, bodyMs: number): Promise<Parsed> {
@@ -41,7 +50,7 @@ async function readWritten(exchange: Addressed, bodyMs: number): Promise<Parsed>
   const bytes = await readBytes(request, bodyMs)
   if (bytes.length === 0) {
     if (body?.required) throw malformedJson('This operation needs a JSON body.')
-    return exchange as Parsed
+    return withBody(exchange, undefined)
   }
   requireJsonType(request.headers['content-type'])
   const value = parseJson(bytes)
@@ -50,17 +59,13 @@ async function readWritten(exchange: Addressed, bodyMs: number): Promise<Parsed>
   if (forbidden.whole) throw validationFailed([forbidden.whole])
   if (!body) {
     requireNothing(value)
-    return exchange as Parsed
+    return withBody(exchange, undefined)
   }
   if (!body.validate(value)) throw validationFailed(explainAll(version.document, body.pointer, value))
-  exchange.body = value
-  if (body.each) {
-    exchange.items = validateItems(body.each, value, forbidden.items, version)
-    return exchange as Parsed
-  }
+  if (body.each) return withBody(exchange, value, validateItems(body.each, value, forbidden.items, version))
   const misspelt = scan.hasFractions ? findMisspelt(bytes, version.document, body.pointer) : []
   if (misspelt.length > 0) throw validationFailed(misspelt)
-  return exchange as Parsed
+  return withBody(exchange, value)
 }
 
 type Each = NonNullable<Body['each']>

@@ -4,21 +4,27 @@ import { addressGroup } from '../platform/client-address.ts'
 import type { Credential } from '../platform/keys/keyring.ts'
 import { type Admission, type Allowance, LIMITS, type Meter } from '../platform/limits/limiter.ts'
 import { type ApiError, rateLimited, unavailable } from './errors/errors.ts'
-import type {
-  Admitted,
-  Allowed,
-  Authenticated,
-  Confirmed,
-  Exchange,
-  Metered,
-  Routed,
-  Service,
+import {
+  type Accepted,
+  type Admitted,
+  type Allowed,
+  type Authenticated,
+  type Confirmed,
+  type Counted,
+  type Exchange,
+  type Metered,
+  pass,
+  type Routed,
+  type Service,
+  type Uncrowded,
+  withAllowance,
+  withTurn,
 } from './exchange.ts'
 
 /** First of all: refuses what this process has no capacity for, at hardly any cost and without a query. */
-export function shedLoad(exchange: Exchange, { traffic, clock }: Service): void {
-  if (traffic?.overload() === undefined) return
-  exchange.allowance = untouched(clock.machine())
+export function shedLoad(exchange: Exchange, { traffic, clock }: Service): Accepted {
+  if (traffic?.overload() === undefined) return pass(exchange, 'load')
+  withAllowance(exchange, untouched(clock.machine()))
   throw unavailable('The service has too much to do at the moment; try again shortly.')
 }
 
@@ -26,9 +32,9 @@ export function shedLoad(exchange: Exchange, { traffic, clock }: Service): void 
  * As soon as it is known whose request it is: refuses a tenant whose own requests make the queue for the database too long,
  * and no other. It costs no token.
  */
-export function shedTenant(exchange: Authenticated, { traffic, clock }: Service): void {
-  if (!traffic?.crowdedBy(exchange.credential.tenant.id)) return
-  exchange.allowance = untouched(clock.machine())
+export function shedTenant(exchange: Authenticated, { traffic, clock }: Service): Uncrowded {
+  if (!traffic?.crowdedBy(exchange.credential.tenant.id)) return pass(exchange, 'crowd')
+  withAllowance(exchange, untouched(clock.machine()))
   throw unavailable('Too many of your requests wait for the database; let some of them finish first.')
 }
 
@@ -57,10 +63,10 @@ export function takeAllowance(exchange: Routed, service: Service): Allowed | Pro
 
 /** A stream is no request at the same time as others; there may be a few of them, and each costs a token to open. */
 function takeStream(exchange: Routed, service: Service): Allowed | Promise<Allowed> {
-  const open = ({ allowance }: Metered) => {
-    if (!allowance.allowed) throw refusalOf(allowance)
-    countStream(exchange, service)
-    return exchange as Allowed
+  const open = (metered: Allowed) => {
+    if (!metered.allowance.allowed) throw refusalOf(metered.allowance)
+    countStream(metered, service)
+    return metered
   }
   const metered = takeToken(exchange, service)
   return metered instanceof Promise ? metered.then(open) : open(metered)
@@ -92,26 +98,27 @@ function accept(exchange: Routed, { allowance, leave }: Admission): Allowed {
     if (response.destroyed || response.writableFinished) leave()
     else response.once('close', leave)
   }
-  exchange.allowance = allowance
+  const allowed = withAllowance(exchange, allowance)
   if (!allowance.allowed) throw refusalOf(allowance)
-  return exchange as Allowed
+  return allowed
 }
 
 /**
  * Takes a token of the route's bucket; of `read` where there is no route, and of the address's where there is no key.
  * Where none was left, the allowance says so.
  */
-export function takeToken(exchange: Exchange, service: Service): Metered | Promise<Metered> {
+export function takeToken<Found extends Exchange>(
+  exchange: Found,
+  service: Service,
+): (Found & Metered) | Promise<Found & Metered> {
   const { credential, route, address } = exchange
   const { limiter } = service
   const taken = credential
     ? limiter.take(tenantMeter(credential, service), route?.bucket ?? 'read', credential.lifts)
     : limiter.take(limiter.meter(addressGroup(address)), 'unauthenticated')
-  const note = (allowance: Allowance) => {
-    exchange.allowance = allowance
-    return exchange as Metered
-  }
-  return taken instanceof Promise ? taken.then(note) : note(taken)
+  return taken instanceof Promise
+    ? taken.then((allowance) => withAllowance(exchange, allowance))
+    : withAllowance(exchange, taken)
 }
 
 /** What is answered where there was no token, or no slot. */
@@ -124,8 +131,10 @@ export function refusalOf({ resource, limit, retryAfterMs }: Allowance): ApiErro
 }
 
 /** Counts the request: by its bucket for the tenant, and as the last use of its key. */
-export function countUse({ credential, route, now }: Allowed, { usage, environment }: Service): void {
+export function countUse(exchange: Allowed, { usage, environment }: Service): Counted {
+  const { credential, route, now } = exchange
   usage?.count(environment, credential.tenant.id, credential.key.id, route.bucket, now)
+  return pass(exchange, 'usage')
 }
 
 /** Rows that weigh as much as one request. */
@@ -138,13 +147,13 @@ const WRITE = 1
 export function takeTurn(exchange: Confirmed, { admission }: Service): Admitted | Promise<Admitted> {
   const { credential, route } = exchange
   // A stream lasts, and does next to nothing.
-  if (route.operation.stream) return exchange as Admitted
+  if (route.operation.stream) return withTurn(exchange, undefined)
   const tenantId = credential.tenant.id
   const weight = weightOf(exchange)
   const begin = () => {
     const began = performance.now()
-    exchange.leave = () => admission.leave(tenantId, route.bucket, weight, performance.now() - began)
-    return exchange as Admitted
+    const leave = () => admission.leave(tenantId, route.bucket, weight, performance.now() - began)
+    return withTurn(exchange, leave)
   }
   const turn = admission.enter(tenantId, route.bucket, weight)
   return turn ? turn.then(begin) : begin()

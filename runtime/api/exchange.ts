@@ -58,7 +58,8 @@ type Parameters = Readonly<Record<string, unknown>>
 
 /**
  * One request, as far as it has come: what the stages have found is undefined until they have. There is one object for
- * each request, made with all its members; the types below say what is known of it after each stage.
+ * each request, made with all its members; the types below say what is known of it after each stage, and the functions
+ * below them are the only way from one type to the next.
  */
 export interface Exchange {
   readonly request: IncomingMessage
@@ -74,27 +75,27 @@ export interface Exchange {
   readonly search: string
   /** Of the client, as far as proxies are trusted. */
   readonly address: string
-  credential: Credential | undefined
-  version: VersionTable | undefined
+  readonly credential: Credential | undefined
+  readonly version: VersionTable | undefined
   /** In which an answer is worded: the current version until another is resolved. */
-  answerVersion: VersionTable
-  route: Route | undefined
+  readonly answerVersion: VersionTable
+  readonly route: Route | undefined
   /** Values of the path's parameters, decoded, in the order of the path. */
-  pathValues: readonly string[] | undefined
+  readonly pathValues: readonly string[] | undefined
   /** What was taken from a bucket; undefined before anything was. */
-  allowance: Allowance | undefined
-  pathParameters: Parameters | undefined
-  query: Parameters | undefined
-  idempotencyKey: string | undefined
+  readonly allowance: Allowance | undefined
+  readonly pathParameters: Parameters | undefined
+  readonly query: Parameters | undefined
+  readonly idempotencyKey: string | undefined
   /** As sent, in the caller's version. */
-  body: unknown
+  readonly body: unknown
   /** Of a batch: validated one by one, valid ones in the form of the canonical version. */
-  items: readonly CheckedItem<unknown>[] | undefined
+  readonly items: readonly CheckedItem<unknown>[] | undefined
   /** Ends its turn among the tenant's requests; undefined before that has come. */
-  leave: (() => void) | undefined
+  readonly leave: (() => void) | undefined
   /** Whether the handler was reached: what it refuses is worded in names of the canonical version. */
   reached: boolean
-  reply: WrittenReply | undefined
+  readonly reply: WrittenReply | undefined
   /** Code of the error that it was answered with. */
   refusal: ErrorCode | undefined
 }
@@ -115,20 +116,26 @@ interface Passed<Check extends string> {
   readonly [PASSED]: { readonly [Name in Check]: true }
 }
 
+/** This process has room for it. */
+export type Accepted = Exchange & Passed<'load'>
+/** Neither its size nor its encoding is refused. */
+export type Bounded = Accepted & Passed<'transport'>
 /** Its key is known and in use here. */
-export interface Authenticated extends Exchange {
-  readonly credential: Credential
-}
+export type Authenticated = Bounded & { readonly credential: Credential }
+/** Its tenant does not make the queue for the database too long. */
+export type Uncrowded = Authenticated & Passed<'crowd'>
 /** Its key may be used from where it comes, and belongs to a member who may develop. */
-export type Trusted = Authenticated & Passed<'holder'>
+export type Trusted = Uncrowded & Passed<'holder'>
 export type Versioned = Trusted & { readonly version: VersionTable }
 export type Routed = Versioned & { readonly route: Route; readonly pathValues: readonly string[] }
 /** A bucket was asked for it: it can be answered. */
 export type Metered = Exchange & { readonly allowance: Allowance }
 /** It may be made at this moment. */
 export type Allowed = Routed & Metered
+/** It stands in the tenant's usage. */
+export type Counted = Allowed & Passed<'usage'>
 /** Its key may call the operation. */
-export type Authorized = Allowed & Passed<'operation'>
+export type Authorized = Counted & Passed<'operation'>
 export type Addressed = Authorized & { readonly pathParameters: Parameters; readonly query: Parameters }
 /** All of it fits what the caller's version describes. */
 export type Parsed = Addressed & Passed<'body'>
@@ -137,35 +144,115 @@ export type Confirmed = Parsed & Passed<'factor'>
 /** Its turn among the tenant's requests has come. */
 export type Admitted = Confirmed & Passed<'turn'>
 export type Performed = Admitted & { readonly reply: WrittenReply }
+export type Answered = Performed & Passed<'answer'>
+
+// Each adds to the object that it gets, and gives it under the type that says so: no stage can claim what it has not found.
+
+/** A check is passed that adds nothing. */
+export function pass<Found extends Exchange, Check extends string>(
+  exchange: Found,
+  _check: Check,
+): Found & Passed<Check> {
+  return exchange as Found & Passed<Check>
+}
+
+export function withCredential(exchange: Bounded, credential: Credential): Authenticated {
+  const known: Writable<Exchange> = exchange
+  known.credential = credential
+  return exchange as Authenticated
+}
+
+/** What is refused from now on is worded in this version too. */
+export function withVersion(exchange: Trusted, version: VersionTable): Versioned {
+  const known: Writable<Exchange> = exchange
+  known.version = version
+  known.answerVersion = version
+  return exchange as Versioned
+}
+
+export function withRoute(exchange: Versioned, route: Route, pathValues: readonly string[]): Routed {
+  const known: Writable<Exchange> = exchange
+  known.route = route
+  known.pathValues = pathValues
+  return exchange as Routed
+}
+
+export function withAllowance<Found extends Exchange>(
+  exchange: Found,
+  allowance: Allowance,
+): Found & Metered {
+  const known: Writable<Exchange> = exchange
+  known.allowance = allowance
+  return exchange as Found & Metered
+}
+
+export function withParameters(
+  exchange: Authorized,
+  pathParameters: Parameters,
+  query: Parameters,
+  idempotencyKey: string | undefined,
+): Addressed {
+  const known: Writable<Exchange> = exchange
+  known.pathParameters = pathParameters
+  known.query = query
+  known.idempotencyKey = idempotencyKey
+  return exchange as Addressed
+}
+
+/** @param body undefined where there is none. @param items of a batch. */
+export function withBody(
+  exchange: Addressed,
+  body: unknown,
+  items?: readonly CheckedItem<unknown>[],
+): Parsed {
+  const known: Writable<Exchange> = exchange
+  known.body = body
+  known.items = items
+  return pass(exchange, 'body')
+}
+
+/** @param leave ends the turn; undefined where it takes none. */
+export function withTurn(exchange: Confirmed, leave: (() => void) | undefined): Admitted {
+  const known: Writable<Exchange> = exchange
+  known.leave = leave
+  return pass(exchange, 'turn')
+}
+
+export function withReply(exchange: Admitted, reply: WrittenReply): Performed {
+  const known: Writable<Exchange> = exchange
+  known.reply = reply
+  return exchange as Performed
+}
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /**
- * A stage of the pipeline: takes what those before it have found and gives what is known after it, the same object. One
- * that gives nothing only checks. It throws an `ApiError` to end the request; only what has to wait gives a promise.
+ * A stage of the pipeline: takes what the one before it has found and gives what is known after it, the same object. It
+ * throws an `ApiError` to end the request; only what has to wait gives a promise.
  */
 export type Stage<Found extends Exchange, Next extends Found> = (
   found: Found,
   service: Service,
 ) => Next | Promise<Next>
 
-export type Look<Found extends Exchange> = (found: Found, service: Service) => void | Promise<void>
-
-/** Stages in the order in which a request goes through them. One that needs more than is known before it does not compile. */
+/** Stages in the order in which a request goes through them: with one left out, or in another order, they do not compile. */
 export interface Stages<Found extends Exchange> {
-  readonly list: readonly AnyStage[]
-  step<Next extends Found>(stage: Stage<Found, Next>): Stages<Next>
-  step(stage: Look<Found>): Stages<Found>
+  readonly list: readonly ((exchange: Exchange, service: Service) => unknown)[]
+  // A property, whose parameter is compared strictly: so stages that end earlier are no pipeline.
+  readonly step: <Next extends Found>(stage: Stage<Found, Next>) => Stages<Next>
 }
 
-export type AnyStage = (exchange: never, service: Service) => unknown
-
-/** @example createStages().step(authenticate).step(checkHolder) // the other way round does not compile */
+/** @example createStages().step(shedLoad).step(limitTransport) // the other way round does not compile */
 export function createStages(): Stages<Exchange> {
-  return append([])
+  return append<Exchange>([])
 }
 
-function append<Found extends Exchange>(list: readonly AnyStage[]): Stages<Found> {
-  const step = (stage: AnyStage) => append<Found>([...list, stage])
-  return { list, step: step as Stages<Found>['step'] }
+function append<Found extends Exchange>(list: Stages<Found>['list']): Stages<Found> {
+  return {
+    list,
+    step: <Next extends Found>(stage: Stage<Found, Next>) =>
+      append<Next>([...list, stage as Stages<Next>['list'][number]]),
+  }
 }
 
 /** Whether anything was taken from a bucket for the request. */

@@ -1,15 +1,12 @@
 import type { Parameter } from 'dateline/runtime'
 import { type ErrorCode, invalidParameter, notFound } from './errors/errors.ts'
-import type { Addressed, Authorized } from './exchange.ts'
+import { type Addressed, type Authorized, withParameters } from './exchange.ts'
 import { explainFirst } from './explanation.ts'
 import type { VersionTable } from './routing.ts'
 
 /** Path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. */
 export function readParameters(exchange: Authorized): Addressed {
-  exchange.pathParameters = readPath(exchange)
-  exchange.query = readQuery(exchange)
-  exchange.idempotencyKey = readIdempotencyKey(exchange)
-  return exchange as Addressed
+  return withParameters(exchange, readPath(exchange), readQuery(exchange), readIdempotencyKey(exchange))
 }
 
 type Values = Record<string, unknown>

@@ -12,7 +12,14 @@ import {
 import { authenticateAgain } from './access.ts'
 import { createContext, createInput, Effects, type Input } from './context.ts'
 import { ApiError, notImplemented } from './errors/errors.ts'
-import { type Admitted, databaseOf, type Performed, type Service, type WrittenReply } from './exchange.ts'
+import {
+  type Admitted,
+  databaseOf,
+  type Performed,
+  type Service,
+  type WrittenReply,
+  withReply,
+} from './exchange.ts'
 import type { Handler, StoredForm } from './handler.ts'
 import { ANSWERED_ALREADY, claim, claimOf, replayStored } from './idempotency.ts'
 import { enqueueRefusal, enqueueSuccess, type Write } from './outcome.ts'
@@ -23,10 +30,10 @@ export async function perform(exchange: Admitted, service: Service): Promise<Per
   const { handler, write: rules } = exchange.route
   if (!handler) notImplemented()
   exchange.reached = true
-  exchange.reply = rules
+  const reply = rules
     ? await write(exchange, service, handler, rules)
     : await read(exchange, service, handler)
-  return exchange as Performed
+  return withReply(exchange, reply)
 }
 
 /** A read is its handler alone. */

@@ -6,13 +6,13 @@ import { answer, refuse, send } from './answer.ts'
 import { limitTransport, readBody } from './body.ts'
 import { countUse, refusalOf, shedLoad, shedTenant, takeAllowance, takeToken, takeTurn } from './capacity.ts'
 import { preflightHeaders } from './cors.ts'
-import { createStages, type Exchange, type Service } from './exchange.ts'
+import { type Answered, createStages, type Exchange, type Service, type Stages } from './exchange.ts'
 import { readParameters } from './parameters.ts'
 import { perform } from './perform.ts'
 import { matchRoute, resolveVersion } from './routing.ts'
 
 /** What every request under /v1 goes through, top to bottom. The order is part of the contract. */
-const STAGES = createStages()
+const STAGES: Stages<Answered> = createStages()
   .step(shedLoad)
   .step(limitTransport)
   .step(authenticate)
@@ -28,7 +28,7 @@ const STAGES = createStages()
   .step(requireFactor)
   .step(takeTurn)
   .step(perform) // idempotency claim, translation to the canonical version, handler, audit, stored response, commit
-  .step(answer).list as readonly ((exchange: Exchange, service: Service) => unknown)[] // translation to the caller's version
+  .step(answer) // translation to the caller's version
 
 /** Carries one request through the pipeline. Never rejects: whatever happens is answered. */
 export async function runPipeline(
@@ -46,7 +46,7 @@ export async function runPipeline(
       send(metered, service, 204, undefined, preflight)
       return
     }
-    for (const stage of STAGES) {
+    for (const stage of STAGES.list) {
       const pending = stage(exchange, service)
       if (!(pending instanceof Promise)) continue
       await pending

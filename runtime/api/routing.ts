@@ -6,7 +6,14 @@ import type { OperationExtensions, VersionExtensions } from '../../generated/ext
 import type { Environment } from '../platform/environment.ts'
 import { type Bucket, LIMITS } from '../platform/limits/limiter.ts'
 import { ApiError, invalidParameter, notFound } from './errors/errors.ts'
-import type { Routed, Service, Trusted, Versioned } from './exchange.ts'
+import {
+  type Routed,
+  type Service,
+  type Trusted,
+  type Versioned,
+  withRoute,
+  withVersion,
+} from './exchange.ts'
 import { type ApiDocument, readDocument } from './explanation.ts'
 import type { Handler } from './handler.ts'
 import { createMatcher, type Matcher, splitPath } from './path-matcher.ts'
@@ -184,9 +191,8 @@ export function resolveVersion(exchange: Trusted, { versions }: Service): Versio
   if (!version) {
     throw invalidParameter('unknown_version', 'Service-Version', `There is no version ${name?.slice(0, 40)}.`)
   }
-  exchange.answerVersion = version
-  exchange.version = version
-  if (exchange.now < version.sunset) return exchange as Versioned
+  const versioned = withVersion(exchange, version)
+  if (exchange.now < version.sunset) return versioned
   const successor = versions.successor(exchange.now)
   throw new ApiError(
     410,
@@ -211,7 +217,5 @@ export function matchRoute(exchange: Versioned, { versions }: Service): Routed {
       headers: ['Allow', allowed],
     })
   }
-  exchange.route = route
-  exchange.pathValues = match.values
-  return exchange as Routed
+  return withRoute(exchange, route, match.values)
 }
