@@ -12,6 +12,7 @@ import { current, versions } from '../../generated/versions.ts'
 import type { Operator } from '../admin/change.ts'
 import { startClock } from '../admin/clock.ts'
 import { type Demo, ensureDemo, findDemo } from '../admin/demo.ts'
+import { readPin } from '../admin/pins.ts'
 import { refuse } from '../api/answer.ts'
 import type { Service } from '../api/exchange.ts'
 import { type ContractGuard, createLoggedGuard } from '../api/guard/contract-guard.ts'
@@ -24,6 +25,8 @@ import { type Delivery, openDelivery } from '../delivery/open-delivery.ts'
 import { startRetentionJob } from '../delivery/retention-job.ts'
 import { createEventStreams } from '../events/streams.ts'
 import { connectWakeUpChannel, createWakeUps, type WakeUpChannel, type WakeUps } from '../events/wake-ups.ts'
+import { createRootKeys, type RootKeys } from '../holders/google/root-keys.ts'
+import { GOOGLE_PREFIX, googleRoute } from '../holders/google/route.ts'
 import { createHolders } from '../holders/holders.ts'
 import { createPassFiles, passFileRoute } from '../holders/pass-files.ts'
 import { createObservability, type Observability } from '../observability/observability.ts'
@@ -156,7 +159,14 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     if (roles.has('api')) openAppleSigner(settings, clock.machine())
     const guard = settings.contractGuard ? createLoggedGuard(log) : undefined
     const apis = roles.has('api')
-      ? createApis({ ...foundation, limiter: limits.limiter, guard, usage, observability })
+      ? createApis({
+          ...foundation,
+          google: withRootKeys(google, clock),
+          limiter: limits.limiter,
+          guard,
+          usage,
+          observability,
+        })
       : undefined
     const consolePages = roles.has('console') ? createConsolePages(foundation, observability) : undefined
     const revision = await watchRevision(database.control, async () => {
@@ -177,6 +187,10 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     await stop()
     throw error
   }
+}
+
+function withRootKeys({ signer, outbound, urls }: Google, { machine }: Clock): ApiParts['google'] {
+  return { signer, rootKeys: urls && createRootKeys({ url: urls.keys, outbound, now: machine }) }
 }
 
 /** What a worker does beside answering: it delivers, expires passes, and deletes what has been kept long enough. */
@@ -209,7 +223,11 @@ function startWork(parts: Foundation): Delivery {
 /** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */
 export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google'> {
   readonly settings: Pick<Settings, 'trustedProxies' | 'timeouts' | 'dataDir' | 'applePass'>
-  readonly google: { readonly signer: GoogleSigner }
+  readonly google: {
+    readonly signer: GoogleSigner
+    /** Absent where passes are not sent to Google. */
+    readonly rootKeys?: RootKeys | undefined
+  }
   readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live' | 'pepper'>
   readonly limiter: RequestLimiter
   /** Validates everything a second time. */
@@ -273,7 +291,20 @@ export function createApis(parts: ApiParts): Apis {
     const isReady = observability?.isReady ?? (() => databasesAnswer([control, pool]))
     const sources = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], tenantNames }
     const files = createPassFiles({ database: pool, sources, builder })
-    const holders = createHolders(service, { '/p/': passFileRoute(files, passTokens[environment]) })
+    const holders = createHolders(service, {
+      '/p/': passFileRoute(files, passTokens[environment]),
+      [GOOGLE_PREFIX]: googleRoute({
+        environment,
+        database: pool,
+        clock,
+        log,
+        issuerId: google.signer.issuerId,
+        keys: google.rootKeys,
+        showing: { baseUrl: baseUrls[environment], passTokens: passTokens[environment] },
+        readPin: (tenantId) => readPin(control, tenantId, environment),
+        deliveriesDue: service.deliveriesDue,
+      }),
+    })
     return createApiListener(service, isReady, holders, parts.guard?.watch)
   }
   const forget = () => {

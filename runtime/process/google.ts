@@ -54,7 +54,7 @@ export async function openGoogle(settings: GoogleSettings, log: Logger): Promise
   // Loaded here alone: in production nothing stands in for Google.
   const { startGoogleStandIn } = await import('../stand-ins/google-wallet.ts')
   const accounts = new Map([[signer.email, createPublicKey(signer.key)]])
-  const standIn = await startGoogleStandIn({ issuerId: signer.issuerId, accounts })
+  const standIn = await startGoogleStandIn({ issuerId: signer.issuerId, accounts, fetchPictures: true })
   log.info({ url: standIn.urls.wallet }, 'a stand-in takes the place of Google Wallet')
   return open({ ...standIn.urls, ...googleUrls }, standIn.close)
 }

@@ -22,6 +22,7 @@ import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { createWiper } from '../../runtime/resources/account/wipe-job.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
+import { claimCallback } from '../../runtime/resources/passes/google-callbacks.ts'
 import { readChanged, readPassState } from '../../runtime/resources/passes/state.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { createFollower } from '../../runtime/wallet-updates/google/follower.ts'
@@ -175,6 +176,9 @@ async function showHolders(
   const db = recorder.database[environment]
   const state = await readPassState(db, place, sources, clock.now)
   expect(await readChanged(db, place, clock.now)).toBe(state?.changed)
+  await recorder.database[environment].transaction((tx) =>
+    claimCallback(tx, space, crypto.randomUUID(), Date.now() + 60_000, Date.now()),
+  )
 }
 
 /** Opens a stream and closes it when it has looked for events. */
