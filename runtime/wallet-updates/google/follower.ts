@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import type { LeaseClock } from '../../delivery/lease-clock.ts'
 import { createWakeUp } from '../../delivery/agenda.ts'
+import type { LeaseClock } from '../../delivery/lease-clock.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { findSpaces } from './queries.ts'
