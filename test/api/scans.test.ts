@@ -112,13 +112,15 @@ describe.each(VERSIONS)('%s', (version) => {
     for (const mode of ['redeem', 'verify']) {
       expect((await scan(send, { pass_id: id, mode })).body.result).toBe('already_redeemed')
     }
-    expect(await statusOf(send, id)).toBe('redeemed')
+    const archived = await send(`/v1/passes/${id}/archive`, { method: 'POST' })
+    expect([archived.status, archived.body.status]).toEqual([200, 'redeemed'])
     expect(await told(send, id)).toEqual([
       'pass.created',
       'pass.scanned accepted',
       'pass.redeemed',
       'pass.scanned already_redeemed',
       'pass.scanned already_redeemed',
+      'pass.archived',
     ])
   })
 
