@@ -15,6 +15,7 @@ import { deriveSecret } from '../platform/secrets.ts'
 import type { Settings } from '../platform/settings.ts'
 import { checkAddresses, checkWakeUps } from './deployment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { checkRefusals } from './google.ts'
 
 /** A clock that is further off makes lists disagree about what is new; much further, and codes of authenticators fail. */
 const SKEW_WARNED_MS = 1000
@@ -63,6 +64,7 @@ export async function checkDatabase(settings: DatabaseSettings): Promise<Finding
       await checkClock(client),
       ...(state.roles ? [await checkServiceClock(client, settings.production)] : []),
       await checkAddresses(client, settings),
+      ...(await checkRefusals(client)),
     ]
   } catch (error) {
     const { databaseUrl } = settings

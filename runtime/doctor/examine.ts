@@ -1,6 +1,7 @@
 import type { Settings } from '../platform/settings.ts'
 import { checkDatabase } from './database.ts'
 import { type Finding, ok, warn } from './finding.ts'
+import { checkGoogle } from './google.ts'
 import { checkPorts, checkTls } from './network.ts'
 import { checkRedis } from './redis.ts'
 
@@ -24,6 +25,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     ok('settings', settings.production ? 'for production' : 'for development'),
     ...database,
     redis,
+    checkGoogle(settings),
     checkTls(settings, Date.now()),
     ...ports,
   ]

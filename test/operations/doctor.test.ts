@@ -1,5 +1,6 @@
 /** `npm run doctor`, as people and scripts meet it. */
 import { execFileSync } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -51,6 +52,7 @@ test('a healthy service: one line each, nothing to be done', async () => {
     'service time',
     'addresses',
     'Redis',
+    'Google Wallet',
     'TLS',
     'SANDBOX_PORT',
     'LIVE_PORT',
@@ -65,6 +67,35 @@ test('a healthy service: one line each, nothing to be done', async () => {
 test('only what the roles need', async () => {
   const { findings } = await diagnose(env, '--role', 'worker')
   expect(findings.filter(({ check }) => check.endsWith('_PORT'))).toEqual([])
+})
+
+describe('Google Wallet', () => {
+  const account = (private_key: string) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'svc-google-')), 'account.json')
+    writeFileSync(file, JSON.stringify({ client_email: 'wallet@shop.example', private_key }))
+    return { GOOGLE_WALLET_ISSUER: '3388', GOOGLE_WALLET_SERVICE_ACCOUNT: file }
+  }
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  })
+  const bases = { SANDBOX_BASE_URL: 'https://s.example', LIVE_BASE_URL: 'https://l.example' }
+
+  test.each<[string, Record<string, string>, string, string]>([
+    ['a service account', { ...account(privateKey), ...bases }, 'ok', 'issuer 3388, as wallet@shop.example'],
+    [
+      'one for a service that Google cannot reach',
+      account(privateKey),
+      'warn',
+      'without https in SANDBOX_BASE_URL',
+    ],
+    ['one without its key', { ...account('none'), ...bases }, 'fail', 'private_key cannot be read'],
+    ['none in production', { NODE_ENV: 'production' }, 'warn', 'set GOOGLE_WALLET_ISSUER and'],
+  ])('%s', async (_, settings, verdict, words) => {
+    const { of } = await diagnose({ ...env, ...settings })
+    expect(of('Google Wallet')).toMatchObject({ verdict, words: expect.stringContaining(words) })
+  })
 })
 
 describe('what is wrong is named, with what to do', () => {
@@ -132,6 +163,19 @@ describe('what is wrong is named, with what to do', () => {
     expect(of('role sandbox')).toMatchObject({
       verdict: 'fail',
       words: expect.stringMatching(/cannot sign in/),
+    })
+  })
+
+  test('what Google Wallet refuses', async () => {
+    const found = await broken(
+      `INSERT INTO live.google_refusals VALUES ('ten_1', 'pass_1', 400, 'Invalid value', now())`,
+      'DELETE FROM live.google_refusals',
+      'Google Wallet, live',
+    )
+    expect(found).toMatchObject({
+      code: 0,
+      verdict: 'warn',
+      words: 'Google refuses 1 templates and passes, last pass_1: 400 Invalid value',
     })
   })
 
