@@ -44,6 +44,11 @@ test.each<[string, Partial<CallbackOrder>, string]>([
   expect(check(google.write({ ...order, ...changes }))).toEqual({ fault: expect.stringContaining(fault) })
 })
 
+test('what is for this issuer is refused by another', () => {
+  const verdict = verifyCallback(google.write(order), { keys, recipientId: '3388000000000000043', now: NOW })
+  expect(verdict).toEqual({ fault: expect.stringContaining('not signed for this issuer') })
+})
+
 describe('a message of which anything was changed is refused', () => {
   const posted = google.write(order)
   const key = posted.intermediateSigningKey as { signedKey: string; signatures: string[] }
