@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { CHROMIUM } from './test/support/chromium.ts'
 import { isInstalled } from './test/support/installed.ts'
 import { canIsolate } from './test/support/isolated.ts'
 
@@ -13,6 +14,11 @@ const NEEDS = [
     files: 'test/**/pgbouncer/**',
     what: 'pgbouncer (apt-get install pgbouncer)',
     has: () => isInstalled('pgbouncer'),
+  },
+  {
+    files: 'test/**/browser/**',
+    what: 'chromium (apt-get install chromium)',
+    has: () => isInstalled(CHROMIUM),
   },
   {
     files: 'test/readme/**',
