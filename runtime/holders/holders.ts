@@ -18,6 +18,17 @@ export interface Visit {
 /** Answers a visit; gives undefined for what it does not know. Throws `ApiError`. */
 export type HolderRoute = (visit: Visit) => Promise<void> | undefined
 
+/** What the first that knows the visit answers. */
+export function firstOf(...routes: readonly HolderRoute[]): HolderRoute {
+  return (visit) => {
+    for (const route of routes) {
+      const answered = route(visit)
+      if (answered) return answered
+    }
+    return undefined
+  }
+}
+
 /** Routes by how the paths begin that they answer. */
 export type HolderRoutes = Readonly<Record<string, HolderRoute>>
 

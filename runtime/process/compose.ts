@@ -25,10 +25,12 @@ import { type Delivery, openDelivery } from '../delivery/open-delivery.ts'
 import { startRetentionJob } from '../delivery/retention-job.ts'
 import { createEventStreams } from '../events/streams.ts'
 import { connectWakeUpChannel, createWakeUps, type WakeUpChannel, type WakeUps } from '../events/wake-ups.ts'
+import { createBarcodes } from '../holders/barcodes.ts'
 import { createRootKeys, type RootKeys } from '../holders/google/root-keys.ts'
 import { GOOGLE_PREFIX, googleRoute } from '../holders/google/route.ts'
-import { createHolders } from '../holders/holders.ts'
+import { createHolders, firstOf } from '../holders/holders.ts'
 import { createPassFiles, passFileRoute } from '../holders/pass-files.ts'
+import { passPageRoute } from '../holders/pass-pages.ts'
 import { createObservability, type Observability } from '../observability/observability.ts'
 import { databasesAnswer } from '../observability/readiness.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -255,6 +257,7 @@ export function createApis(parts: ApiParts): Apis {
   const wallet = createWallet(google.signer, clock, presence)
   const passTokens = openPassTokens(pepper)
   const tenantNames = createTenantNames(control)
+  const barcodes = createBarcodes()
   const builder = lazily(() => createPassBuilder(openAppleSigner(settings, clock.machine())))
   const seals = createSeals(pepper)
   const shared = {
@@ -291,8 +294,10 @@ export function createApis(parts: ApiParts): Apis {
     const isReady = observability?.isReady ?? (() => databasesAnswer([control, pool]))
     const sources = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], tenantNames }
     const files = createPassFiles({ database: pool, sources, builder })
+    const tokens = passTokens[environment]
+    const page = passPageRoute({ environment, database: pool, sources, passTokens: tokens, barcodes })
     const holders = createHolders(service, {
-      '/p/': passFileRoute(files, passTokens[environment]),
+      '/p/': firstOf(passFileRoute(files, tokens), page),
       [GOOGLE_PREFIX]: googleRoute({
         environment,
         database: pool,

@@ -1,0 +1,49 @@
+import type { ServerResponse } from 'node:http'
+import type { Pool } from '../platform/database/pool/pool.ts'
+import { readSpace } from '../platform/database/space.ts'
+import type { Environment } from '../platform/environment.ts'
+import { showLink } from '../resources/passes/links.ts'
+import { readLinks } from '../resources/passes/queries.ts'
+import { readPassState, type StateSources } from '../resources/passes/state.ts'
+import type { PassPlace, PassTokens } from '../wallet/pass-tokens.ts'
+import type { Barcodes } from './barcodes.ts'
+import { type HolderRoute, requireMethod, type Visit } from './holders.ts'
+import { answerPassPage, MISSING_PAGE, type PageAnswer } from './pass-page.ts'
+
+export interface PassPageParts {
+  readonly environment: Environment
+  readonly database: Pick<Pool, 'forTenant'>
+  readonly sources: StateSources
+  readonly passTokens: Pick<PassTokens, 'read'>
+  readonly barcodes: Pick<Barcodes, 'draw'>
+}
+
+/** `/p/{token}`: whatever is not the address of a pass is answered with one page. */
+export function passPageRoute(parts: PassPageParts): HolderRoute {
+  return async (visit) => {
+    requireMethod(visit, 'GET', 'HEAD')
+    const place = parts.passTokens.read('page', visit.rest)
+    send(visit, (place && (await answer(parts, visit, place))) ?? MISSING_PAGE)
+  }
+}
+
+async function answer(
+  { environment, database, sources, barcodes }: PassPageParts,
+  { request: { headers }, now }: Visit,
+  place: PassPlace,
+): Promise<PageAnswer | undefined> {
+  const db = database.forTenant(readSpace(place.space).tenantId)
+  const [state, [link]] = await Promise.all([
+    readPassState(db, place, sources, now),
+    readLinks(db, place.space, [place.passId]),
+  ])
+  if (!state || !link) return undefined
+  const request = { headers, googleUrl: showLink(link), isTest: environment === 'sandbox' }
+  return answerPassPage(state, request, barcodes)
+}
+
+function send({ request, response }: Visit, { status, headers, body }: PageAnswer): ServerResponse {
+  const length = status === 304 ? [] : ['Content-Length', String(body.length)]
+  response.writeHead(status, [...headers, ...length])
+  return response.end(request.method === 'HEAD' ? undefined : body)
+}
