@@ -180,6 +180,12 @@ test.each<readonly [string, Exchange, Disagreement['what'], RegExp]>([
     /202/,
   ],
   [
+    'a refusal with a status that the document does not have',
+    { path: '/v1/passes', status: 418, answer: refusal('invalid_request', 'invalid_state') },
+    'answer',
+    /418/,
+  ],
+  [
     'what another version has, in this one',
     { path: '/v1/cards', version: '2025-06-01', status: 200, answer: LIST },
     'accepted against the document',

@@ -4,7 +4,9 @@ import { readDocument } from '../explanation.ts'
 import { splitTarget } from '../pipeline.ts'
 import {
   type ContractValidator,
+  createFailures,
   cutDocument,
+  type Failures,
   normalizeTarget,
   openContractValidator,
   type SentRequest,
@@ -81,6 +83,7 @@ type Validators = (version: string, path: string) => Promise<ContractValidator>
 
 function createValidators(): Validators {
   const documents = new Map<string, ReturnType<typeof readDocument>>()
+  const failures = new Map<string, Failures>()
   const validators = new Map<string, Promise<ContractValidator>>()
   return (version, path) => {
     const family = `${version} ${path.split('/', 3)[2]}`
@@ -88,7 +91,9 @@ function createValidators(): Validators {
     if (known) return known
     const document = documents.get(version) ?? readDocument(version)
     documents.set(version, document)
-    const validator = openContractValidator(cutDocument(document.parsed(), path))
+    const shared = failures.get(version) ?? createFailures()
+    failures.set(version, shared)
+    const validator = openContractValidator(cutDocument(document.parsed(), path), shared)
     validators.set(family, validator)
     return validator
   }
