@@ -28,7 +28,7 @@ export const passTemplatesHandlers = {
     const { caller, db, events } = context
     const { now } = context.request
     const { kind, name, brand, fields = [], barcode, relevant_locations = [], metadata = {} } = body
-    requireGood(checkTemplate({ fields, brand, metadata }))
+    requireGood(checkTemplate({ fields, brand, barcode, metadata }))
     const row: TemplateRow = {
       id: newId('tpl', now),
       name,

@@ -1,7 +1,9 @@
 import type { Detail } from 'dateline/runtime'
 import { checkMetadata } from '../../api/json/merge-patch.ts'
+import { barcodeIssue } from '../../wallet/barcode.ts'
 import type { TemplateField } from './fields.ts'
 import { checkPng, type ImageRule } from './images.ts'
+import type { TemplateContent } from './queries.ts'
 
 const KIB = 1024
 
@@ -15,11 +17,15 @@ const IMAGES = {
 export interface TemplateParts {
   readonly fields?: readonly TemplateField[]
   readonly brand?: { readonly icon?: string; readonly logo?: string; readonly strip?: string }
+  readonly barcode?: TemplateContent['barcode'] | undefined
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** @returns what is wrong beyond the schema: keys that are not unique, images that are none or too large. */
-export function checkTemplate({ fields = [], brand = {}, metadata = {} }: TemplateParts): Detail[] {
+/**
+ * @returns what is wrong beyond the schema: keys that are not unique, images that are none or too large, messages that a barcode
+ *   cannot hold.
+ */
+export function checkTemplate({ fields = [], brand = {}, barcode, metadata = {} }: TemplateParts): Detail[] {
   const faults: Detail[] = []
   const seen = new Set<string>()
   for (const [index, { key }] of fields.entries()) {
@@ -31,5 +37,8 @@ export function checkTemplate({ fields = [], brand = {}, metadata = {} }: Templa
     const issue = image === undefined ? undefined : checkPng(image, IMAGES[name])
     if (issue !== undefined) faults.push({ field: `brand.${name}`, issue })
   }
+  const { format, message } = barcode ?? {}
+  const issue = format && message !== undefined ? barcodeIssue(format, message) : undefined
+  if (issue !== undefined) faults.push({ field: 'barcode.message', issue })
   return [...faults, ...checkMetadata(metadata)]
 }
