@@ -4,6 +4,7 @@ import { type Finding, ok, warn } from './finding.ts'
 import { checkGoogle } from './google.ts'
 import { checkPorts, checkTls } from './network.ts'
 import { checkRedis } from './redis.ts'
+import { checkAppleWallet } from './wallets.ts'
 
 const OLDEST_NODE = 20
 
@@ -27,6 +28,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     redis,
     checkGoogle(settings),
     checkTls(settings, Date.now()),
+    checkAppleWallet(settings, Date.now()),
     ...ports,
   ]
 }

@@ -55,11 +55,10 @@ import { createAccountChanges } from '../resources/account/changes.ts'
 import { startWipeJob } from '../resources/account/wipe-job.ts'
 import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
-import { createPassBuilder, type PassBuilder } from '../wallet/apple/build.ts'
-import { openAppleSigner } from '../wallet/apple/signer.ts'
 import { createWallet, type GoogleSigner } from '../wallet/google/signer.ts'
 import { openPassTokens } from '../wallet/pass-tokens.ts'
 import { openFollowers } from '../wallet-updates/google/open-followers.ts'
+import { checkAppleSigner, openPassBuilder } from './apple.ts'
 import { startCleanupJob } from './cleanup-job.ts'
 import { type Google, openGoogle } from './google.ts'
 import { handlers } from './handlers.ts'
@@ -157,8 +156,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => observability.stop())
 
     await built
-    // Whoever signs is read before anything is answered: settings that do not fit are no reason to fail later.
-    if (roles.has('api')) openAppleSigner(settings, clock.machine())
+    if (roles.has('api')) checkAppleSigner(settings, log, clock)
     const guard = settings.contractGuard ? createLoggedGuard(log) : undefined
     const apis = roles.has('api')
       ? createApis({
@@ -258,7 +256,7 @@ export function createApis(parts: ApiParts): Apis {
   const passTokens = openPassTokens(pepper)
   const tenantNames = createTenantNames(control)
   const barcodes = createBarcodes()
-  const builder = lazily(() => createPassBuilder(openAppleSigner(settings, clock.machine())))
+  const builder = openPassBuilder(settings, clock)
   const seals = createSeals(pepper)
   const shared = {
     clock,
@@ -317,15 +315,6 @@ export function createApis(parts: ApiParts): Apis {
     tenantNames.forget()
   }
   return { listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') }, forget }
-}
-
-/** The builder of both environments: it is the same service that signs. */
-function lazily(make: () => PassBuilder): () => PassBuilder {
-  let made: PassBuilder | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 /** What the console's port answers: to those who run the service, to members who confirm requests, and to readers. */

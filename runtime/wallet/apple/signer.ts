@@ -56,6 +56,15 @@ export function readSigner(files: ApplePassSettings, now: number): AppleSigner {
   }
 }
 
+/** Whole days until the first certificate of the chain ends. @param now machine time. */
+export function signerDays({ chain }: AppleSigner, now: number): number {
+  return Math.floor((Math.min(...chain.map(({ validToDate }) => validToDate.getTime())) - now) / 86_400_000)
+}
+
+/** What is to be said in production where nothing is set. */
+export const DEVELOPMENT_ONLY =
+  'APPLE_PASS_CERTIFICATE is not set: passes are signed by a chain of this installation, which no device accepts'
+
 function wrong(variable: string, path: string, problem: string, cause?: unknown): Error {
   return new Error(`${variable}: ${path} ${problem}`, { cause })
 }

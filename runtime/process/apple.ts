@@ -1,0 +1,25 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../platform/clock/clock.ts'
+import type { Settings } from '../platform/settings.ts'
+import { createPassBuilder, type PassBuilder } from '../wallet/apple/build.ts'
+import { type AppleSettings, DEVELOPMENT_ONLY, openAppleSigner, signerDays } from '../wallet/apple/signer.ts'
+
+const RENEW_WITHIN_DAYS = 30
+
+/** Reads who signs passes before anything is answered: throws where it does not fit, warns where it will not for long. */
+export function checkAppleSigner(settings: Settings, log: Logger, clock: Pick<Clock, 'machine'>): void {
+  const now = clock.machine()
+  const days = signerDays(openAppleSigner(settings, now), now)
+  if (!settings.applePass && settings.production) log.warn(DEVELOPMENT_ONLY)
+  else if (days < RENEW_WITHIN_DAYS)
+    log.warn({ days }, 'the certificate for Apple Wallet ends soon: renew it')
+}
+
+/** The builder of both environments' files, made when the first is asked for. */
+export function openPassBuilder(settings: AppleSettings, clock: Pick<Clock, 'machine'>): () => PassBuilder {
+  let made: PassBuilder | undefined
+  return () => {
+    made ??= createPassBuilder(openAppleSigner(settings, clock.machine()))
+    return made
+  }
+}
