@@ -2,7 +2,12 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { parseInstant } from './instants.ts'
-import { type ApplePassSettings, readApplePass } from './wallet-settings.ts'
+import {
+  type ApplePassSettings,
+  type ApplePushSettings,
+  readApplePass,
+  readApplePush,
+} from './wallet-settings.ts'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -60,6 +65,8 @@ export interface Settings {
   readonly applePass?: ApplePassSettings
   /** Other addresses than Google's own: origin of Google Wallet's API, of its tokens, of the root keys of its callbacks. */
   readonly googleUrls: { readonly wallet?: string; readonly token?: string; readonly keys?: string }
+  /** How devices are told of changes; absent: as Apple does it, or for development a server of our own. */
+  readonly applePush?: ApplePushSettings
   /** Requests and responses are also validated by express-openapi-validator; differences are logged. */
   readonly contractGuard: boolean
   readonly logLevel: LogLevel
@@ -362,6 +369,7 @@ export function readSettings(
   read('GOOGLE_WALLET_ISSUER', issuer)
   const google = pairOf('GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_SERVICE_ACCOUNT')
   const applePass = readApplePass(env, problems)
+  const applePush = readApplePush(env, production, problems)
   const settings = {
     roles: attempt('--role', () => roles(flags.roles ?? [])) ?? new Set(ROLES),
     host: env.HOST || (production ? '0.0.0.0' : '127.0.0.1'),
@@ -395,7 +403,15 @@ export function readSettings(
     load: readLoad(read),
     demo: flags.demo ?? false,
     json: flags.json ?? false,
-    ...present({ databaseUrl, databaseListenUrl, pepper: secret, clockStart, redisUrl, applePass }),
+    ...present({
+      databaseUrl,
+      databaseListenUrl,
+      pepper: secret,
+      clockStart,
+      redisUrl,
+      applePass,
+      applePush,
+    }),
     ...present({ migrationsDir: read('SVC_MIGRATIONS_DIR', migrations(production)) }),
     ...present({
       tls: tls && { cert: tls[0], key: tls[1] },

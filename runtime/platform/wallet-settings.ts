@@ -35,3 +35,30 @@ export function readApplePass(
     ...(team !== undefined && { team }),
   }
 }
+
+/** How Apple's push service is reached. */
+export interface ApplePushSettings {
+  /** An origin other than Apple's. */
+  readonly url?: string
+  /** Path of a .p8 file and what Apple calls it; absent: the certificate of passes proves who sends. */
+  readonly key?: { readonly path: string; readonly id: string }
+}
+
+/** Undefined where nothing is set. @param production there a push goes over TLS. */
+export function readApplePush(
+  env: Readonly<Record<string, string | undefined>>,
+  production: boolean,
+  problems: SettingProblem[],
+): ApplePushSettings | undefined {
+  const { APPLE_PUSH_URL: url, APPLE_PUSH_KEY: path, APPLE_PUSH_KEY_ID: id } = env
+  const origin = production ? /^https:\/\/[^/?#]+$/ : /^https?:\/\/[^/?#]+$/
+  if (url && !(URL.canParse(url) && origin.test(url))) {
+    problems.push({ variable: 'APPLE_PUSH_URL', problem: 'is no origin such as https://api.push.apple.com' })
+  }
+  if (Boolean(path) !== Boolean(id)) {
+    const problem = 'is missing; APPLE_PUSH_KEY and APPLE_PUSH_KEY_ID go together'
+    problems.push({ variable: path ? 'APPLE_PUSH_KEY_ID' : 'APPLE_PUSH_KEY', problem })
+  }
+  if (!url && !path) return undefined
+  return { ...(url && { url }), ...(path && id && { key: { path, id } }) }
+}

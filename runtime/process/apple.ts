@@ -2,7 +2,13 @@ import type { Logger } from 'pino'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Settings } from '../platform/settings.ts'
 import { createPassBuilder, type PassBuilder } from '../wallet/apple/build.ts'
-import { type AppleSettings, DEVELOPMENT_ONLY, openAppleSigner, signerDays } from '../wallet/apple/signer.ts'
+import {
+  type AppleSettings,
+  type AppleSigner,
+  DEVELOPMENT_ONLY,
+  openAppleSigner,
+  signerDays,
+} from '../wallet/apple/signer.ts'
 
 const RENEW_WITHIN_DAYS = 30
 
@@ -15,11 +21,21 @@ export function checkAppleSigner(settings: Settings, log: Logger, clock: Pick<Cl
     log.warn({ days }, 'the certificate for Apple Wallet ends soon: renew it')
 }
 
-/** The builder of both environments' files, made when the first is asked for. */
-export function openPassBuilder(settings: AppleSettings, clock: Pick<Clock, 'machine'>): () => PassBuilder {
-  let made: PassBuilder | undefined
+/** Who signs, and what builds files, for both environments: each is made when it is first asked for. */
+export interface Apple {
+  signer(): AppleSigner
+  builder(): PassBuilder
+}
+
+export function openApple(settings: AppleSettings, clock: Pick<Clock, 'machine'>): Apple {
+  const signer = lazily(() => openAppleSigner(settings, clock.machine()))
+  return { signer, builder: lazily(() => createPassBuilder(signer())) }
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
   return () => {
-    made ??= createPassBuilder(openAppleSigner(settings, clock.machine()))
+    made ??= make()
     return made
   }
 }

@@ -25,7 +25,9 @@ import { type Delivery, openDelivery } from '../delivery/open-delivery.ts'
 import { startRetentionJob } from '../delivery/retention-job.ts'
 import { createEventStreams } from '../events/streams.ts'
 import { connectWakeUpChannel, createWakeUps, type WakeUpChannel, type WakeUps } from '../events/wake-ups.ts'
+import { appleServiceRoute } from '../holders/apple-service.ts'
 import { createBarcodes } from '../holders/barcodes.ts'
+import { createChangeTags } from '../holders/change-tags.ts'
 import { createRootKeys, type RootKeys } from '../holders/google/root-keys.ts'
 import { GOOGLE_PREFIX, googleRoute } from '../holders/google/route.ts'
 import { createHolders, firstOf } from '../holders/holders.ts'
@@ -54,11 +56,13 @@ import { createUsageMeter, startUsageFlush, type UsageMeter } from '../platform/
 import { createAccountChanges } from '../resources/account/changes.ts'
 import { startWipeJob } from '../resources/account/wipe-job.ts'
 import { startExpiryJob } from '../resources/passes/expiry-job.ts'
+import { createDevices } from '../resources/passes/registrations.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
 import { createWallet, type GoogleSigner } from '../wallet/google/signer.ts'
 import { openPassTokens } from '../wallet/pass-tokens.ts'
+import { openPushes } from '../wallet-updates/apple/open-pushes.ts'
 import { openFollowers } from '../wallet-updates/google/open-followers.ts'
-import { checkAppleSigner, openPassBuilder } from './apple.ts'
+import { checkAppleSigner, openApple } from './apple.ts'
 import { startCleanupJob } from './cleanup-job.ts'
 import { type Google, openGoogle } from './google.ts'
 import { handlers } from './handlers.ts'
@@ -213,6 +217,7 @@ function startWork(parts: Foundation): Delivery {
     }),
     startWipeJob({ database, clock }, log),
     ...(urls ? [openFollowers({ ...parts, passTokens, tenantNames, google: { ...google, urls } })] : []),
+    openPushes({ ...parts, passTokens }),
   ]
   const stop = async () => {
     await Promise.all(jobs.map((job) => job.stop()))
@@ -256,7 +261,7 @@ export function createApis(parts: ApiParts): Apis {
   const passTokens = openPassTokens(pepper)
   const tenantNames = createTenantNames(control)
   const barcodes = createBarcodes()
-  const builder = openPassBuilder(settings, clock)
+  const apple = openApple(settings, clock)
   const seals = createSeals(pepper)
   const shared = {
     clock,
@@ -291,9 +296,17 @@ export function createApis(parts: ApiParts): Apis {
     // Where nothing watches, only the databases are asked.
     const isReady = observability?.isReady ?? (() => databasesAnswer([control, pool]))
     const sources = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], tenantNames }
-    const files = createPassFiles({ database: pool, sources, builder })
+    const files = createPassFiles({ database: pool, sources, builder: apple.builder })
     const tokens = passTokens[environment]
     const page = passPageRoute({ environment, database: pool, sources, passTokens: tokens, barcodes })
+    const appleService = appleServiceRoute({
+      passType: () => apple.signer().passType.passTypeIdentifier,
+      passTokens: tokens,
+      devices: createDevices({ ...parts, environment, pool, control, passTokens }),
+      files,
+      tags: createChangeTags(pepper, environment),
+      log,
+    })
     const holders = createHolders(service, {
       '/p/': firstOf(passFileRoute(files, tokens), page),
       [GOOGLE_PREFIX]: googleRoute({
@@ -307,6 +320,7 @@ export function createApis(parts: ApiParts): Apis {
         readPin: (tenantId) => readPin(control, tenantId, environment),
         deliveriesDue: service.deliveriesDue,
       }),
+      '/apple/v1/': appleService,
     })
     return createApiListener(service, isReady, holders, parts.guard?.watch)
   }

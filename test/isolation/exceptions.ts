@@ -27,6 +27,10 @@ export const LOCATORS: Table = [
   ],
   ['WITH due AS MATERIALIZED ( SELECT w.ctid', 'attempts become due whoever they are of'],
   ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],
+  [
+    'SELECT h.tenant_id FROM wallet_heads h LEFT JOIN',
+    'workers find the tenants of whom wallets are to be told',
+  ],
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
   ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],
   ['DELETE FROM live.scans_default', 'and scans'],
@@ -45,6 +49,10 @@ export const SPREAD: Table = [
     'workers find the spaces that Google Wallet is to be told of',
   ],
   ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],
+  [
+    'SELECT h.tenant_id FROM wallet_heads h LEFT JOIN',
+    'workers find the tenants of whom wallets are to be told',
+  ],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
   ['DELETE FROM idempotency_answers WHERE created <= (', 'what has run out is swept for everybody'],

@@ -32,6 +32,7 @@ import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, type Send, speak, type TestService } from '../support/service.ts'
 import { WRITTEN_LISTS } from './lists.ts'
 import type { Recorder } from './recorder.ts'
+import { walkDevices } from './walk-devices.ts'
 
 /** A service whose statements are recorded. */
 export interface Walker {
@@ -106,7 +107,7 @@ export async function tour(
   await lookAround(send)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()
   await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
-  await changeInWallet(send, space, service.database[environment])
+  await walkDevices(service, send, space, environment)
   await showHolders({ service, recorder }, environment, send, space)
   if (environment === 'sandbox') await watchEvents({ service, recorder }, secret)
   await comeBackLater(service, send, space, service.database[environment])
@@ -145,18 +146,6 @@ async function lookAround(send: Send): Promise<void> {
   await send(disabled, { method: 'PATCH', body: { status: 'disabled' } })
   await send(`${disabled}/test`, { method: 'POST' })
   await send('/v1/account/billing', { method: 'PATCH', body: { billing_email: 'a@example.com' } })
-}
-
-/** A pass that is in a wallet, which is told of changes. */
-async function changeInWallet(send: Send, space: string, db: Database): Promise<void> {
-  const [pass] = (await send('/v1/passes?status=issued&limit=1')).body.data
-  await db.query({ text: `UPDATE passes SET platforms = '{apple}' WHERE tenant_id = $1 AND id = $2` }, [
-    space,
-    pass.id,
-  ])
-  expect(
-    (await send(`/v1/passes/${pass.id}`, { method: 'PATCH', body: { metadata: { b: '2' } } })).status,
-  ).toBe(200)
 }
 
 /** What is shown of a pass without a key. */

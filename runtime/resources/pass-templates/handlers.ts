@@ -82,7 +82,6 @@ export const passTemplatesHandlers = {
     requireGood(checkTemplate(changed))
     await updateTemplate(db, caller.space, changed)
     enqueue(tellWalletsOfTemplate(db, caller.space, row.id, context.request.machineNow))
-    events.deliverSoon()
     const shown = showTemplate(changed)
     const before = { pass_template: showTemplate(row) }
     emit(events, { type: 'pass_template.updated', data: { pass_template: shown }, before })

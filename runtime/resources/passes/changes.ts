@@ -50,8 +50,7 @@ export async function changePasses(
     if (outcomes.length % PAUSE_AFTER === 0) await letOthersIn()
   }
   if (changed.size > 0) enqueue(updatePasses(db, caller.space, [...changed.values()]))
-  if (tellWallets(db, caller.space, [...news.values()], context.request.machineNow))
-    context.events.deliverSoon()
+  tellWallets(db, caller.space, [...news.values()], context.request.machineNow)
   return outcomes
 }
 

@@ -81,7 +81,7 @@ async function expireOf(
     const events = collectEvents({ tenantId: space, pin, now })
     const showing = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], space, now }
     enqueue(updatePasses(db, space, expired))
-    const told = tellWallets(db, space, expired, clock.machine())
+    tellWallets(db, space, expired, clock.machine())
     for (const pass of expired) {
       emit(events, { type: 'pass.expired', data: { pass: showPass(pass, showing) } })
     }
@@ -89,7 +89,7 @@ async function expireOf(
     for (const { id } of expired) {
       enqueue(appendAudit(db, space, systemEntry(environment, 'pass.expired', id, now)))
     }
-    return (await due) || told
+    return due
   })
 }
 

@@ -20,16 +20,13 @@ const TELL: Statement = {
  * change. The statement travels with those that follow.
  *
  * @param machineNow milliseconds since the epoch, by which the wait of wallets is measured.
- * @returns whether there is something for workers to do.
  */
 export function tellWallets(
   db: Database,
   tenantId: string,
   passes: readonly Pick<PassRow, 'id' | 'platforms'>[],
   machineNow: number,
-): boolean {
+): void {
   const ids = passes.filter(({ platforms }) => platforms.includes('apple')).map(({ id }) => id)
-  if (ids.length === 0) return false
-  enqueue(db.query(TELL, [tenantId, JSON.stringify(ids), toTimestamp(machineNow)]))
-  return true
+  if (ids.length > 0) enqueue(db.query(TELL, [tenantId, JSON.stringify(ids), toTimestamp(machineNow)]))
 }

@@ -64,7 +64,7 @@ function changePass(context: Context, pass: PassRow): void {
   const { caller, db, events, request } = context
   enqueue(updatePasses(db, caller.space, [pass]))
   if (pass.status !== 'redeemed') return
-  if (tellWallets(db, caller.space, [pass], request.machineNow)) events.deliverSoon()
+  tellWallets(db, caller.space, [pass], request.machineNow)
   emit(events, { type: 'pass.redeemed', data: { pass: showPass(pass, showingOf(context)) } })
 }
 

@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { createSlots, createWakeUp } from '../../delivery/agenda.ts'
+import { createBatches } from '../../delivery/batches.ts'
+import type { LeaseClock } from '../../delivery/lease-clock.ts'
+import type { Pool } from '../../platform/database/pool/pool.ts'
+import {
+  claimUpdates,
+  findWork,
+  type Platform,
+  type Settlement,
+  settleUpdates,
+  type Update,
+} from './queue-queries.ts'
+
+/** What became of an update; `stopped`: nothing can be sent to anybody for now. */
+export type Outcome = 'done' | 'failed' | 'stopped'
+
+/** Sends updates of one tenant. */
+export interface Sender {
+  /** Once for all that were taken together; gives what sends each. Those never reject. */
+  prepare(space: string, updates: readonly Update[]): Promise<(update: Update) => Promise<Outcome>>
+}
+
+export interface UpdateWorkerOptions {
+  readonly platform: Platform
+  /** Of the environment. */
+  readonly pool: Pool
+  readonly leaseClock: LeaseClock
+  readonly sender: Sender
+  /** A bounded step from what has changed to updates; gives whether there may be more to do. */
+  readonly fanOut: (space: string) => Promise<boolean>
+  readonly log: Logger
+  /** Updates under way at once. */
+  readonly concurrency?: number
+  /** In milliseconds, here and below: more than sending may take. */
+  readonly leaseMs?: number
+  /** How late something new is found. */
+  readonly pollMs?: number
+  /** Before the second attempt; before each further one twice as long. */
+  readonly retryMs?: number
+  /** How long `stop` waits for what is under way. */
+  readonly drainMs?: number
+}
+
+export interface UpdateWorkerStats {
+  readonly underWay: number
+  /** By how they ended; `lost`: their leases run out. */
+  readonly outcomes: Readonly<Record<Outcome | 'lost', number>>
+  /** Whether the last look at the queue failed. */
+  readonly failing: boolean
+}
+
+export interface UpdateWorker {
+  stats(): UpdateWorkerStats
+  /** Takes nothing more and lets what is under way end; what does not is taken by others when its lease is over. */
+  stop(): Promise<void>
+}
+
+/** Tenants whose turn is at once. */
+const VISITS = 4
+
+/** Updates that are taken in one turn of a tenant. */
+const CLAIMED_AT_ONCE = 100
+
+const RETRY_MS = 5000
+const MAX_RETRY_MS = 30 * 60_000
+
+/** While nothing can be sent, one is tried after a pause that grows up to this. */
+const MAX_PAUSE_MS = 60_000
+
+const CLOCK_EVERY_MS = 60_000
+const SETTLED_AT_ONCE = 200
+const SETTLING = 4
+
+/**
+ * Sends what waits in the queue of one environment and platform, next to any number of other workers: tenants take turns, each
+ * has its share of what is under way (delivery/slots.ts), and what is taken is under a lease. Begins at once.
+ */
+export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
+  const { platform, pool, leaseClock, sender, fanOut, log } = options
+  const { concurrency = 400, leaseMs = 60_000, pollMs = 500, retryMs = RETRY_MS, drainMs = 12_000 } = options
+  const slots = createSlots(concurrency)
+  const wakeUp = createWakeUp()
+  /** Tenants in turn. */
+  const agenda = new Set<string>()
+  const visited = new Set<string>()
+  /** Tenants for whom there was no slot. */
+  const blocked = new Set<string>()
+  const underWay = new Set<Promise<void>>()
+  const outcomes = { done: 0, failed: 0, stopped: 0, lost: 0 }
+  let [failing, stopping, pauseMs, pausedUntil] = [false, false, 0, Number.NEGATIVE_INFINITY]
+
+  const settling = createBatches<Settlement, void>({
+    write: (batch) => settleUpdates(pool, platform, batch),
+    size: SETTLED_AT_ONCE,
+    atOnce: SETTLING,
+    groupOf: ({ space }) => space,
+    pauseMs: pollMs,
+  })
+
+  const isPaused = () => performance.now() < pausedUntil
+  const notePause = (outcome: Outcome) => {
+    if (outcome === 'done') pauseMs = 0
+    if (outcome !== 'stopped' || isPaused()) return
+    pauseMs = Math.min(MAX_PAUSE_MS, Math.max(pollMs, pauseMs * 2))
+    pausedUntil = performance.now() + pauseMs
+  }
+
+  /** What follows on an outcome: when it is tried again, and how often it has failed by then. */
+  const followUp = (outcome: Outcome, { tries }: Update): Pick<Settlement, 'readyAt' | 'tries'> => {
+    if (outcome === 'done') return { readyAt: undefined, tries: 0 }
+    if (outcome === 'stopped') return { readyAt: leaseClock.now() + pauseMs, tries }
+    return { readyAt: leaseClock.now() + Math.min(MAX_RETRY_MS, retryMs * 2 ** tries), tries: tries + 1 }
+  }
+
+  const begin = (
+    space: string,
+    update: Update,
+    token: string,
+    leaseUntil: number,
+    send: Promise<Outcome>,
+  ) => {
+    const ending = send
+      .then(async (outcome) => {
+        notePause(outcome)
+        // Another worker may have it by now.
+        if (leaseClock.now() > leaseUntil) throw new Error('the lease is over')
+        const { target, generation } = update
+        await settling.add({ space, target, token, generation, ...followUp(outcome, update) })
+        outcomes[outcome] += 1
+      })
+      .catch((err) => {
+        outcomes.lost += 1
+        log.error({ err, platform, tenant_id: space }, 'an update of a wallet was lost; it is sent again')
+      })
+      .finally(() => {
+        slots.give(space)
+        underWay.delete(ending)
+        if (blocked.delete(space)) agenda.add(space)
+        if (agenda.size > 0) wakeUp.notify()
+      })
+    underWay.add(ending)
+  }
+
+  /** Takes updates of the tenant and begins to send them; gives whether there may be more. */
+  const claim = async (space: string): Promise<boolean> => {
+    if (isPaused()) return false
+    const { allowance, allowances } = slots.allowances(CLAIMED_AT_ONCE, [space])
+    // After a pause one is tried, before everything comes.
+    const limit = pauseMs > 0 ? 1 : Math.min(slots.free, allowances[space] ?? allowance)
+    if (limit === 0) {
+      blocked.add(space)
+      return false
+    }
+    const now = leaseClock.now()
+    const lease = { token: randomUUID(), leaseUntil: now + leaseMs }
+    const updates = await claimUpdates(pool, { space, platform, now, limit, ...lease })
+    if (updates.length === 0) return false
+    for (const _ of updates) slots.take(space)
+    const prepared = sender.prepare(space, updates)
+    for (const update of updates) {
+      begin(
+        space,
+        update,
+        lease.token,
+        lease.leaseUntil,
+        prepared.then((send) => send(update)),
+      )
+    }
+    return updates.length === limit && pauseMs === 0
+  }
+
+  const visit = async (space: string): Promise<void> => {
+    visited.add(space)
+    try {
+      const more = [await fanOut(space), await claim(space)]
+      if (more.includes(true)) agenda.add(space)
+    } finally {
+      visited.delete(space)
+    }
+  }
+
+  let findAt = Number.NEGATIVE_INFINITY
+  let compared = Number.NEGATIVE_INFINITY
+  const find = async () => {
+    if (performance.now() < findAt) return
+    if (performance.now() - compared >= CLOCK_EVERY_MS) {
+      await leaseClock.refresh()
+      compared = performance.now()
+    }
+    for (const space of await findWork(pool, platform, leaseClock.now()))
+      if (!blocked.has(space)) agenda.add(space)
+    findAt = performance.now() + pollMs
+  }
+
+  const visitAll = async () => {
+    while (!stopping && performance.now() < findAt) {
+      const space = agenda.values().find((each) => !visited.has(each))
+      if (space === undefined) return
+      agenda.delete(space)
+      await visit(space)
+    }
+  }
+
+  const look = async () => {
+    try {
+      await find()
+      const visits = await Promise.allSettled(Array.from({ length: VISITS }, visitAll))
+      const failed = visits.find((each) => each.status === 'rejected')
+      if (failed) throw failed.reason
+      failing = false
+    } catch (err) {
+      if (!failing) log.warn({ err, platform }, 'the queue of wallets cannot be read; it is tried again')
+      failing = true
+      agenda.clear() // the next look finds it again
+      findAt = performance.now() + pollMs
+      wakeUp.clear()
+    }
+  }
+
+  const run = async () => {
+    while (!stopping) {
+      await look()
+      await wakeUp.wait(Math.max(0, findAt - performance.now()))
+    }
+  }
+  const running = run()
+  return {
+    stats: () => ({ underWay: slots.taken, outcomes: { ...outcomes }, failing }),
+    stop: async () => {
+      stopping = true
+      wakeUp.notify()
+      const ended = running.then(() => Promise.all(underWay))
+      const over = new AbortController()
+      await Promise.race([ended, wait(drainMs, undefined, { signal: over.signal }).catch(() => {})]) // aborted: in time
+      over.abort()
+      settling.abandon()
+    },
+  }
+}
