@@ -13,6 +13,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
+import { unzip } from '../wallet/apple-files.ts'
 import {
   countWaiting,
   firstFault,
@@ -291,6 +292,13 @@ describe('codes', () => {
     const { status, body } = await scan(send, { barcode_message, mode: 'verify' })
     return [status, body.result, body.pass_id]
   }
+
+  test('are what the file of the pass shows to scanners', async () => {
+    const { download } = (await send(`/v1/passes/${id}`)).body
+    const file = Buffer.from(await (await fetch(download.apple_url)).arrayBuffer())
+    const { barcodes } = JSON.parse(unzip(file).get('pass.json')!.toString())
+    expect(await read(barcodes[0].message)).toEqual([201, 'accepted', id])
+  })
 
   test('are read in either case', async () => {
     expect(await read(code)).toEqual([201, 'accepted', id])

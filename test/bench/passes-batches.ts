@@ -1,6 +1,5 @@
 /**
- * What a batch of 100 passes costs beside 100 requests for one each: `npm run bench:passes -- --only batches`. The same service,
- * in turn, so that whatever else the machine does costs both.
+ * What a batch of 100 passes costs beside 100 requests for one each. The same service, in turn, so that whatever else the machine does costs both.
  */
 import { performance } from 'node:perf_hooks'
 import type { Call } from './demo-service.ts'
