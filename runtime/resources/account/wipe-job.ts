@@ -6,7 +6,7 @@ import type { Database } from '../../platform/database/database.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { bumpRevision } from '../../platform/database/revision.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
-import { emptySpace, forgetSpace, listWipedSpaces, type RetiredSpace } from './wipe-queries.ts'
+import { emptySpace, forgetDevices, forgetSpace, listWipedSpaces, type RetiredSpace } from './wipe-queries.ts'
 
 export interface WiperOptions {
   readonly database: { readonly control: Database; readonly sandbox: Pool }
@@ -50,6 +50,7 @@ export function createWiper({ database, clock, batch = BATCH, graceMs = GRACE_MS
       return !stopping
     }
     if (!(await emptySpace(database.sandbox, space, batch, isOver, rest))) return
+    while (!(await forgetDevices(database.control, space, batch))) if (!(await rest())) return
     await forgetSpace(database.sandbox, space)
     told.delete(space)
   }

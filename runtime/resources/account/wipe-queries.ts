@@ -242,6 +242,21 @@ export async function emptySpace(
   return true
 }
 
+const FORGET_DEVICES: Statement = {
+  text: `DELETE FROM control.apple_devices d WHERE d.environment = 'sandbox' AND d.space = $1 AND d.device_id IN (
+           SELECT g.device_id FROM control.apple_devices g
+            WHERE g.environment = 'sandbox' AND g.space = $1 ORDER BY g.device_id LIMIT $2)`,
+}
+
+/**
+ * Forgets some of the devices that had passes in the space.
+ *
+ * @param control as the owner. @returns whether none is left.
+ */
+export async function forgetDevices(control: Database, space: string, limit: number): Promise<boolean> {
+  return (await control.query(FORGET_DEVICES, [space, limit])).count < limit
+}
+
 const FORGET: Statement = { text: 'DELETE FROM wiped_spaces WHERE tenant_id = $1' }
 
 /** Nothing is left of the space, and nothing under way can come to it. */
