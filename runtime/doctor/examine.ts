@@ -1,10 +1,10 @@
 import type { Settings } from '../platform/settings.ts'
+import { checkAppleWallet } from './apple.ts'
 import { checkDatabase } from './database.ts'
 import { type Finding, ok, warn } from './finding.ts'
 import { checkGoogle } from './google.ts'
 import { checkPorts, checkTls } from './network.ts'
 import { checkRedis } from './redis.ts'
-import { checkAppleWallet } from './wallets.ts'
 
 const OLDEST_NODE = 20
 
@@ -26,9 +26,9 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     ok('settings', settings.production ? 'for production' : 'for development'),
     ...database,
     redis,
+    checkAppleWallet(settings, Date.now()),
     checkGoogle(settings),
     checkTls(settings, Date.now()),
-    checkAppleWallet(settings, Date.now()),
     ...ports,
   ]
 }

@@ -52,6 +52,7 @@ test('a healthy service: one line each, nothing to be done', async () => {
     'service time',
     'addresses',
     'Redis',
+    'Apple Wallet',
     'Google Wallet',
     'TLS',
     'SANDBOX_PORT',

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkAppleWallet } from '../../runtime/doctor/wallets.ts'
+import { checkAppleWallet } from '../../runtime/doctor/apple.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import type { ApplePassSettings } from '../../runtime/platform/wallet-settings.ts'
 import { type CertificateDraft, writeCertificate } from '../../runtime/wallet/apple/certificate.ts'
