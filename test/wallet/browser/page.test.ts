@@ -212,6 +212,13 @@ describe('without scripts', () => {
   })
 })
 
+test('pictures come with the page: nothing else is asked for', async () => {
+  await visit(addressOf(withImages(makeState('loyalty'))), PHONE, async (page) => {
+    const widths = '[...document.images].map((image) => image.naturalWidth)'
+    expect(await page.evaluate(widths)).toEqual([480, 1125])
+  })
+})
+
 test('what looks like HTML is read as it was written, and does nothing', async () => {
   const state = STRAINS['looks like HTML']!
   await visit(addressOf(state), PHONE, async (page) => {
