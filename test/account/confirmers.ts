@@ -1,3 +1,4 @@
+import { randomBytes, scryptSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import express from 'express'
 import { Secret, TOTP } from 'otpauth'
@@ -8,7 +9,7 @@ import { createChallenges } from '../../runtime/console/challenges.ts'
 import { createFactors, type Factors } from '../../runtime/platform/factors/factors.ts'
 import { totpContext } from '../../runtime/platform/factors/totp-context.ts'
 import { newId } from '../../runtime/platform/ids.ts'
-import { hashPassword, seal } from '../../runtime/platform/secrets.ts'
+import { seal } from '../../runtime/platform/secrets.ts'
 import type { TestService } from '../support/service.ts'
 
 /** Machine time of a test, which codes follow: it stands still until it is moved. */
@@ -40,9 +41,11 @@ export interface Confirmer {
 
 let made = 0
 
-/** Everybody's: hashing one for each takes its time. */
+/** Everybody's, hashed at a small cost: what a hash has to cost is for `test/auth/secrets.test.ts`. */
 const PASSWORD = 'correct horse battery staple'
-let hashed: Promise<string> | undefined
+const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
+const SALT = randomBytes(16)
+const HASH = `$scrypt$ln=10,r=8,p=1$${text(SALT)}$${text(scryptSync(PASSWORD, SALT, 32, { N: 1024, r: 8, p: 1 }))}`
 
 export async function makeConfirmer(
   { operator }: TestService,
@@ -51,12 +54,11 @@ export async function makeConfirmer(
   role: MemberRole = 'owner',
 ): Promise<Confirmer> {
   made += 1
-  hashed ??= hashPassword(PASSWORD)
   const id = newId('mem')
   const email = `Ada.${made}@example.com`
   const secret = new Secret({ size: 20 })
   const sealedTotp = seal(operator.pepper, secret.base32, totpContext(tenantId, id))
-  const member = { id, email, role, passwordHash: await hashed, sealedTotp }
+  const member = { id, email, role, passwordHash: HASH, sealedTotp }
   await operator.control.transaction((tx) => insertMember(tx, tenantId, member, machine.now))
   return {
     id,
