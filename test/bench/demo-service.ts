@@ -23,6 +23,10 @@ export interface DemoService {
   /** Of its database, as the owner. */
   readonly url: string
   readonly call: Call
+  /** Of its sandbox, without a slash at the end. */
+  readonly origin: string
+  /** A secret key of the sandbox. */
+  readonly secret: string
 }
 
 interface Ready {
@@ -52,7 +56,9 @@ export async function startDemoService({ directory, atEnd, own }: Scratch): Prom
   const lines = createInterface({ input: child.stdout })
   const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
   if (line.length === 0) throw new Error('the service ended before it was ready')
-  return { url, call: createCall(JSON.parse(String(line[0])) as Ready) }
+  const ready = JSON.parse(String(line[0])) as Ready
+  const { sandbox_base_url: origin, keys } = ready
+  return { url, call: createCall(ready), origin, secret: keys.sandbox_secret }
 }
 
 function createCall({ sandbox_base_url, keys }: Ready): Call {

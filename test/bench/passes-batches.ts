@@ -6,7 +6,7 @@ import type { Call } from './demo-service.ts'
 
 const SIZE = 100
 const ROUNDS = 4
-/** The aim of issue 12. */
+/** What is aimed at, at least. */
 const AIM = 1 / 10
 
 export interface BatchFigures {
