@@ -115,6 +115,7 @@ const PRODUCED: Readonly<Record<string, () => Promise<Answer>>> = {
     service.forget()
     return by('/v1/me')
   },
+  invalid_token: () => send('/apple/v1/passes/pass.development.invalid/pass_00000000000000000000000000'),
   environment_mismatch: () => speak(service.urls.live, { secret })('/v1/me'),
   trial_limit_reached: async () => {
     const { by, owner, order } = await onTrial()
@@ -194,7 +195,6 @@ const PRODUCED: Readonly<Record<string, () => Promise<Answer>>> = {
 
 /** What nothing can produce yet, and what will. This list shrinks. */
 const NOT_YET: Readonly<Record<string, string>> = {
-  invalid_token: 'OAuth',
   expired_token: 'OAuth',
   state_not_supported: 'cardholders in live',
   live_only: 'bank destinations and payouts in USD',
@@ -227,6 +227,7 @@ const COMPANIONS: Readonly<
   missing_field: { members: ['param'] },
   unknown_version: { members: ['param'] },
   missing_api_key: { headers: ['WWW-Authenticate'] },
+  invalid_token: { headers: ['WWW-Authenticate'] },
   insufficient_scope: { members: ['required_scope'] },
   plan_required: { members: ['required_plan'] },
   factor_required: { members: ['challenge_url'] },
