@@ -183,19 +183,19 @@ function findCycles(graph: ReadonlyMap<string, Iterable<string>>): string[] {
   return cycles
 }
 
-/** A stage of the toolkit; each output of `emit/` is one. */
-const stage = (file: string) =>
+/** A phase of the toolkit; each output of `emit/` is one. */
+const phase = (file: string) =>
   file
     .split('/')
     .slice(1, file.startsWith('generators/emit/') ? 3 : 2)
     .join('/')
 
-test('data passes the stages of the toolkit one way, types included', () => {
+test('data passes the phases of the toolkit one way, types included', () => {
   const below = new Map<string, Set<string>>()
   for (const { from, to } of imports) {
-    if (room(from) !== 'generators' || room(to) !== 'generators' || stage(from) === stage(to)) continue
+    if (room(from) !== 'generators' || room(to) !== 'generators' || phase(from) === phase(to)) continue
     // What emitters print is no import of theirs.
-    if (tracked.includes(to)) below.set(stage(from), (below.get(stage(from)) ?? new Set()).add(stage(to)))
+    if (tracked.includes(to)) below.set(phase(from), (below.get(phase(from)) ?? new Set()).add(phase(to)))
   }
   const reachedFrom = (start: string): Set<string> => {
     const reached = new Set<string>()
@@ -209,7 +209,7 @@ test('data passes the stages of the toolkit one way, types included', () => {
   expect([...below.keys()].filter((each) => reachedFrom(each).has(each))).toEqual([])
 })
 
-test('stages of the toolkit are folders; beside them is its entry alone', () => {
+test('phases of the toolkit are folders; beside them is its entry alone', () => {
   expect(tracked.filter((file) => /^generators\/[^/]+$/.test(file))).toEqual(['generators/cli.ts'])
 })
 

@@ -68,7 +68,7 @@ export function WebhookEndpoint_down(value: Value): Value {
   return { ...value, enabled_events: value.enabled_events.filter((item: Value) => !WebhookEndpoint_down_enabled_events_added.has(item)) }
 }
 
-/** head → 2025-06-01, over 2025-11-01. */
+/** canonical → 2025-06-01, over 2025-11-01. */
 export const WebhookEndpoint_fromCanonical = (
   value: Parameters<typeof WebhookEndpoint_fromCanonical_2025_11_01>[0]
 ) => WebhookEndpoint_down(WebhookEndpoint_fromCanonical_2025_11_01(value))
@@ -79,7 +79,7 @@ export function WebhookEndpointList_down(value: Value): Value {
   return { ...value, data: value.data.map((item: Value) => WebhookEndpoint_down(item)) }
 }
 
-/** head → 2025-06-01, over 2025-11-01. */
+/** canonical → 2025-06-01, over 2025-11-01. */
 export const WebhookEndpointList_fromCanonical = (
   value: Parameters<typeof WebhookEndpointList_fromCanonical_2025_11_01>[0]
 ) => WebhookEndpointList_down(WebhookEndpointList_fromCanonical_2025_11_01(value))
@@ -90,7 +90,7 @@ export function EventList_down(value: Value): Value {
   return { ...value, data: value.data.filter((item: Value) => !WebhookEndpoint_down_enabled_events_added.has(item.type)) }
 }
 
-/** head → 2025-06-01, over 2025-11-01. */
+/** canonical → 2025-06-01, over 2025-11-01. */
 export const EventList_fromCanonical = (
   value: Parameters<typeof EventList_fromCanonical_2025_11_01>[0]
 ) => EventList_down(EventList_fromCanonical_2025_11_01(value))
@@ -101,7 +101,7 @@ export function WebhookEndpointDisabledEvent_down(value: Value): Value {
   return { ...value, data: { ...value.data, webhook_endpoint: WebhookEndpoint_down(value.data.webhook_endpoint) } }
 }
 
-/** head → 2025-06-01, over 2025-11-01. */
+/** canonical → 2025-06-01, over 2025-11-01. */
 export const WebhookEndpointDisabledEvent_fromCanonical = (
   value: Parameters<typeof WebhookEndpointDisabledEvent_fromCanonical_2025_11_01>[0]
 ) => WebhookEndpointDisabledEvent_down(WebhookEndpointDisabledEvent_fromCanonical_2025_11_01(value))
@@ -112,7 +112,7 @@ export function WebhookEndpointTestEvent_down(value: Value): Value {
   return { ...value, data: { ...value.data, webhook_endpoint: WebhookEndpoint_down(value.data.webhook_endpoint) } }
 }
 
-/** head → 2025-06-01, over 2025-11-01. */
+/** canonical → 2025-06-01, over 2025-11-01. */
 export const WebhookEndpointTestEvent_fromCanonical = (
   value: Parameters<typeof WebhookEndpointTestEvent_fromCanonical_2025_11_01>[0]
 ) => WebhookEndpointTestEvent_down(WebhookEndpointTestEvent_fromCanonical_2025_11_01(value))

@@ -1,5 +1,5 @@
 /**
- * Head: the contract that handlers speak. The newest document, with what only translation needs: operations that
+ * The canonical version: the contract that handlers speak. The newest document, with what only translation needs: operations that
  * newer versions dropped, and every equality filter as a list, since one value of an old version may mean several.
  */
 

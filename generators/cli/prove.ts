@@ -1,6 +1,6 @@
 /** `prove`: looks for a value that a lens, or all of a version's together, does not translate as the documents say. */
 
-import type { Claim, Refutation } from '../prove/claim.ts'
+import type { Law, Refutation } from '../prove/law.ts'
 import { count, loadFamily, type Outcome, type Run, UsageError } from './run.ts'
 
 export interface ProveOptions {
@@ -14,44 +14,41 @@ const SECONDS = 20
 const FIRST_RUNS = 20
 const MAX_RUNS = 10_000
 
-/** Tries every claim once before it tries any longer. */
+/** Tries every law once before it tries any longer. */
 export async function prove(run: Run, options: ProveOptions): Promise<Outcome> {
   const seconds = numberOf('--seconds', options.seconds, SECONDS)
   const seed = numberOf('--seed', options.seed, Date.now() % 2 ** 31)
-  const claims = await claimsOfFamily(run)
-  const [{ refute }, { told }] = await Promise.all([
-    import('../prove/claim.ts'),
-    import('../prove/lenses.ts'),
-  ])
+  const laws = await lawsOfFamily(run)
+  const [{ refute }, { told }] = await Promise.all([import('../prove/law.ts'), import('../prove/lenses.ts')])
   // Reading the family takes as long as it takes: the time is for looking.
   const end = performance.now() + seconds * 1000
-  const found = new Map<Claim, Refutation>()
-  const tried = new Set<Claim>()
+  const found = new Map<Law, Refutation>()
+  const tried = new Set<Law>()
   for (let runs = FIRST_RUNS; runs <= MAX_RUNS && performance.now() < end; runs *= 2) {
-    for (const claim of claims) {
+    for (const law of laws) {
       const limit = end - performance.now()
       if (limit <= 0) break
-      if (found.has(claim)) continue
-      tried.add(claim)
-      const refutation = refute(claim, { runs, seed: seed + runs, limit })
-      if (refutation) found.set(claim, refutation)
+      if (found.has(law)) continue
+      tried.add(law)
+      const refutation = refute(law, { runs, seed: seed + runs, limit })
+      if (refutation) found.set(law, refutation)
     }
   }
   for (const each of found.values()) report(run, each, told(each.counterexample), seed)
-  const untried = claims.length - tried.size
+  const untried = laws.length - tried.size
   if (untried > 0)
     run.report.add({
       code: 'proof-unfinished',
       severity: 'warning',
-      message: `${untried} of ${count(claims.length, 'claim')} were not tried within ${seconds} s`,
+      message: `${untried} of ${count(laws.length, 'claim')} were not tried within ${seconds} s`,
       hint: 'give it more time: `--seconds`',
     })
   run.report.finish()
   return {
     lines: [
-      `${count(claims.length, 'claim')} about ${count(run.config.documents.length, 'version')}, none refuted (seed ${seed})`,
+      `${count(laws.length, 'claim')} about ${count(run.config.documents.length, 'version')}, none refuted (seed ${seed})`,
     ],
-    data: { claims: claims.length, tried: tried.size, seed },
+    data: { claims: laws.length, tried: tried.size, seed },
   }
 }
 
@@ -62,7 +59,7 @@ function numberOf(name: string, text: string | undefined, otherwise: number): nu
 }
 
 /** @throws DiagnosticsError where the gate objects: what is not accounted for cannot be translated either. */
-async function claimsOfFamily(run: Run): Promise<Claim[]> {
+async function lawsOfFamily(run: Run): Promise<Law[]> {
   const { config, report, terminal } = run
   const apis = await loadFamily(run)
   const [{ loadChanges }, { claimSteps, check }, { proveSteps }] = await Promise.all([
@@ -82,13 +79,13 @@ async function claimsOfFamily(run: Run): Promise<Claim[]> {
   return proveSteps(steps)
 }
 
-function report(run: Run, { claim, code, message, place }: Refutation, example: string, seed: number): void {
+function report(run: Run, { law, code, message, place }: Refutation, example: string, seed: number): void {
   const at =
-    place ?? (claim.file === undefined ? undefined : { file: claim.file, line: 1, column: 1, pointer: '' })
+    place ?? (law.file === undefined ? undefined : { file: law.file, line: 1, column: 1, pointer: '' })
   run.report.add({
     code,
     severity: 'error',
-    message: `${claim.name}: ${message}; found with ${example}`,
+    message: `${law.name}: ${message}; found with ${example}`,
     ...(at && { place: at }),
     hint: `correct the lens${code === 'proof-round-trip' ? ', or declare what is lost: `loss`' : ''}; \`--seed ${seed}\` finds it again`,
   })

@@ -15,7 +15,7 @@ export interface Diagnostic {
   readonly draft?: { readonly file: string; readonly text: string }
 }
 
-/** Thrown by a stage that cannot go on: carries everything found so far. */
+/** Thrown by a phase that cannot go on: carries everything found so far. */
 export class DiagnosticsError extends Error {
   override readonly name = 'DiagnosticsError'
   readonly diagnostics: readonly Diagnostic[]
@@ -27,7 +27,7 @@ export class DiagnosticsError extends Error {
   }
 }
 
-/** Where stages put what they find; `finish` throws when any of it is an error. */
+/** Where phases put what they find; `finish` throws when any of it is an error. */
 export interface Report {
   add(diagnostic: Diagnostic): void
   readonly diagnostics: readonly Diagnostic[]

@@ -10,8 +10,8 @@ import { componentsIn } from '../ir/walk.ts'
 import { explain } from '../runtime/explain.ts'
 import { applyRewrite } from '../translate/apply.ts'
 import type { Direction } from '../translate/model.ts'
-import { answerOf } from '../translate/stage.ts'
 import { createStep } from '../translate/step.ts'
+import { answerOf } from '../translate/transition.ts'
 
 /**
  * @param old, next adjacent versions.

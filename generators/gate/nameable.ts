@@ -4,7 +4,7 @@ import type { Api, Operation } from '../ir/model.ts'
 import type { Nameable } from '../propose/draft.ts'
 import { lookUp } from '../runtime/explain/references.ts'
 import { isSet } from '../translate/parameters.ts'
-import { createStage } from '../translate/stage.ts'
+import { createTransition } from '../translate/transition.ts'
 
 /** @param old in the names of the new document, as far as changes give them. @returns what both documents have. */
 export function nameableIn(old: Api, next: Api): Nameable {
@@ -29,7 +29,7 @@ export function nameableIn(old: Api, next: Api): Nameable {
       ),
     ),
     isSite(place) {
-      sites ??= createStage(old, next, []).sites
+      sites ??= createTransition(old, next, []).sites
       return sites.has(place) && !renamed.some((each) => place.startsWith(each))
     },
   }

@@ -6,7 +6,7 @@ import type { Api } from './model.ts'
 const NAME = /^[A-Za-z0-9][\w.-]*$/
 
 /** Folders of output that belong to no version, and those whose contents are never looked at. */
-const TAKEN = new Set(['head', 'client', 'translations', 'node_modules', 'dist'])
+const TAKEN = new Set(['canonical', 'client', 'translations', 'node_modules', 'dist'])
 
 /** Whether each is the name of a folder of its own, also where case does not count. */
 const areFolders = (names: readonly string[]): boolean =>

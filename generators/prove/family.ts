@@ -2,11 +2,11 @@
 import fc from 'fast-check'
 import type { Step } from '../gate/gate.ts'
 import type { Domains } from './arbitrary.ts'
-import type { Claim } from './claim.ts'
+import type { Law } from './law.ts'
 import { claimsOfStep } from './steps.ts'
 
 /** @param steps oldest first. */
-export function proveSteps(steps: readonly Step[]): Claim[] {
+export function proveSteps(steps: readonly Step[]): Law[] {
   const domains: Domains = Object.fromEntries(
     steps
       .flatMap((step) => step.changes.flatMap((change) => Object.entries(change.values ?? {})))

@@ -11,8 +11,8 @@ import type { Api, Property, Schema } from '../ir/model.ts'
 import { directionOf, schemaAt } from '../translate/inline-place.ts'
 import type { Direction } from '../translate/model.ts'
 import { shapeOf } from '../translate/shape.ts'
-import { type Claim, elsewhere, type Fault, freeze } from './claim.ts'
 import { mismatch } from './closed-reading.ts'
+import { elsewhere, type Fault, freeze, type Law } from './law.ts'
 
 /** Two adjacent versions, the changes between them, and what makes values of each. */
 export interface Sides {
@@ -33,13 +33,13 @@ interface Way {
 }
 
 /** @returns what must hold of the functions of every lens between the two. */
-export function lensClaims(sides: Sides): Claim[] {
+export function lensClaims(sides: Sides): Law[] {
   return sides.changes.flatMap((change) =>
-    change.lenses.flatMap((lens) => claimsOf(sides, lens).map((claim) => ({ ...claim, file: change.file }))),
+    change.lenses.flatMap((lens) => claimsOf(sides, lens).map((law) => ({ ...law, file: change.file }))),
   )
 }
 
-function claimsOf(sides: Sides, lens: Lens): Claim[] {
+function claimsOf(sides: Sides, lens: Lens): Law[] {
   if (lens.kind === 'filter') return filterClaims(sides, lens)
   if (!('schemas' in lens)) return []
   return lens.schemas.flatMap((component) => {
@@ -159,16 +159,10 @@ interface Lossy {
   readonly loss?: string
 }
 
-export function bothWays(
-  name: string,
-  lens: Lossy,
-  ways: readonly Direction[],
-  one: Way,
-  other: Way,
-): Claim[] {
+export function bothWays(name: string, lens: Lossy, ways: readonly Direction[], one: Way, other: Way): Law[] {
   const lossy = lens.loss !== undefined
   const [up, down] = [ways.includes('up') ? one : unsent(one), ways.includes('down') ? other : unsent(other)]
-  const claims: readonly (Claim & { readonly way: Direction })[] = [
+  const laws: readonly (Law & { readonly way: Direction })[] = [
     {
       way: 'up',
       name: `${name} up`,
@@ -182,7 +176,7 @@ export function bothWays(
       check: (value) => checkWay(value, down, up, 'down', lossy),
     },
   ]
-  return claims.filter((each) => ways.includes(each.way))
+  return laws.filter((each) => ways.includes(each.way))
 }
 
 const unsent = (way: Way): Way => ({ ...way, fits: () => undefined })
@@ -254,7 +248,7 @@ function dropClaims(
   component: string,
   lens: Extract<Lens, { kind: 'drop' }>,
   name: string,
-): Claim[] {
+): Law[] {
   const before = propertyOf(sides.old, component, lens.property)
   const after = schemaAt(sides.next, component)
   if (!lens.down || !before || !after) return []
@@ -272,7 +266,7 @@ function dropClaims(
   return [{ name: `${name} down`, values: sides.makers.down({ ...after, nullable: false }), check }]
 }
 
-function filterClaims(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Claim[] {
+function filterClaims(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Law[] {
   const parameterOf = (api: Api) =>
     api.operations
       .find(({ id }) => id === lens.operation)

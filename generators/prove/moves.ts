@@ -8,20 +8,20 @@ import type { Direction } from '../translate/model.ts'
 import { propertyAt } from '../translate/moves.ts'
 import { shapeOf } from '../translate/shape.ts'
 import { createStep } from '../translate/step.ts'
-import { type Claim, freeze } from './claim.ts'
+import { freeze, type Law } from './law.ts'
 import { bothWays, type Sides, told, valueWay } from './lenses.ts'
 
 /** @returns what must hold of the objects that lenses move something in, and of what moves. */
-export function moveClaims(sides: Sides): Claim[] {
+export function moveClaims(sides: Sides): Law[] {
   return sides.changes.flatMap(({ lenses, file }) =>
     lenses
       .filter((lens) => lens.kind === 'moved')
       .flatMap((lens) => [...objectClaims(sides, lens), ...turnClaims(sides, lens)])
-      .map((claim) => ({ ...claim, file })),
+      .map((law) => ({ ...law, file })),
   )
 }
 
-function objectClaims(sides: Sides, lens: Moved): Claim[] {
+function objectClaims(sides: Sides, lens: Moved): Law[] {
   const { old, next, changes, travels, makers } = sides
   const carry = (direction: Direction, component: string, value: unknown): unknown => {
     const step = createStep(direction, old, next, changes)
@@ -29,7 +29,7 @@ function objectClaims(sides: Sides, lens: Moved): Claim[] {
     return applyRewrite(rewrite, freeze(value), { direction, functions: step.functions })
   }
   return lens.schemas.flatMap((component) =>
-    travels(component).flatMap((there): Claim[] => {
+    travels(component).flatMap((there): Law[] => {
       const back = there === 'up' ? 'down' : 'up'
       const [api, path] = there === 'up' ? [old, lens.from] : [next, lens.to]
       const schema = api.schemas.get(component)
@@ -57,7 +57,7 @@ function objectClaims(sides: Sides, lens: Moved): Claim[] {
 }
 
 /** What moves may be written another way where it comes to stand. */
-function turnClaims(sides: Sides, lens: Moved): Claim[] {
+function turnClaims(sides: Sides, lens: Moved): Law[] {
   const { up, down } = lens
   if (!up || !down) return []
   return lens.schemas.flatMap((component) => {

@@ -12,12 +12,12 @@ import {
   rewritesOf,
 } from '../translate/parameters.ts'
 import { createStep } from '../translate/step.ts'
-import type { Claim } from './claim.ts'
 import { mismatch } from './closed-reading.ts'
+import type { Law } from './law.ts'
 import { call, describe, type Sides } from './lenses.ts'
 
-/** @returns a claim for each part of an operation's requests that lenses change. */
-export function parameterClaims(sides: Sides): Claim[] {
+/** @returns a law for each part of an operation's requests that lenses change. */
+export function parameterClaims(sides: Sides): Law[] {
   const { old, next, changes } = sides
   const step = createStep('up', old, next, changes)
   const lenses = changes.flatMap((change) => change.lenses)
@@ -38,7 +38,7 @@ function claimOf(
   operation: Operation,
   counterpart: Operation,
   rewrites: readonly ParameterRewrite[],
-): Claim {
+): Law {
   const of = ({ parameters }: Operation) => parameters.filter((each) => each.in === part)
   const isList = (parameter: Parameter) => part === 'query' && isSet(parameter)
   const values = of(operation).map((each) => {

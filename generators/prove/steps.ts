@@ -8,17 +8,17 @@ import { jsonBody } from '../ir/bodies.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { applyRewrite } from '../translate/apply.ts'
 import type { Direction } from '../translate/model.ts'
-import { answerOf, jsonOf, successOf } from '../translate/stage.ts'
 import { createStep } from '../translate/step.ts'
+import { answerOf, jsonOf, successOf } from '../translate/transition.ts'
 import { arbitrariesOf, type Domains } from './arbitrary.ts'
-import { type Claim, freeze } from './claim.ts'
 import { mismatch } from './closed-reading.ts'
+import { freeze, type Law } from './law.ts'
 import { lensClaims, type Sides } from './lenses.ts'
 import { moveClaims } from './moves.ts'
 import { parameterClaims } from './parameters.ts'
 
 /** @param domains values that mean something, by component. @returns everything that must hold between two adjacent versions. */
-export function claimsOfStep(step: Step, domains: Domains): Claim[] {
+export function claimsOfStep(step: Step, domains: Domains): Law[] {
   const sides: Sides = {
     ...step,
     travels: directionsOf(step.old, step.next),
@@ -61,14 +61,14 @@ function makerOf(
   })
 }
 
-function translationClaims(step: Step, { makers }: Sides): Claim[] {
+function translationClaims(step: Step, { makers }: Sides): Law[] {
   const { old, next, changes } = step
   const untranslated = untranslatedUses(step)
   const lenses = changes.flatMap((change) => change.lenses)
   const counterparts = counterpartsOf(old, next, lenses)
   const statusNames = statusesOf(old, counterparts, lenses)
   const steps = { up: createStep('up', old, next, changes), down: createStep('down', old, next, changes) }
-  const claims = new Map<string, Claim>()
+  const laws = new Map<string, Law>()
   const add = (
     name: string,
     direction: Direction,
@@ -80,8 +80,8 @@ function translationClaims(step: Step, { makers }: Sides): Claim[] {
     const [from, to, api] = direction === 'up' ? [before, after, next] : [after, before, old]
     const rewrite = steps[direction].pair(before, after, at)
     const key = rewrite.kind === 'call' ? `${direction} ${rewrite.key}` : name
-    if (claims.has(key)) return
-    claims.set(key, {
+    if (laws.has(key)) return
+    laws.set(key, {
       name: `${next.version} ${name} ${direction}`,
       values: makers[direction](from),
       check: (value) =>
@@ -116,7 +116,7 @@ function translationClaims(step: Step, { makers }: Sides): Claim[] {
     if (!untranslated.has(event.name))
       add(event.name, 'down', event.payload?.schema, now?.payload?.schema, `event ${event.name}`)
   }
-  return [...claims.values()]
+  return [...laws.values()]
 }
 
 /** Operations and events with a difference that is accepted as it is, or that nobody accounts for. */
@@ -136,7 +136,7 @@ function checkTranslation(
   api: Api,
   schema: Schema,
   translate: (value: unknown) => unknown,
-): ReturnType<Claim['check']> {
+): ReturnType<Law['check']> {
   const translated: unknown = translate(freeze(structuredClone(value)))
   const found = mismatch(api, schema, JSON.parse(JSON.stringify(translated)))
   if (!found) return undefined

@@ -26,18 +26,18 @@ export interface Parameter {
 }
 
 /** A value that must fit the schema at `pointer` of the version's document. */
-export interface Verdict {
+export interface SchemaCheck {
   readonly validate: Validate
   readonly pointer: string
 }
 
-export interface Body extends Verdict {
+export interface Body extends SchemaCheck {
   readonly required: boolean
   /**
    * A batch (`x-judged: each`): `validate` checks the envelope alone, this checks each item of the named array,
    * and the handler gets `items`, one `CheckedItem` each, instead of `body`. `up` translates one valid item.
    */
-  readonly each?: Verdict & { readonly property: string; readonly up?: Translate }
+  readonly each?: SchemaCheck & { readonly property: string; readonly up?: Translate }
 }
 
 /** One fault of a value: where, as `fields[0].key`, and what, as prose. */

@@ -2,7 +2,7 @@
 
 import { addressGroup } from '../platform/client-address.ts'
 import type { Credential } from '../platform/keys/keyring.ts'
-import { type Admission, type Allowance, LIMITS, type Meter } from '../platform/limits/limiter.ts'
+import { type Allowance, type Grant, LIMITS, type Meter } from '../platform/limits/limiter.ts'
 import { type ApiError, rateLimited, unavailable } from './errors/errors.ts'
 import {
   type Accepted,
@@ -55,10 +55,8 @@ const STREAM_RETRY_MS = 1000
 export function takeAllowance(exchange: Routed, service: Service): Allowed | Promise<Allowed> {
   const { credential, route } = exchange
   if (route.operation.stream) return takeStream(exchange, service)
-  const admission = service.limiter.admit(tenantMeter(credential, service), route.bucket, credential.lifts)
-  return admission instanceof Promise
-    ? admission.then((given) => accept(exchange, given))
-    : accept(exchange, admission)
+  const grant = service.limiter.acquire(tenantMeter(credential, service), route.bucket, credential.lifts)
+  return grant instanceof Promise ? grant.then((given) => accept(exchange, given)) : accept(exchange, grant)
 }
 
 /** A stream is no request at the same time as others; there may be a few of them, and each costs a token to open. */
@@ -91,12 +89,12 @@ function tenantMeter({ tenant }: Credential, { limiter, environment }: Service):
   return limiter.meter(`${environment}:${tenant.id}`)
 }
 
-function accept(exchange: Routed, { allowance, leave }: Admission): Allowed {
+function accept(exchange: Routed, { allowance, release }: Grant): Allowed {
   const { response } = exchange
-  if (leave) {
+  if (release) {
     // Also when the client goes away before it is answered, and when it is gone already.
-    if (response.destroyed || response.writableFinished) leave()
-    else response.once('close', leave)
+    if (response.destroyed || response.writableFinished) release()
+    else response.once('close', release)
   }
   const allowed = withAllowance(exchange, allowance)
   if (!allowance.allowed) throw refusalOf(allowance)
@@ -144,7 +142,7 @@ const ROWS = 25
 const WRITE = 1
 
 /** Waits until the tenant's turn has come: what its other requests have under way is bounded while others are there. */
-export function takeTurn(exchange: Confirmed, { admission }: Service): Admitted | Promise<Admitted> {
+export function takeTurn(exchange: Confirmed, { turns }: Service): Admitted | Promise<Admitted> {
   const { credential, route } = exchange
   // A stream lasts, and does next to nothing.
   if (route.operation.stream) return withTurn(exchange, undefined)
@@ -152,10 +150,10 @@ export function takeTurn(exchange: Confirmed, { admission }: Service): Admitted 
   const weight = weightOf(exchange)
   const begin = () => {
     const began = performance.now()
-    const leave = () => admission.leave(tenantId, route.bucket, weight, performance.now() - began)
-    return withTurn(exchange, leave)
+    const endTurn = () => turns.release(tenantId, route.bucket, weight, performance.now() - began)
+    return withTurn(exchange, endTurn)
   }
-  const turn = admission.enter(tenantId, route.bucket, weight)
+  const turn = turns.acquire(tenantId, route.bucket, weight)
   return turn ? turn.then(begin) : begin()
 }
 

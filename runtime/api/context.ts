@@ -6,21 +6,21 @@ import type { Database } from '../platform/database/database.ts'
 import { findSpace } from './access.ts'
 import type { Account } from './account.ts'
 import { type Admitted, callerOf, type Service } from './exchange.ts'
-import type { AuditNote, AuditNotes, Context, RequestEvents, RequestFacts } from './handler.ts'
+import type { Context, FurtherEntry, RequestAudit, RequestEvents, RequestFacts } from './handler.ts'
 import type { Cursors } from './lists/cursors.ts'
 import { bindCursors } from './lists/cursors.ts'
 
 /** What a handler has done beside its own statements: written, or acted on, once the handler has succeeded. */
-export class Effects implements AuditNotes {
-  readonly notes: AuditNote[] = []
+export class Effects implements RequestAudit {
+  readonly auditEntries: FurtherEntry[] = []
   readonly events: RenderedEvent[] = []
   /** The tenant's new space, when the handler wiped the old one. */
   newSpace: string | undefined = undefined
   /** It put deliveries into the queue beside those of its events. */
   hasDeliveries = false
 
-  note(note: AuditNote): void {
-    this.notes.push(note)
+  add(entry: FurtherEntry): void {
+    this.auditEntries.push(entry)
   }
 }
 
@@ -115,8 +115,8 @@ function noEffects(): Error {
   return new Error('what only reads, or only prepares, has no effects')
 }
 
-const NO_AUDIT: AuditNotes = {
-  note() {
+const NO_AUDIT: RequestAudit = {
+  add() {
     throw noEffects()
   },
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock/clock.ts'
 import type { Pool, Transactions } from '../platform/database/pool/pool.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { Factors } from '../platform/factors/factors.ts'
-import type { Admission } from '../platform/fairness/admission.ts'
+import type { Turns } from '../platform/fairness/turns.ts'
 import type { Caller } from '../platform/keys/caller.ts'
 import type { Credential, Keyring } from '../platform/keys/keyring.ts'
 import type { Allowance, RequestLimiter } from '../platform/limits/limiter.ts'
@@ -32,7 +32,7 @@ export interface Service {
   readonly keyring: Keyring
   readonly limiter: RequestLimiter
   /** Of this process: all requests share its event loop. */
-  readonly admission: Admission
+  readonly turns: Turns
   readonly links: Links
   readonly destinations: Destinations
   readonly endpointSecrets: EndpointSecrets
@@ -92,7 +92,7 @@ export interface Exchange {
   /** Of a batch: validated one by one, valid ones in the form of the canonical version. */
   readonly items: readonly CheckedItem<unknown>[] | undefined
   /** Ends its turn among the tenant's requests; undefined before that has come. */
-  readonly leave: (() => void) | undefined
+  readonly endTurn: (() => void) | undefined
   /** Whether the handler was reached: what it refuses is worded in names of the canonical version. */
   reached: boolean
   readonly reply: WrittenReply | undefined
@@ -211,10 +211,10 @@ export function withBody(
   return pass(exchange, 'body')
 }
 
-/** @param leave ends the turn; undefined where it takes none. */
-export function withTurn(exchange: Confirmed, leave: (() => void) | undefined): Admitted {
+/** @param endTurn undefined where it takes none. */
+export function withTurn(exchange: Confirmed, endTurn: (() => void) | undefined): Admitted {
   const known: Writable<Exchange> = exchange
-  known.leave = leave
+  known.endTurn = endTurn
   return pass(exchange, 'turn')
 }
 

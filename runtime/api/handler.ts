@@ -20,7 +20,7 @@ export interface Context {
   readonly cursors: Cursors
   readonly links: Links
   readonly events: RequestEvents
-  readonly audit: AuditNotes
+  readonly audit: RequestAudit
   readonly account: Account
   readonly endpointSecrets: EndpointSecrets
   /** What the handler's `prepare` gave; undefined where it has none. */
@@ -58,16 +58,16 @@ export interface RequestEvents {
   stream(after: StreamStart): AsyncIterable<string>
 }
 
-/** One of several things that a request did, told in the audit log before the request's own entry. */
-export interface AuditNote {
+/** An entry in the audit log for one of several things that a request did, before the request's own. */
+export interface FurtherEntry {
   /** The resource and what was done to it: `key.rotated`. */
   readonly action: string
   readonly targetId: string
 }
 
 /** The audit log, as a request writes it beside its own entry. */
-export interface AuditNotes {
-  note(note: AuditNote): void
+export interface RequestAudit {
+  add(entry: FurtherEntry): void
 }
 
 /** Secrets of webhook endpoints: whoever has one can sign as the service. */

@@ -9,7 +9,7 @@ import { type Admitted, databaseOf, type Parsed, type Service, type WrittenReply
 import { canonicalJson } from './json/canonical-json.ts'
 
 /** How long a response is stored, in milliseconds of service time. */
-export const KEPT_FOR = 24 * 3_600_000
+export const STORED_FOR_MS = 24 * 3_600_000
 
 /** How long a request in progress may be expected to take. */
 const RETRY_MS = 1000
@@ -45,12 +45,12 @@ export async function claim(
 ): Promise<WrittenReply | undefined> {
   const { tenant, space } = credential
   const { mine, stored } = await claimKey(db, service.environment, space, claimed.key)
-  if (stored && stored.created > now - KEPT_FOR) {
+  if (stored && stored.created > now - STORED_FOR_MS) {
     waitForSeen(db)
     return replay(stored, claimed, service, tenant.id)
   }
   if (!mine) throw inProgress()
-  if (stored) enqueue(forgetAnswer(db, space, claimed.key, now - KEPT_FOR))
+  if (stored) enqueue(forgetAnswer(db, space, claimed.key, now - STORED_FOR_MS))
   return undefined
 }
 

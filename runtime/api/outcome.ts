@@ -23,7 +23,7 @@ import { newId } from '../platform/ids.ts'
 import type { Effects } from './context.ts'
 import { type ApiError, describeError } from './errors/errors.ts'
 import type { Admitted, Service } from './exchange.ts'
-import type { AuditNote } from './handler.ts'
+import type { FurtherEntry } from './handler.ts'
 import { type ClaimedKey, isStored, sealBody } from './idempotency.ts'
 import type { WriteRules } from './routing.ts'
 
@@ -56,14 +56,14 @@ export function enqueueSuccess(
   { status, body, text }: Answer,
 ): Promise<boolean> {
   const { exchange, rules } = writing
-  const { events, notes, newSpace } = effects
+  const { events, auditEntries, newSpace } = effects
   const concernsBoth = rules.account === 'whole'
   const outcome = { status, text, targetId: idOf(body), outcome: 'succeeded', newSpace } as const
-  if (notes.length === 0 && newSpace === undefined && !concernsBoth) {
+  if (auditEntries.length === 0 && newSpace === undefined && !concernsBoth) {
     return enqueueOutcome(writing, outcome, events)
   }
   const due = appendEvents(writing.db, exchange.credential.space, events)
-  enqueueNotes(writing, notes)
+  enqueueFurtherEntries(writing, auditEntries)
   if (concernsBoth) enqueueInBothLogs(writing)
   else enqueueOutcome(writing, outcome, [])
   return due
@@ -111,7 +111,7 @@ function enqueueOutcome(
     fingerprint: claimed.fingerprint,
     status,
     body: isSecret ? sealBody(service, credential.tenant.id, claimed, text) : text,
-    head: service.versions.current.name,
+    canonicalVersion: service.versions.current.name,
   }
   return appendOutcome(db, newSpace ?? credential.space, entry, answer, events)
 }
@@ -133,9 +133,9 @@ function entryOf(exchange: Admitted, environment: Environment) {
   } as const
 }
 
-/** One entry for each thing that the handler noted. */
-function enqueueNotes({ db, service, exchange }: Writing, notes: readonly AuditNote[]): void {
-  for (const { action, targetId } of notes) {
+/** The entries that the handler added. */
+function enqueueFurtherEntries({ db, service, exchange }: Writing, entries: readonly FurtherEntry[]): void {
+  for (const { action, targetId } of entries) {
     const entry = {
       ...entryOf(exchange, service.environment),
       action,
@@ -179,21 +179,21 @@ export interface ResponseToStore {
   readonly status: number
   /** As it is, or sealed when it contains a secret. */
   readonly body: string | Buffer
-  readonly head: string
+  readonly canonicalVersion: string
 }
 
-const KEEP = `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
+const STORE_RESPONSE = `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
             VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)`
 
-const KEPT = `kept AS (
-            ${KEEP}
+const RESPONSE_STORED = `stored AS (
+            ${STORE_RESPONSE}
             RETURNING status
           )`
 
 const ENTRY_AND_ANSWER: Statement = {
   name: 'audit_append_with_answer',
-  text: `WITH ${KEPT}, ${placeInChain('', 'FROM kept')} ${entryInChain('')}`,
-  steps: inSteps('audit_append_with_answer', KEEP, ...chainInSteps('')),
+  text: `WITH ${RESPONSE_STORED}, ${placeInChain('', 'FROM stored')} ${entryInChain('')}`,
+  steps: inSteps('audit_append_with_answer', STORE_RESPONSE, ...chainInSteps('')),
 }
 
 const ANSWER: Statement = {
@@ -212,7 +212,7 @@ const WITH_EVENT: Statement = {
             INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience,
                                 audience_endpoint_id)
             SELECT $1, $22, place.sequence, $23, $24, $25, $26::json, $27::timestamptz, $28, $29 FROM place
-          ), ${KEPT}, ${placeInChain('', 'FROM place, kept')}, entry AS (${entryInChain('')})
+          ), ${RESPONSE_STORED}, ${placeInChain('', 'FROM place, stored')}, entry AS (${entryInChain('')})
           ${PLANNED_FOR}`,
   steps: inSteps(
     'outcome_append',
@@ -221,15 +221,15 @@ const WITH_EVENT: Statement = {
     `INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id)
      SELECT h.tenant_id, $22, h.sequence, $23, $24, $25, $26::json, $27::timestamptz, $28, $29
        FROM event_heads h WHERE h.tenant_id = $1`,
-    KEEP,
+    STORE_RESPONSE,
     ...chainInSteps(''),
     PLANNED_FOR,
   ),
 }
 
-function answerValues({ key, fingerprint, status, body, head }: ResponseToStore): unknown[] {
+function answerValues({ key, fingerprint, status, body, canonicalVersion }: ResponseToStore): unknown[] {
   const [open, sealed] = typeof body === 'string' ? [body, null] : [null, body]
-  return [key, fingerprint, status, open, sealed, head]
+  return [key, fingerprint, status, open, sealed, canonicalVersion]
 }
 
 function eventValues({ id, type, version, body, source, created, recipients }: RenderedEvent): unknown[] {

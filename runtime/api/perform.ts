@@ -87,8 +87,8 @@ async function writeOnce(work: Work): Promise<WrittenReply> {
     if (stored) return stored
     const { status, body } = await handler(context, input as never, ahead)
     const text = JSON.stringify(body)
-    const kept = handler.stored ? JSON.stringify(handler.stored.leaveOut(body)) : text
-    due = enqueueSuccess({ ...work, db }, effects, { status, text: kept, body })
+    const storedText = handler.stored ? JSON.stringify(handler.stored.leaveOut(body)) : text
+    due = enqueueSuccess({ ...work, db }, effects, { status, text: storedText, body })
     due.catch(() => {}) // not waited for: it travels with the COMMIT, which fails with it
     return { status, body, text, replayed: false }
   }

@@ -56,7 +56,7 @@ export async function runPipeline(
   } catch (thrown) {
     await refuse(exchange, service, thrown)
   } finally {
-    exchange.leave?.()
+    exchange.endTurn?.()
     service.traffic?.leave(exchange)
   }
 }
@@ -84,7 +84,7 @@ function beginExchange(request: IncomingMessage, response: ServerResponse, servi
     idempotencyKey: undefined,
     body: undefined,
     items: undefined,
-    leave: undefined,
+    endTurn: undefined,
     reached: false,
     reply: undefined,
     refusal: undefined,

@@ -8,7 +8,7 @@ import {
   TimeoutError,
 } from '../../generated/client/src/2026-05-19/index.ts'
 import { explainFailure, reasonOf } from './explain-failure.ts'
-import { createPatience, type Patience } from './patience.ts'
+import { createReconnects, type Reconnects } from './reconnects.ts'
 import { createEventParser, type ServerEvent } from './sse.ts'
 
 /** An event as the service rendered it: `data` is the very body of its deliveries. */
@@ -57,16 +57,16 @@ interface Place {
 export async function* followEvents(options: FollowOptions): AsyncGenerator<StreamedEvent, never> {
   const { signal, say, since, giveUpMs, pauseMs = PAUSE_MS, baseUrl } = options
   const place: Place = { last: since }
-  const patience = createPatience({ giveUpMs, pauseMs })
+  const reconnects = createReconnects({ giveUpMs, pauseMs })
   for (;;) {
-    const error = yield* readOn(options, place, patience)
+    const error = yield* readOn(options, place, reconnects)
     signal.throwIfAborted()
     if (!isPassing(error)) {
       // Whatever else it is, it is a fault of this program.
       throw error instanceof ClientError ? new StreamLostError(explainFailure(error, baseUrl)) : error
     }
     const why = explainFailure(error, baseUrl)
-    const pauseMs = patience.lost(error instanceof ResponseError ? error.retryAfterMs : undefined)
+    const pauseMs = reconnects.lost(error instanceof ResponseError ? error.retryAfterMs : undefined)
     if (pauseMs === undefined) {
       throw new StreamLostError(`no connection for ${giveUpMs / 1000} s: ${why}`)
     }
@@ -79,14 +79,14 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Stre
 async function* readOn(
   options: FollowOptions,
   place: Place,
-  patience: Patience,
+  reconnects: Reconnects,
 ): AsyncGenerator<StreamedEvent, unknown> {
   const { say } = options
   const parse = createEventParser()
   try {
     let greeted = false
-    for await (const chunk of readChunks(options, place, patience)) {
-      patience.heard()
+    for await (const chunk of readChunks(options, place, reconnects)) {
+      reconnects.connected()
       if (!greeted) say(place.last === undefined ? 'Connected.' : `Connected, after ${place.last}.`)
       greeted = true
       for (const { id, data } of parse(chunk)) {
@@ -104,14 +104,14 @@ async function* readOn(
 async function* readChunks(
   { client, signal, silenceMs = SILENCE_MS }: FollowOptions,
   { last }: Place,
-  patience: Patience,
+  reconnects: Reconnects,
 ): AsyncGenerator<Uint8Array> {
   const { data: body, response } = await client
     .streamEvents({
       ...(last === undefined ? {} : { header: { 'Last-Event-ID': last } }),
       signal,
       maxRetries: 0,
-      timeoutMs: Math.min(silenceMs, patience.leftMs()),
+      timeoutMs: Math.min(silenceMs, reconnects.leftMs()),
     })
     .withResponse()
   const reader = body.getReader()

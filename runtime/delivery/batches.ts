@@ -74,7 +74,7 @@ export function createBatches<Item, Written>(options: BatchesOptions<Item, Writt
 
   const go = async () => {
     underWay += 1
-    // What became known in this turn of the event loop goes together.
+    // What became known in this tick of the event loop goes together.
     await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length >= (underWay === 1 ? 1 : worth)) {
       const group = groupOf(waiting[0]!.item)

@@ -72,11 +72,11 @@ export function complete(
 ): Completion {
   const base = idsOf({ claimed, token })
   if (!outcome) return { ...base, status: 'canceled' }
-  const verdict = checkOutcome(outcome)
+  const outcomeClass = classifyOutcome(outcome)
   const ended = { ...base, attemptedAt, durationMs: outcome.durationMs, ...answerOf(outcome) }
-  if (verdict === 'delivered') return { ...ended, status: 'succeeded' }
+  if (outcomeClass === 'delivered') return { ...ended, status: 'succeeded' }
   const dueAt =
-    verdict === 'failed' && claimed.trigger === 'schedule'
+    outcomeClass === 'failed' && claimed.trigger === 'schedule'
       ? nextDue(claimed.attempt, claimed.emitted_at, attemptedAt)
       : undefined
   if (dueAt === undefined) return { ...ended, status: 'failed' }
@@ -233,12 +233,12 @@ export function nextDue(attempt: number, emittedAt: number, attemptedAt: number)
 }
 
 /** What an outcome means: `refused` is a deliberate answer that another attempt would not change. */
-export type Verdict = 'delivered' | 'refused' | 'failed'
+export type OutcomeClass = 'delivered' | 'refused' | 'failed'
 
 const RETRIED = new Set([408, 409, 425, 429])
 
 /** Success is any 2xx. Another attempt follows on 408, 409, 425, 429, any 5xx and whatever gave no answer. */
-export function checkOutcome(outcome: Outcome): Verdict {
+export function classifyOutcome(outcome: Outcome): OutcomeClass {
   if ('error' in outcome) return 'failed'
   const { status } = outcome
   if (status >= 200 && status <= 299) return 'delivered'

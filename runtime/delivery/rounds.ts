@@ -17,8 +17,8 @@ export interface RoundsOptions {
   readonly of: VisitRequest['of']
   readonly agenda: Agenda
   readonly slots: Slots
-  /** Makes an attempt that was claimed, once its event and its lease are on disk (`kept`). */
-  readonly begin: (claimed: Claimed, token: string, leaseUntil: number, kept: Promise<void>) => void
+  /** Makes an attempt that was claimed, once its event and its lease are on disk (`flushed`). */
+  readonly begin: (claimed: Claimed, token: string, leaseUntil: number, flushed: Promise<void>) => void
 }
 
 /** What a worker does with its agenda. */
@@ -67,10 +67,13 @@ export function createRounds(options: RoundsOptions): Rounds {
     const base = { of, tenants, now, leaseUntil: now + leaseMs, token: randomUUID() }
     return { ...base, limit: Math.min(limit, CLAIMED_AT_ONCE), ...slots.allowances(PARTITION_WIDTH, tenants) }
   }
-  const beginAll = ({ rows, kept }: Pick<Claim, 'rows' | 'kept'>, { token, leaseUntil }: VisitRequest) => {
+  const beginAll = (
+    { rows, flushed }: Pick<Claim, 'rows' | 'flushed'>,
+    { token, leaseUntil }: VisitRequest,
+  ) => {
     if (rows.length === 0) return
-    const keeping = kept()
-    for (const claimed of rows) begin(claimed, token, leaseUntil, keeping)
+    const onDisk = flushed()
+    for (const claimed of rows) begin(claimed, token, leaseUntil, onDisk)
   }
 
   /** Gives how many attempts were begun; undefined where there was nothing to plan. */

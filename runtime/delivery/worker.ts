@@ -4,7 +4,7 @@ import type { Outbound, Outcome } from '../outbound/outbound.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import type { Environment } from '../platform/environment.ts'
-import { createEventLoopTurns } from '../platform/fairness/event-loop-turns.ts'
+import { createEventLoopTicks } from '../platform/fairness/event-loop-ticks.ts'
 import type { Seals } from '../platform/secrets.ts'
 import { createAgenda, createSlots, createWakeUp } from './agenda.ts'
 import { createLeaseClock, type LeaseClock } from './lease-clock.ts'
@@ -88,7 +88,7 @@ const SERVED_SHARE = 1 / 2
 /** Looking for what wake-ups have lost takes at most this share of the time, however many tenants there are. */
 const FIND_SHARE = 0.2
 
-/** Rows whose showing takes as long as sending one attempt: of a claim a few are sent in each turn of the event loop. */
+/** Rows whose showing takes as long as sending one attempt: of a claim a few are sent in each tick of the event loop. */
 const ROWS_OF_AN_ATTEMPT = 12
 
 const CLOCK_EVERY_MS = 60_000
@@ -116,7 +116,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const slots = createSlots(concurrency)
   const wakeUp = createWakeUp()
   const agenda = createAgenda({ atOnce: distributed ? 1 : TENANTS_AT_ONCE, notify: wakeUp.notify })
-  const turns = createEventLoopTurns()
+  const ticks = createEventLoopTicks()
   const aborted = new AbortController()
   const underWay = new Set<Promise<void>>()
   const attempts = { succeeded: 0, failed: 0, canceled: 0, stale: 0, disabled: 0, lost: 0 }
@@ -125,11 +125,11 @@ export function createWorker(options: WorkerOptions): Worker {
   const send = async (
     claimed: Claimed,
     leaseUntil: number,
-    kept: Promise<void>,
+    flushed: Promise<void>,
   ): Promise<Outcome | undefined> => {
     try {
-      await kept
-      await new Promise<void>((go) => turns.hand(environment, ROWS_OF_AN_ATTEMPT, go))
+      await flushed
+      await new Promise<void>((go) => ticks.hand(environment, ROWS_OF_AN_ATTEMPT, go))
       // A process that was stopped meanwhile must not send what another may be sending already.
       if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs / 2))
         throw new Error('the lease is too short')
@@ -139,19 +139,19 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  const attempt = async (claimed: Claimed, token: string, leaseUntil: number, kept: Promise<void>) => {
+  const attempt = async (claimed: Claimed, token: string, leaseUntil: number, flushed: Promise<void>) => {
     const attemptedAt = clock.service(environment)
-    const outcome = await send(claimed, leaseUntil, kept)
+    const outcome = await send(claimed, leaseUntil, flushed)
     attempts[await recorder.record(claimed, token, outcome, attemptedAt)] += 1
   }
 
-  const begin = (claimed: Claimed, token: string, leaseUntil: number, kept: Promise<void>) => {
+  const begin = (claimed: Claimed, token: string, leaseUntil: number, flushed: Promise<void>) => {
     const { tenant_id, endpoint_id, attempt_id, attempt: number } = claimed
     latenessMs = Math.max(0, clock.service(environment) - claimed.due_at)
     slots.take(tenant_id)
     const sent = { claimed, token }
     if (number === 1) showing.began(sent)
-    const ending = attempt(claimed, token, leaseUntil, kept)
+    const ending = attempt(claimed, token, leaseUntil, flushed)
       .catch((err) => {
         attempts.lost += 1
         if (aborted.signal.aborted) return

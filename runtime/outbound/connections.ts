@@ -54,14 +54,14 @@ export interface Connections {
    */
   take(place: Place, holder: Holder): Connection | undefined
   open(place: Place, holder: Holder): Connection
-  /** Keeps a connection whose exchange was carried to its end for so long, if there is room for it. */
+  /** Keeps a connection whose answer was read to its end for so long, if there is room for it. */
   give(connection: Connection, seconds: number): void
   close(): void
 }
 
 /** Never called: what is dialled is an address. Should that ever change, nothing goes out unchecked. */
 function refuseLookup(name: string): never {
-  throw new Error(`${name} is looked up behind the back of the verdict`)
+  throw new Error(`${name} is looked up although its addresses were checked`)
 }
 
 const keyOf = ({ secure, address, port, name }: Place) => `${address}|${port}|${name}|${secure}`

@@ -19,7 +19,7 @@ export interface Destination {
 }
 
 /** A destination, or what is wrong with the URL: prose for `details[].issue`, which begins with `must`. */
-export type Verdict = Destination | { readonly fault: string }
+export type CheckedUrl = Destination | { readonly fault: string }
 
 export interface Policy {
   readonly environment: Environment
@@ -104,10 +104,10 @@ function checkKnown(address: string, allow: Networks): string | undefined {
 }
 
 /**
- * Checks what a URL says itself: syntax, scheme, port, name, address. Pure, and without patience for anything that two parsers
+ * Checks what a URL says itself: syntax, scheme, port, name, address. Pure, and strict about whatever two parsers
  * might read differently. Names have still to be resolved, and each address checked (`checkAddress`).
  */
-export function checkUrl(text: string, policy: Policy): Verdict {
+export function checkUrl(text: string, policy: Policy): CheckedUrl {
   const malformed = checkText(text)
   if (malformed) return { fault: malformed }
   const url = URL.parse(text)

@@ -10,7 +10,7 @@ import type { Answered } from './outbound.ts'
 const MAX_ADDRESSES = 4
 const CONNECT_MS = 2500
 
-/** An exchange with the first of the addresses, all of them checked, that takes a connection. */
+/** One request to the first of the addresses, all of them checked, that takes a connection. */
 export async function dial(
   connections: Connections,
   destination: Destination,
@@ -24,8 +24,8 @@ export async function dial(
     const { secure, port, name } = destination
     const place = { secure, port, name, address: addresses[at]! }
     const work = { connections, place, message, deadline, connectMs }
-    let ending = await exchange({ ...work, fresh: false })
-    if (again(ending) === 'fresh') ending = await exchange({ ...work, fresh: true })
+    let ending = await requestOnce({ ...work, fresh: false })
+    if (again(ending) === 'fresh') ending = await requestOnce({ ...work, fresh: true })
     if (again(ending) !== 'elsewhere' || at >= last || deadline.passed) return ending
   }
 }
@@ -34,7 +34,7 @@ function again(ending: Ending): 'fresh' | 'elsewhere' | undefined {
   return 'again' in ending ? ending.again : undefined
 }
 
-export interface Exchange {
+export interface OneRequest {
   readonly connections: Connections
   readonly place: Place
   /** The request, as it goes on the wire. */
@@ -46,7 +46,7 @@ export interface Exchange {
   readonly fresh: boolean
 }
 
-/** What came of an exchange. */
+/** What came of a request. */
 export type Ending =
   | Omit<Answered, 'durationMs'>
   | (Failure & {
@@ -55,10 +55,10 @@ export type Ending =
     })
 
 /**
- * One request and its answer with one address. Settles when the body of the answer has ended or is cut, when the exchange fails,
+ * One request and its answer with one address. Settles when the body of the answer has ended or is cut, when it fails,
  * or when the deadline stops it. A connection whose answer was not read to its end is closed.
  */
-export function exchange(work: Exchange): Promise<Ending> {
+export function requestOnce(work: OneRequest): Promise<Ending> {
   const { connections, place, message, deadline, connectMs, fresh } = work
   return new Promise((resolve) => {
     const reader = new AnswerReader()

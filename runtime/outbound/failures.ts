@@ -1,9 +1,9 @@
 import type { FailureKind } from './outbound.ts'
 
-/** How far an exchange came. */
+/** How far a request came. */
 export type Phase = 'connecting' | 'handshake' | 'waiting' | 'reading'
 
-/** Why an exchange came to nothing, in words for the tenant. */
+/** Why a request came to nothing, in words for the tenant. */
 export interface Failure {
   readonly kind: FailureKind
   readonly error: string

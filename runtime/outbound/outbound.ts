@@ -3,7 +3,7 @@ import { type Networks, parseNetworks } from '../platform/networks.ts'
 import type { Settings } from '../platform/settings.ts'
 import { checkAddress } from './address-ranges.ts'
 import { createConnections } from './connections.ts'
-import { checkUrl, type Destination, NOT_PUBLIC, type Policy, type Verdict } from './destination.ts'
+import { type CheckedUrl, checkUrl, type Destination, NOT_PUBLIC, type Policy } from './destination.ts'
 import { type Deadline, dial, type Ending, startDeadline } from './dial.ts'
 import type { Failure } from './failures.ts'
 import { createResolver, Unresolved } from './resolver.ts'
@@ -113,18 +113,18 @@ function compose({ authority, path }: Destination, request: SendRequest, userAge
   return `${head}Connection: keep-alive\r\n\r\n${body}`
 }
 
-/** URLs whose verdict is remembered: what a URL says itself never changes. */
-const MAX_VERDICTS = 1000
+/** URLs that are remembered as checked: what a URL says itself never changes. */
+const MAX_URLS = 1000
 
-function rememberVerdicts(policy: Policy): (url: string) => Verdict {
-  const verdicts = new Map<string, Verdict>()
+function rememberUrls(policy: Policy): (url: string) => CheckedUrl {
+  const checked = new Map<string, CheckedUrl>()
   return (url) => {
-    const known = verdicts.get(url)
+    const known = checked.get(url)
     if (known) return known
-    const verdict = checkUrl(url, policy)
-    if (verdicts.size >= MAX_VERDICTS) verdicts.clear()
-    verdicts.set(url, verdict)
-    return verdict
+    const result = checkUrl(url, policy)
+    if (checked.size >= MAX_URLS) checked.clear()
+    checked.set(url, result)
+    return result
   }
 }
 
@@ -150,7 +150,7 @@ export function createOutbound(options: OutboundOptions): Outbound & WalletOutbo
     deadlineMs = DEADLINE_MS,
     userAgent = USER_AGENT,
   } = options
-  const checkOwn = rememberVerdicts({ environment, allow })
+  const checkOwn = rememberUrls({ environment, allow })
   const resolver = createResolver(dnsServers)
   const connections = createConnections(ca)
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { KEPT_FOR, sweepAnswers } from '../api/idempotency.ts'
+import { STORED_FOR_MS, sweepAnswers } from '../api/idempotency.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Database } from '../platform/database/database.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
@@ -25,7 +25,7 @@ const STEP_MS = 30_000
 /** Deletes what has run out: stored answers, challenges, used codes, names of batches. Any node may, at any time. */
 export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   for (const environment of ENVIRONMENTS) {
-    const createdBy = clock.service(environment) - KEPT_FOR - MARGIN_MS
+    const createdBy = clock.service(environment) - STORED_FOR_MS - MARGIN_MS
     while ((await sweepAnswers(databases[environment], createdBy, BATCH)) >= BATCH) {
       // as long as there is a whole batch, there may be more
     }

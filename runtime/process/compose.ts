@@ -44,8 +44,8 @@ import { type OpenDatabase, openDatabase } from '../platform/database/open/open-
 import { watchRevision } from '../platform/database/revision.ts'
 import type { Environment } from '../platform/environment.ts'
 import { createFactors } from '../platform/factors/factors.ts'
-import { createAdmission } from '../platform/fairness/admission.ts'
 import { createPresence } from '../platform/fairness/presence.ts'
+import { createTurns } from '../platform/fairness/turns.ts'
 import { createKeyring } from '../platform/keys/keyring.ts'
 import { createTenantNames } from '../platform/keys/tenant-names.ts'
 import type { RequestLimiter } from '../platform/limits/limiter.ts'
@@ -270,7 +270,7 @@ export function createApis(parts: ApiParts): Apis {
     limiter,
     usage,
     seals,
-    admission: createAdmission(presence),
+    turns: createTurns(presence),
     factors: createFactors(control, pepper, clock, observability?.memberPaused),
     cursorKey: deriveSecret(pepper, 'cursors'),
     proxies: readTrust(settings.trustedProxies),

@@ -86,6 +86,6 @@ export async function postPass(db: Database, order: PassOrder, key: string): Pro
     created: now,
   } as const
   const stored = { key, fingerprint: Buffer.alloc(32), status: 201, body: JSON.stringify(body) }
-  await appendEntryAndAnswer(db, tenantId, entry, { ...stored, head: '2026-05-19' })
+  await appendEntryAndAnswer(db, tenantId, entry, { ...stored, canonicalVersion: '2026-05-19' })
   return body
 }

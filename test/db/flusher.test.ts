@@ -132,8 +132,8 @@ describe.each([
     pool = createPool({ connection, max: 6, prepared: true, applicationName: 'flushing', flushTogether })
     if (!flushTogether) return
     await until('its session', async () => {
-      const { kept } = await pool.soon((tx) => tx.query({ text: 'SELECT 1' }))
-      await kept()
+      const { flushed } = await pool.soon((tx) => tx.query({ text: 'SELECT 1' }))
+      await flushed()
       const text = `SELECT count(*) AS value FROM pg_stat_activity
                      WHERE application_name = 'flushing flush' AND query LIKE '%emit_message%' AND state = 'idle'`
       return (await one<number>(db.control, text)) === 1

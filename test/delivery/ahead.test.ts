@@ -7,7 +7,7 @@ import { lockAttempt, lockWaiting, retryAttempt } from '../../runtime/resources/
 import { cancelAttempts } from '../../runtime/resources/webhook-endpoints/cancel-attempts.ts'
 import { until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { type Endpoint, MINUTE, openStage, START, type Stage } from './stage.ts'
+import { type Endpoint, MINUTE, openStage, START, type Stage } from './setup.ts'
 
 let stage: Stage
 let receiver: Receiver

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { newId } from '../../runtime/platform/ids.ts'
 import { until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { MINUTE, openStage, START, type Stage } from './stage.ts'
+import { MINUTE, openStage, START, type Stage } from './setup.ts'
 
 let stage: Stage
 let receiver: Receiver

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { newId } from '../../runtime/platform/ids.ts'
 import { endPrograms, type Program, startProgram, until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { openStage, START, type Stage } from './stage.ts'
+import { openStage, START, type Stage } from './setup.ts'
 
 const LEASE_MS = 1500
 const POLL_MS = 50

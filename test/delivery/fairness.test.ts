@@ -8,7 +8,7 @@ import { findDue } from '../../runtime/delivery/queries/waiting.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { openStage, START, type Stage } from './stage.ts'
+import { openStage, START, type Stage } from './setup.ts'
 
 let stage: Stage
 let receiver: Receiver

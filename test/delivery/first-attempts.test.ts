@@ -8,7 +8,7 @@ import { planAttempts } from '../../runtime/delivery/queries/visits.ts'
 import { byIndex, useIndexes } from '../../runtime/platform/database/pool/by-index.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { cancelAttempts } from '../../runtime/resources/webhook-endpoints/cancel-attempts.ts'
-import { type Endpoint, MINUTE, openStage, START, type Stage } from './stage.ts'
+import { type Endpoint, MINUTE, openStage, START, type Stage } from './setup.ts'
 
 let stage: Stage
 let tenantId: string
@@ -30,8 +30,8 @@ async function lease(events: number, limit: number) {
   const now = stage.leaseClock.now()
   const lasts = { now, leaseUntil: now + 20_000 }
   const of = { of: 'one', tenants: [tenantId], allowance: 1000, allowances: {} } as const
-  const { rows, kept } = await planAttempts(stage.database.sandbox, { ...of, ...lasts, token, limit })
-  await kept()
+  const { rows, flushed } = await planAttempts(stage.database.sandbox, { ...of, ...lasts, token, limit })
+  await flushed()
   return rows.map(({ attempt_id }) => ({ tenantId, attemptId: attempt_id, token }))
 }
 

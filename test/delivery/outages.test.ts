@@ -7,7 +7,7 @@ import { openGate } from '../support/gate.ts'
 import { until } from '../support/programs.ts'
 import { openRelay } from '../support/relay.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { openStage, START, type Stage } from './stage.ts'
+import { openStage, START, type Stage } from './setup.ts'
 
 let stage: Stage
 let receiver: Receiver

@@ -11,7 +11,7 @@ import { cancelAttempts } from '../../runtime/resources/webhook-endpoints/cancel
 import { lockEndpointCount } from '../../runtime/resources/webhook-endpoints/queries.ts'
 import { until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { openStage, START, type Stage, VERSION } from './stage.ts'
+import { openStage, START, type Stage, VERSION } from './setup.ts'
 
 let stage: Stage
 let receiver: Receiver

@@ -55,8 +55,8 @@ function halting(pool: Pool): Pool {
     return done
   }
   const transaction: Pool['transaction'] = async (work) => {
-    const { value, kept } = await soon(work)
-    await kept()
+    const { value, flushed } = await soon(work)
+    await flushed()
     return value
   }
   return { ...pool, transaction, soon }

@@ -7,7 +7,7 @@ import { idBound, listPartitions } from '../../runtime/platform/database/migrate
 import { newId } from '../../runtime/platform/ids.ts'
 import { insertScan } from '../../runtime/resources/scans/queries.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { START, VERSION } from './stage.ts'
+import { START, VERSION } from './setup.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY

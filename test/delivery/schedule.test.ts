@@ -1,12 +1,12 @@
 /** What is sent, when it is sent again, and what the attempts tell of it. */
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { checkOutcome, nextDue } from '../../runtime/delivery/record.ts'
+import { classifyOutcome, nextDue } from '../../runtime/delivery/record.ts'
 import { createOutbound, type Outcome } from '../../runtime/outbound/outbound.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { type Endpoint, HOUR, MINUTE, openStage, START, type Stage } from './stage.ts'
+import { type Endpoint, HOUR, MINUTE, openStage, START, type Stage } from './setup.ts'
 
 let stage: Stage
 let receiver: Receiver
@@ -173,7 +173,7 @@ describe('the schedule', () => {
       want: 'failed',
     })),
   ])('$given means $want', ({ given, want }) => {
-    expect(checkOutcome(given)).toBe(want)
+    expect(classifyOutcome(given)).toBe(want)
   })
 
   test('ends after the fifth', () => {

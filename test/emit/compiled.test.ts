@@ -9,7 +9,7 @@ import { emitValidators } from '../../generators/emit/validators/validators.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { explain } from '../../generators/runtime/explain.ts'
-import { createStage } from '../../generators/translate/stage.ts'
+import { createTransition } from '../../generators/translate/transition.ts'
 
 const folder = mkdtempSync(join('test/emit', '.compiled-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -178,9 +178,9 @@ test('a further answer of success has a translation of its own', () => {
       },
       { version, paths: operation({ 200: answer('First'), 202: answer('Second') }) },
     ).api
-  const same = createStage(api('1', { a: {} }), api('2', { a: {} }), [])
+  const same = createTransition(api('1', { a: {} }), api('2', { a: {} }), [])
   expect(same.statuses.size).toBe(0)
-  const grown = createStage(api('1', { a: {} }), api('2', { a: {}, b: {} }), [])
+  const grown = createTransition(api('1', { a: {} }), api('2', { a: {}, b: {} }), [])
   expect([...grown.statuses]).toEqual([['a 202', 'Second Second']])
   expect(grown.missed).toEqual([])
 })
@@ -204,6 +204,6 @@ test.each([
     }
     return build(schemas, { version, paths: operation({ 200: { content } }) }).api
   }
-  expect(createStage(api('1', { a: {} }), api('2', { a: {} }), []).missed).toEqual([])
-  expect(createStage(api('1', { a: {} }), api('2', { a: {}, b: {} }), []).missed).toHaveLength(1)
+  expect(createTransition(api('1', { a: {} }), api('2', { a: {} }), []).missed).toEqual([])
+  expect(createTransition(api('1', { a: {} }), api('2', { a: {}, b: {} }), []).missed).toHaveLength(1)
 })

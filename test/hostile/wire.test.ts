@@ -16,9 +16,9 @@ const slots = createLimiter()
 const admissions: string[] = []
 const limiter: RequestLimiter = {
   ...slots,
-  admit: (meter, ...rest) => {
+  acquire: (meter, ...rest) => {
     admissions.push(meter.name)
-    return slots.admit(meter, ...rest)
+    return slots.acquire(meter, ...rest)
   },
 }
 

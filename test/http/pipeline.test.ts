@@ -15,8 +15,8 @@ import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
 import type { Pool, Transactions } from '../../runtime/platform/database/pool/pool.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import type { Factors } from '../../runtime/platform/factors/factors.ts'
-import { createAdmission } from '../../runtime/platform/fairness/admission.ts'
 import { createPresence } from '../../runtime/platform/fairness/presence.ts'
+import { createTurns } from '../../runtime/platform/fairness/turns.ts'
 import type { Credential } from '../../runtime/platform/keys/keyring.ts'
 import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
@@ -67,7 +67,7 @@ const NO_TRANSACTIONS: Transactions = {
   ...NOWHERE,
   lasting: NOWHERE,
   transaction: (work) => work(NOWHERE),
-  soon: async (work) => ({ value: await work(NOWHERE), kept: async () => {} }),
+  soon: async (work) => ({ value: await work(NOWHERE), flushed: async () => {} }),
 }
 const NO_POOL: Pool = {
   ...NO_TRANSACTIONS,
@@ -113,7 +113,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     factors: { ...NO_FACTORS, ...setting.factors },
     keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
     limiter: createLimiter(),
-    admission: createAdmission(createPresence()),
+    turns: createTurns(createPresence()),
     links: {
       baseUrl: 'http://api',
       wallet: { signGoogleLink: async () => '' },
@@ -476,7 +476,7 @@ test('a bucket that nobody has heard of stops the start', () => {
 
 test('a handler that only reads leaves nothing behind', async () => {
   const attempts: ((context: Context) => unknown)[] = [
-    (context) => context.audit.note({ action: 'thing.seen', targetId: 'thing_1' }),
+    (context) => context.audit.add({ action: 'thing.seen', targetId: 'thing_1' }),
     (context) => context.events.emit({ type: 'thing.seen', data: {} }),
     (context) => context.events.deliverSoon(),
     (context) => context.account.rotateKeys(),

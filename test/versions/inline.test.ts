@@ -8,7 +8,7 @@ import { emitTranslations } from '../../generators/emit/translations/translation
 import { emitChangeIndex } from '../../generators/gate/change-index.ts'
 import { check, claimSteps } from '../../generators/gate/gate.ts'
 import type { Api } from '../../generators/ir/model.ts'
-import { refute } from '../../generators/prove/claim.ts'
+import { refute } from '../../generators/prove/law.ts'
 import { claimsOfStep } from '../../generators/prove/steps.ts'
 import { readPair } from '../toolkit/versions.ts'
 import { runEmitted } from './emitted.ts'

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { Lens } from '../../generators/change/change.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { check, claimSteps } from '../../generators/gate/gate.ts'
-import { refute } from '../../generators/prove/claim.ts'
 import { proveSteps } from '../../generators/prove/family.ts'
+import { refute } from '../../generators/prove/law.ts'
 import { readPair } from '../toolkit/versions.ts'
 
 interface Sides {

@@ -15,7 +15,7 @@ import type { Api, EventType, Operation, Schema } from '../../generators/ir/mode
 import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts'
 import { hasField, type Mismatch, mismatch } from '../../generators/prove/closed-reading.ts'
 import { isSet } from '../../generators/translate/parameters.ts'
-import { answerOf, jsonOf, successOf } from '../../generators/translate/stage.ts'
+import { answerOf, jsonOf, successOf } from '../../generators/translate/transition.ts'
 
 /** Where the translations of a version are. */
 export interface Tables {

@@ -7,7 +7,7 @@ import { emitRoutes } from '../../generators/emit/routes/routes.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { applyParameters, PARTS, type Part } from '../../generators/translate/parameters.ts'
-import { createStage } from '../../generators/translate/stage.ts'
+import { createTransition } from '../../generators/translate/transition.ts'
 import { read } from '../ir/document.ts'
 import { runEmitted } from './emitted.ts'
 
@@ -33,7 +33,7 @@ function family(documents: readonly string[], ...lenses: readonly (readonly Lens
     )
     const got = json((emitted.find(bound) ?? ((value) => value))(structuredClone(values)))
     if (apis.length === 2) {
-      const rewrites = createStage(apis[0]!, apis[1]!, changes).parameters[part].get(operation.id) ?? []
+      const rewrites = createTransition(apis[0]!, apis[1]!, changes).parameters[part].get(operation.id) ?? []
       expect(json(applyParameters(rewrites, Object.freeze({ ...values })))).toEqual(got)
     }
     return got

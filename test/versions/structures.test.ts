@@ -5,8 +5,8 @@ import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
 import type { Api, Schema } from '../../generators/ir/model.ts'
 import { applyRewrite } from '../../generators/translate/apply.ts'
-import { answerOf, type createStage } from '../../generators/translate/stage.ts'
 import { createStep, touchedFunctions } from '../../generators/translate/step.ts'
+import { answerOf, type createTransition } from '../../generators/translate/transition.ts'
 import { read } from '../ir/document.ts'
 import { runEmitted } from './emitted.ts'
 
@@ -57,7 +57,7 @@ components: { schemas: { ${each} } }\n`,
 function interpreted(
   direction: 'up' | 'down',
   [old, next]: readonly Api[],
-  changes: Parameters<typeof createStage>[2],
+  changes: Parameters<typeof createTransition>[2],
   value: unknown,
 ): unknown {
   const step = createStep(direction, old!, next!, changes)

@@ -15,10 +15,10 @@ export const handlersInterface = (tag: string): string => identifier(`${pascalCa
 
 /** @param apis oldest first. */
 export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChange[] = []): OutputFile[] {
-  const head = apis.at(-1)!
+  const newest = apis.at(-1)!
   const operations = canonicalOperations(apis, changes)
   const tags = [
-    ...new Set([...head.tags.map((tag) => tag.name), ...operations.map(({ operation }) => operation.tag)]),
+    ...new Set([...newest.tags.map((tag) => tag.name), ...operations.map(({ operation }) => operation.tag)]),
   ]
   const file = createFile(['Schemas', 'Handlers', 'Context'])
   file.use('components', './types.ts', { type: true })

@@ -145,7 +145,7 @@ function printWords(
   words: ReadonlyMap<string, string> | undefined,
   print: (word: string) => string,
 ): string | undefined {
-  const members = [...(words ?? [])].map(([head, own]) => `${propertyKey(head)}: ${print(own)}`)
+  const members = [...(words ?? [])].map(([canonical, own]) => `${propertyKey(canonical)}: ${print(own)}`)
   return members.length > 0 ? `{ ${members.join(', ')} }` : undefined
 }
 

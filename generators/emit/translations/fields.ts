@@ -5,8 +5,8 @@
 
 import { docComment, literal, regexText } from '../../print/literal.ts'
 import type { Member, Move, PairFunction, Rewrite } from '../../translate/model.ts'
-import type { Stage } from '../../translate/stage.ts'
-import type { StageFile } from './file.ts'
+import type { Transition } from '../../translate/transition.ts'
+import type { TransitionFile } from './file.ts'
 
 interface Rule {
   /** Source of a regular expression; its first group is kept. */
@@ -16,10 +16,14 @@ interface Rule {
 }
 
 /** @returns the name of the function for the fields of a body, or undefined when they have the same names. */
-export function printFields(key: string | undefined, stage: Stage, file: StageFile): string | undefined {
-  const root = key === undefined ? undefined : stage.up.get(key)
+export function printFields(
+  key: string | undefined,
+  transition: Transition,
+  file: TransitionFile,
+): string | undefined {
+  const root = key === undefined ? undefined : transition.up.get(key)
   if (!root) return undefined
-  const rules = rulesOf(root.rewrite, '', stage.up, new Set([root.key]))
+  const rules = rulesOf(root.rewrite, '', transition.up, new Set([root.key]))
   if (rules.length === 0) return undefined
   const name = root.old === root.next ? root.old : `${root.next}_as_${root.old}`
   return file.declare(`${name}_field`, (declared) => [

@@ -8,7 +8,7 @@ import { PATHS } from '../../print/runtime.ts'
 import type { Direction, PairFunction, Rewrite } from '../../translate/model.ts'
 import { bodyOf, type Scope } from './code.ts'
 
-export interface StageFile {
+export interface TransitionFile {
   readonly version: string
   readonly next: string
   /** @returns the name of the function of a pair, printing it and all that it calls. */
@@ -37,7 +37,7 @@ export function createFileOf(
   version: string,
   next: string,
   pathOf: (change: LoadedChange) => string,
-): StageFile {
+): TransitionFile {
   const file = createFile(['Value'])
   const names = new Set<string>(['Value', 'Old', 'New'])
   const known = new Map<string, string>()
@@ -56,7 +56,7 @@ export function createFileOf(
     print(name)
     return name
   }
-  const stage: StageFile = {
+  const transition: TransitionFile = {
     version,
     next,
     declare: (wanted, lines, key = '') =>
@@ -70,7 +70,7 @@ export function createFileOf(
     pair(key, direction, functions, report) {
       const each = functions.get(key)!
       return once(`${direction} ${key}`, nameOf(each, direction), (name) => {
-        const scope = scopeOf(stage, direction, functions, report)
+        const scope = scopeOf(transition, direction, functions, report)
         checkUnions(each.rewrite, report)
         const body = bodyOf(each.rewrite, scope, name)
         printed.push(...printPair(each, name, direction, body, { version, next, file }), '')
@@ -84,7 +84,7 @@ export function createFileOf(
         const other = file.use(further.name, `./${further.version}.ts`, { as })
         const [inner, outer] = up ? [own, other] : [other, own]
         printed.push(
-          `/** ${up ? `${version} → head` : `head → ${version}`}, over ${further.version}. */`,
+          `/** ${up ? `${version} → canonical` : `canonical → ${version}`}, over ${further.version}. */`,
           `export const ${name} = (value: Parameters<typeof ${inner}>[0]) => ${outer}(${inner}(value))`,
           '',
         )
@@ -101,23 +101,23 @@ export function createFileOf(
       return file.text().trimEnd().concat('\n')
     },
   }
-  return stage
+  return transition
 }
 
 function scopeOf(
-  stage: StageFile,
+  transition: TransitionFile,
   direction: Direction,
   functions: ReadonlyMap<string, PairFunction>,
   report: Report,
 ): Scope {
   return {
     direction,
-    call: (key) => stage.pair(key, direction, functions, report),
-    change: ({ change }) => stage.change(change),
-    table: stage.table,
-    path: stage.path,
+    call: (key) => transition.pair(key, direction, functions, report),
+    change: ({ change }) => transition.change(change),
+    table: transition.table,
+    path: transition.path,
     hoist: (hint, body) =>
-      stage.declare(
+      transition.declare(
         hint,
         (name) => [`function ${name}(value: Value): Value {`, ...indent(body), '}'],
         body.join(' '),

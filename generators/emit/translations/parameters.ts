@@ -3,8 +3,8 @@ import type { Report } from '../../diagnostics/diagnostic.ts'
 import type { Operation } from '../../ir/model.ts'
 import { docComment, literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { ParameterRewrite, Part } from '../../translate/parameters.ts'
-import type { Stage } from '../../translate/stage.ts'
-import type { StageFile } from './file.ts'
+import type { Transition } from '../../translate/transition.ts'
+import type { TransitionFile } from './file.ts'
 
 const NAMES: Readonly<Record<Part, { readonly title: string; readonly value: string }>> = {
   path: { title: 'Path', value: 'path' },
@@ -16,12 +16,12 @@ const NAMES: Readonly<Record<Part, { readonly title: string; readonly value: str
 export function printParameters(
   part: Part,
   id: string,
-  stage: Stage,
-  file: StageFile,
+  transition: Transition,
+  file: TransitionFile,
   report: Report,
 ): string | undefined {
-  const rewrites = stage.parameters[part].get(id)
-  const operation = stage.old.operations.find((each) => each.id === id)
+  const rewrites = transition.parameters[part].get(id)
+  const operation = transition.old.operations.find((each) => each.id === id)
   if (!rewrites || !operation) return undefined
   checkFilters(rewrites, operation, report)
   const { title, value } = NAMES[part]
@@ -57,7 +57,7 @@ function checkFilters(rewrites: readonly ParameterRewrite[], operation: Operatio
   }
 }
 
-function codeOf(rewrite: ParameterRewrite, record: string, hint: string, file: StageFile): string {
+function codeOf(rewrite: ParameterRewrite, record: string, hint: string, file: TransitionFile): string {
   const { from, instead, set } = rewrite
   const fallback = instead && literal(set ? [instead.value] : instead.value)
   if (from === undefined) return fallback ?? 'undefined'
@@ -68,7 +68,12 @@ function codeOf(rewrite: ParameterRewrite, record: string, hint: string, file: S
   return fallback === undefined ? code : `${code} ?? ${fallback}`
 }
 
-function turnedCode({ turned, set }: ParameterRewrite, at: string, hint: string, file: StageFile): string {
+function turnedCode(
+  { turned, set }: ParameterRewrite,
+  at: string,
+  hint: string,
+  file: TransitionFile,
+): string {
   switch (turned?.kind) {
     case undefined:
       return at
@@ -90,9 +95,15 @@ function turnedCode({ turned, set }: ParameterRewrite, at: string, hint: string,
 
 type ByLens = Extract<NonNullable<ParameterRewrite['turned']>, { readonly by: unknown }>
 
-const lensOf = ({ by }: ByLens, file: StageFile): string => `${file.change(by.change)}.lenses[${by.index}]`
+const lensOf = ({ by }: ByLens, file: TransitionFile): string =>
+  `${file.change(by.change)}.lenses[${by.index}]`
 
-function table(entries: ReadonlyMap<string, unknown>, type: string, hint: string, file: StageFile): string {
+function table(
+  entries: ReadonlyMap<string, unknown>,
+  type: string,
+  hint: string,
+  file: TransitionFile,
+): string {
   const printed = [...entries].map(([from, to]) => `[${stringLiteral(from)}, ${literal(to)}]`)
   return file.table(`${hint}_values`, `new Map<unknown, ${type}>([${printed.join(', ')}])`)
 }

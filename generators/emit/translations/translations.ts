@@ -10,9 +10,9 @@ import type { Api, Operation, OutputFile } from '../../ir/model.ts'
 import { compare } from '../../print/file.ts'
 import type { PairFunction } from '../../translate/model.ts'
 import { PARTS, type Part } from '../../translate/parameters.ts'
-import { createStage, type Stage, successOf } from '../../translate/stage.ts'
+import { createTransition, successOf, type Transition } from '../../translate/transition.ts'
 import { printFields } from './fields.ts'
-import { createFileOf, type StageFile } from './file.ts'
+import { createFileOf, type TransitionFile } from './file.ts'
 import { printParameters } from './parameters.ts'
 
 /** A function by its name and the version in whose file it stands. */
@@ -49,8 +49,8 @@ type Kind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'fields' 
 
 /** A version's own functions, and those of the whole way to the canonical version. */
 interface Layer {
-  readonly stage: Stage
-  readonly file: StageFile
+  readonly transition: Transition
+  readonly file: TransitionFile
   readonly report: Report
   readonly later: Layer | undefined
   readonly bound: Map<string, Bound | undefined>
@@ -77,7 +77,7 @@ export function emitTranslations(
     )
     const statusesOf = statusesIn(apis.slice(index))
     const layer: Layer = {
-      stage: createStage(old, next, own, statusesOf),
+      transition: createTransition(old, next, own, statusesOf),
       file,
       report,
       later,
@@ -110,8 +110,8 @@ function statusesIn(apis: readonly Api[]): StatusesOf {
 const NAMED = 50
 
 /** Says of each place whose values change without anybody translating them. */
-function noteMissed({ stage, report }: Layer): void {
-  const { missed, next } = stage
+function noteMissed({ transition, report }: Layer): void {
+  const { missed, next } = transition
   const rest = missed.length > NAMED ? `, and ${missed.length - NAMED} more such places` : ''
   for (const [index, place] of missed.slice(0, NAMED).entries())
     report.add({
@@ -125,7 +125,7 @@ function noteMissed({ stage, report }: Layer): void {
 
 /** Prints everything that the version's operations and events need. */
 function bindAll(layer: Layer, statusesOf: StatusesOf): Bindings {
-  const { old } = layer.stage
+  const { old } = layer.transition
   const statusesFor = (id: string) => new Set([...statusesOf(id), ...statusesOf(canonicalIdOf(layer, id))])
   for (const operation of old.operations) {
     const { id } = operation
@@ -179,7 +179,7 @@ function boundTo(layer: Layer, kind: Kind, id: string): Bound | undefined {
   const own = ownFunction(layer, kind, id)
   const on = goesOn(layer, kind, id)
   const further = on !== undefined && layer.later ? boundTo(layer.later, kind, on) : undefined
-  const { version } = layer.stage.old
+  const { version } = layer.transition.old
   const bound = own && further ? layer.file.compose(own, further, isUp(kind)) : own
   const result = bound === undefined ? further : { name: bound, version }
   layer.bound.set(key, result)
@@ -190,54 +190,58 @@ const isPart = (kind: Kind): kind is Part => (PARTS as readonly string[]).includ
 const isUp = (kind: Kind): boolean => kind === 'bodies' || kind === 'items' || isPart(kind)
 
 /** What it is called in the next version, if that has it too: what it dropped is in the canonical version as the last version had it. */
-function goesOn({ stage }: Layer, kind: Kind, id: string): string | undefined {
-  if (kind === 'payloads') return stage.next.events.some((event) => event.name === id) ? id : undefined
-  if (kind !== 'statuses') return stage.counterparts.get(id)?.id
+function goesOn({ transition }: Layer, kind: Kind, id: string): string | undefined {
+  if (kind === 'payloads') return transition.next.events.some((event) => event.name === id) ? id : undefined
+  if (kind !== 'statuses') return transition.counterparts.get(id)?.id
   const operation = operationOf(id)
-  const on = stage.counterparts.get(operation)?.id
+  const on = transition.counterparts.get(operation)?.id
   const status = id.slice(operation.length + 1)
-  return on && `${on} ${nextStatus(stage.statusNames.get(operation), status)}`
+  return on && `${on} ${nextStatus(transition.statusNames.get(operation), status)}`
 }
 
-function canonicalIdOf({ stage, later }: Layer, id: string): string {
-  const on = stage.counterparts.get(id)?.id
+function canonicalIdOf({ transition, later }: Layer, id: string): string {
+  const on = transition.counterparts.get(id)?.id
   if (on === undefined) return id
   return later ? canonicalIdOf(later, on) : on
 }
 
 /** What the canonical version calls something → what the version calls it. */
-function wordsFor({ stage, later }: Layer, kind: 'names' | 'statusNames', id: string): Map<string, string> {
-  const own = new Map(stage[kind].get(id))
-  const on = stage.counterparts.get(id)?.id
+function wordsFor(
+  { transition, later }: Layer,
+  kind: 'names' | 'statusNames',
+  id: string,
+): Map<string, string> {
+  const own = new Map(transition[kind].get(id))
+  const on = transition.counterparts.get(id)?.id
   if (!later || on === undefined) return own
   const further = wordsFor(later, kind, on)
-  const told = [...further].map(([head, word]) => [head, own.get(word) ?? word] as const)
+  const told = [...further].map(([canonical, word]) => [canonical, own.get(word) ?? word] as const)
   const rest = [...own].filter(([word]) => ![...further.values()].includes(word))
-  return new Map([...told, ...rest].filter(([head, word]) => head !== word))
+  return new Map([...told, ...rest].filter(([canonical, word]) => canonical !== word))
 }
 
 /** The operation of `getBook 404`. */
 const operationOf = (key: string): string => key.slice(0, key.lastIndexOf(' '))
 
-function ownFunction({ stage, file, report }: Layer, kind: Kind, id: string): string | undefined {
+function ownFunction({ transition, file, report }: Layer, kind: Kind, id: string): string | undefined {
   switch (kind) {
     case 'path':
     case 'query':
     case 'header':
-      return printParameters(kind, id, stage, file, report)
+      return printParameters(kind, id, transition, file, report)
     case 'fields':
-      return printFields(stage.bodies.get(id) ?? stage.items.get(id), stage, file)
+      return printFields(transition.bodies.get(id) ?? transition.items.get(id), transition, file)
     default: {
-      const key = stage[kind].get(id) ?? (kind === 'statuses' ? successKey(stage, id) : undefined)
+      const key = transition[kind].get(id) ?? (kind === 'statuses' ? successKey(transition, id) : undefined)
       const direction = isUp(kind) ? 'up' : 'down'
-      const functions: ReadonlyMap<string, PairFunction> = stage[direction]
+      const functions: ReadonlyMap<string, PairFunction> = transition[direction]
       return key === undefined ? undefined : file.pair(key, direction, functions, report)
     }
   }
 }
 
 /** Success's own answer is another's further one: `getBook 202`, where a version lists that first. */
-function successKey({ old, answers }: Stage, id: string): string | undefined {
+function successKey({ old, answers }: Transition, id: string): string | undefined {
   const operation = old.operations.find((each) => each.id === operationOf(id))
   const success = operation && successOf(operation)
   return success && id === `${operation.id} ${success.status}` ? answers.get(operation.id) : undefined

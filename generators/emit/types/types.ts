@@ -193,7 +193,7 @@ export function emitTypes(
     path: `${version}/types.ts`,
     text: client ? printClosed(version) : (types.get(version) ?? ''),
   }))
-  return [...files, { path: 'canonical/types.ts', text: printHead(apis, changes) }]
+  return [...files, { path: 'canonical/types.ts', text: printCanonical(apis, changes) }]
 }
 
 /** The client's types for those who serve the version or translate to it: a member that it does not list is a mistake. */
@@ -217,8 +217,8 @@ type Lists<Query, Filters extends string> = {
 }
 `
 
-/** Head's types: the newest version's, but for its filters and for operations that only older versions have. */
-function printHead(apis: readonly Api[], changes: readonly LoadedChange[]): string {
+/** Types of the canonical version: the newest version's, but for its filters and for operations that only older versions have. */
+function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]): string {
   const newest = apis.at(-1)!
   const file = createFile(['operations', 'components', 'Filtered', 'Lists'])
   const operationsOf = (api: Api) => {

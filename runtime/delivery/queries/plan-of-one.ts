@@ -4,7 +4,7 @@ import { toTimestamp } from '../../platform/database/types.ts'
 import type { Claimed, VisitRequest } from './visits.ts'
 
 /** What a visit found, with one attempt that follows; the attempt's own is null where none does. */
-export interface FoundPlan extends Claimed {
+export interface FoundAttempt extends Claimed {
   /** Events are left. */
   readonly more: boolean
   /** Up to which number events are planned then, and whether that is new. */
@@ -53,11 +53,11 @@ const SPEND: Statement = {
  * Writes the attempts that are not made at once, puts those into the queue that are to be made, and records how far the
  * tenant's events are planned.
  */
-export function keepPlan(
+export function writePlanned(
   tx: Database,
   { now, leaseUntil, token }: VisitRequest,
-  { tenant_id, reached, tokens, served }: FoundPlan,
-  planned: readonly FoundPlan[],
+  { tenant_id, reached, tokens, served }: FoundAttempt,
+  planned: readonly FoundAttempt[],
 ): void {
   const rows = planned.map(({ attempt_id, endpoint_id, event_id, status, emitted_at, leased }) => ({
     id: attempt_id,

@@ -7,7 +7,7 @@ import { readSqlFile } from '../../platform/database/sql-file.ts'
 import { inSteps } from '../../platform/database/steps.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 import type { RetiredSecret } from '../../resources/webhook-endpoints/secrets.ts'
-import { type FoundPlan, keepPlan } from './plan-of-one.ts'
+import { type FoundAttempt, writePlanned } from './plan-of-one.ts'
 
 /** For whom a worker plans and claims. */
 export interface VisitRequest {
@@ -70,20 +70,20 @@ export function visitValues(request: VisitRequest): unknown[] {
 }
 
 /** What one visit planned for a tenant. */
-export interface PlanVisit {
+export interface PlanningVisit {
   /** Events are left. */
   readonly more: boolean
   /** Attempts are in the queue without a lease: they are to be claimed. */
   readonly queued: boolean
 }
 
-export interface Plans {
+export interface PlannedAttempts {
   /** To be waited for before an event is sent: until then a crash of the server may undo that it happened. */
-  readonly kept: Soon<unknown>['kept']
+  readonly flushed: Soon<unknown>['flushed']
   /** Attempts that may be made at once, under the lease. */
   readonly rows: readonly Claimed[]
   /** By tenant, without those that another worker is visiting. */
-  readonly visits: ReadonlyMap<string, PlanVisit>
+  readonly visits: ReadonlyMap<string, PlanningVisit>
 }
 
 const PLAN_TEXT = readSqlFile(import.meta.dirname, 'plan.sql')
@@ -120,31 +120,31 @@ export function planStatement(request: VisitRequest): readonly [Statement, unkno
  * claim them, and stand in the queue only: the attempt itself is written when it is known how it ended (`succeedAttempts`,
  * `completeAttempts`) or when that takes long (`showAttempts`). What an endpoint subscribes to, and whether it is enabled, counts as it is now, moments after the event.
  */
-export async function planAttempts(pool: Pool, request: VisitRequest): Promise<Plans> {
+export async function planAttempts(pool: Pool, request: VisitRequest): Promise<PlannedAttempts> {
   if (request.of === 'one') return planForOne(pool, request)
-  type Row = Claimed & PlanVisit & { attempt_id: string | null }
-  const { rows, kept } = await byIndexSoon<Row>(pool, ...planStatement(request))
+  type Row = Claimed & PlanningVisit & { attempt_id: string | null }
+  const { rows, flushed } = await byIndexSoon<Row>(pool, ...planStatement(request))
   return {
-    kept,
+    flushed,
     rows: rows.filter(({ attempt_id }) => attempt_id !== null),
     visits: new Map(rows.map(({ tenant_id, more, queued }) => [tenant_id, { more, queued }])),
   }
 }
 
 /** The same for a single tenant, by statements of which each is for one shard where tables are distributed. */
-async function planForOne(pool: Pool, request: VisitRequest): Promise<Plans> {
-  const { value, kept } = await pool.soon(async (tx) => {
+async function planForOne(pool: Pool, request: VisitRequest): Promise<PlannedAttempts> {
+  const { value, flushed } = await pool.soon(async (tx) => {
     useIndexes(tx)
-    const { rows } = await tx.query<FoundPlan>(...planStatement(request))
+    const { rows } = await tx.query<FoundAttempt>(...planStatement(request))
     const [first] = rows
-    if (!first) return { rows: [], visits: new Map<string, PlanVisit>() }
+    if (!first) return { rows: [], visits: new Map<string, PlanningVisit>() }
     const planned = rows.filter(({ attempt_id }) => attempt_id !== null)
-    if (first.moved) keepPlan(tx, request, first, planned)
+    if (first.moved) writePlanned(tx, request, first, planned)
     const queued = first.idle || planned.some(({ status, leased }) => status === 'enabled' && !leased)
     const visits = new Map([[first.tenant_id, { more: first.more, queued }]])
     return { rows: planned.filter(({ leased }) => leased), visits }
   })
-  return { kept, ...value }
+  return { flushed, ...value }
 }
 
 /** Attempts under way at an endpoint, as in claim.sql and plan.sql; halved by each time-out in a row, never below one. */
@@ -183,7 +183,7 @@ export interface ClaimVisit {
 
 export interface Claim {
   /** As in `Plans`. */
-  readonly kept: Soon<unknown>['kept']
+  readonly flushed: Soon<unknown>['flushed']
   readonly rows: readonly Claimed[]
   /** By tenant, without those for which another worker is claiming. */
   readonly visits: ReadonlyMap<string, ClaimVisit>
@@ -208,11 +208,11 @@ export function claimStatement(request: VisitRequest): readonly [Statement, unkn
  */
 export async function claimAttempts(pool: Pool, request: VisitRequest): Promise<Claim> {
   type Row = Claimed & { tokens: number; attempt_id: string | null }
-  const { rows, kept } = await byIndexSoon<Row>(pool, ...claimStatement(request))
+  const { rows, flushed } = await byIndexSoon<Row>(pool, ...claimStatement(request))
   const visits = new Map<string, ClaimVisit>()
   for (const { tenant_id, tokens, attempt_id } of rows) {
     const claimed = (visits.get(tenant_id)?.claimed ?? 0) + (attempt_id === null ? 0 : 1)
     visits.set(tenant_id, { claimed, tokens })
   }
-  return { kept, rows: rows.filter(({ attempt_id }) => attempt_id !== null), visits }
+  return { flushed, rows: rows.filter(({ attempt_id }) => attempt_id !== null), visits }
 }

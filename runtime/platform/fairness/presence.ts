@@ -1,7 +1,7 @@
 /** Which tenants have been there lately, as far as it takes to know whether one is alone. */
 export interface Presence {
   /** The tenant asks for something. */
-  note(tenantId: string): void
+  seen(tenantId: string): void
   /** Whether nobody but the tenant has asked for anything lately: then what it does takes nothing from anybody. */
   isAlone(tenantId: string): boolean
 }
@@ -21,7 +21,7 @@ export function createPresence(monotonic: () => number = () => performance.now()
   /** The last visit of anybody but the newest. */
   let other = nobody()
   return {
-    note(tenantId) {
+    seen(tenantId) {
       if (newest.tenantId !== tenantId) [newest, other] = [other, newest]
       newest.tenantId = tenantId
       newest.at = monotonic()

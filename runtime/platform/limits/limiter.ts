@@ -56,10 +56,10 @@ export interface Meter {
 }
 
 /** What a request that wants to run was given. */
-export interface Admission {
+export interface Grant {
   readonly allowance: Allowance
   /** Gives the slot back, once; undefined when none was had. */
-  readonly leave: (() => void) | undefined
+  readonly release: (() => void) | undefined
 }
 
 /** Checks requests: at once in memory, after a round trip where the nodes share. Promises never reject. */
@@ -69,13 +69,13 @@ export interface RequestLimiter {
   /** Takes a token. */
   take(meter: Meter, bucket: Bucket, lifts?: readonly Lift[]): Allowance | Promise<Allowance>
   /** Takes one of the slots for requests at the same time, and a token. Without a slot no token is spent. */
-  admit(meter: Meter, bucket: Bucket, lifts?: readonly Lift[]): Admission | Promise<Admission>
+  acquire(meter: Meter, bucket: Bucket, lifts?: readonly Lift[]): Grant | Promise<Grant>
 }
 
 /** The limiter of one node, in its memory. */
 export interface Limiter extends RequestLimiter {
   take(meter: Meter, bucket: Bucket, lifts?: readonly Lift[]): Allowance
-  admit(meter: Meter, bucket: Bucket, lifts?: readonly Lift[]): Admission
+  acquire(meter: Meter, bucket: Bucket, lifts?: readonly Lift[]): Grant
   /** Learns how full a bucket is from who knows better; in units of 1/60,000 token. */
   learn(meter: Meter, bucket: Bucket, units: number): void
 }
@@ -113,14 +113,14 @@ export function createLimiter(
       return meter
     },
     take,
-    admit(meter, bucket, lifts) {
+    acquire(meter, bucket, lifts) {
       const slots = share(slotLimit(lifts, machine()), nodes())
-      if (meter.running >= slots) return { allowance: noSlot(slots, machine()), leave: undefined }
+      if (meter.running >= slots) return { allowance: noSlot(slots, machine()), release: undefined }
       meter.running += 1
-      const leave = () => {
+      const release = () => {
         meter.running -= 1
       }
-      return { allowance: take(meter, bucket, lifts), leave }
+      return { allowance: take(meter, bucket, lifts), release }
     },
     learn(meter, bucket, units) {
       const level = meter.levels.get(bucket)

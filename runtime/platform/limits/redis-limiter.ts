@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import {
-  type Admission,
   type Allowance,
   type Bucket,
   bucketLimit,
   createLimiter,
+  type Grant,
   type Lift,
   type Meter,
   noSlot,
@@ -13,7 +13,7 @@ import {
   slotLimit,
 } from './limiter.ts'
 import { connectRedis, type RedisConnection } from './redis-connection.ts'
-import { ADMIT, BEAT, DEPART, LEAVE, RENEW } from './scripts.ts'
+import { ACQUIRE, BEAT, DEPART, RELEASE, RENEW } from './scripts.ts'
 
 /** How a node stands to the others. */
 export interface LimiterState {
@@ -53,22 +53,22 @@ const NODE_MS = 10_000
 /** Slots to be given back when Redis returns; beyond so many their leases end by themselves. */
 const MAX_ABANDONED = 10_000
 
-const LEAVES_AT_ONCE = 500
+const RELEASES_AT_ONCE = 500
 
 const NO_SLOT = 2
 
-interface Verdict {
-  readonly verdict: number
+interface ScriptReply {
+  readonly code: number
   readonly units: number
   readonly now: number
 }
 
-function readVerdict(reply: unknown): Verdict {
-  const [verdict, units, now] = Array.isArray(reply) ? reply.map(Number) : []
-  if (verdict === undefined || units === undefined || now === undefined) {
+function readReply(reply: unknown): ScriptReply {
+  const [code, units, now] = Array.isArray(reply) ? reply.map(Number) : []
+  if (code === undefined || units === undefined || now === undefined) {
     throw new Error(`Redis answered with ${JSON.stringify(reply)}`)
   }
-  return { verdict, units, now }
+  return { code, units, now }
 }
 
 /**
@@ -91,7 +91,7 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
     nodes = Math.max(1, Number(await run(BEAT, [nodesKey], [node, String(NODE_MS)])))
     const returned = abandoned
     abandoned = []
-    const sent = groupLeases(returned).map(({ slots, leases }) => run(LEAVE, [slots], leases))
+    const sent = groupLeases(returned).map(({ slots, leases }) => run(RELEASE, [slots], leases))
     for (const [slots, leases] of underWay) sent.push(run(RENEW, [slots], [String(LEASE_MS), ...leases]))
     await Promise.all(sent)
   }
@@ -99,7 +99,7 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
   let wasUp = true
   const connection = await connectRedis({
     ...options,
-    scripts: [ADMIT, BEAT, DEPART, LEAVE, RENEW],
+    scripts: [ACQUIRE, BEAT, DEPART, RELEASE, RENEW],
     beat,
     changed: (reason) => {
       const isUp = reason === undefined
@@ -114,40 +114,45 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
     if (abandoned.length < MAX_ABANDONED) abandoned.push([slots, lease])
   }
 
-  const leaveShared = (slots: string, lease: string) => {
+  const releaseShared = (slots: string, lease: string) => {
     if (!connection.isUp()) return abandon(slots, lease)
-    connection.run(LEAVE, [slots], [lease]).catch(() => abandon(slots, lease))
+    connection.run(RELEASE, [slots], [lease]).catch(() => abandon(slots, lease))
   }
 
   /** Holds a lease here, so that it is renewed; gives the function that ends it. */
-  const hold = (slots: string, lease: string, leave: () => void) => {
+  const hold = (slots: string, lease: string, release: () => void) => {
     const leases = underWay.get(slots)
     if (leases) leases.add(lease)
     else underWay.set(slots, new Set([lease]))
     return () => {
-      leave()
+      release()
       const held = underWay.get(slots)
       held?.delete(lease)
       if (held?.size === 0) underWay.delete(slots)
-      leaveShared(slots, lease)
+      releaseShared(slots, lease)
     }
   }
 
-  const admitAlone = (
+  const acquireAlone = (
     meter: Meter,
     bucket: Bucket,
     lifts: readonly Lift[] | undefined,
     slots: string,
     lease: string,
-  ): Admission => {
+  ): Grant => {
     alone += 1
-    const { allowance, leave } = local.admit(meter, bucket, lifts)
-    return { allowance, leave: leave && hold(slots, lease, leave) }
+    const { allowance, release } = local.acquire(meter, bucket, lifts)
+    return { allowance, release: release && hold(slots, lease, release) }
   }
 
-  const show = (meter: Meter, bucket: Bucket, limit: number, { verdict, units, now }: Verdict): Allowance => {
+  const show = (
+    meter: Meter,
+    bucket: Bucket,
+    limit: number,
+    { code, units, now }: ScriptReply,
+  ): Allowance => {
     local.learn(meter, bucket, Math.floor(units / nodes))
-    return showLevel(verdict === 1, bucket, limit, units, now)
+    return showLevel(code === 1, bucket, limit, units, now)
   }
 
   return {
@@ -158,40 +163,40 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
         return local.take(meter, bucket, lifts)
       }
       const limit = bucketLimit(bucket, lifts, machine())
-      return connection.run(ADMIT, [`${prefix}:{${meter.name}}:${bucket}`], [String(limit)]).then(
-        (reply) => show(meter, bucket, limit, readVerdict(reply)),
+      return connection.run(ACQUIRE, [`${prefix}:{${meter.name}}:${bucket}`], [String(limit)]).then(
+        (reply) => show(meter, bucket, limit, readReply(reply)),
         () => {
           alone += 1
           return local.take(meter, bucket, lifts)
         },
       )
     },
-    admit(meter, bucket, lifts) {
+    acquire(meter, bucket, lifts) {
       count += 1
       const lease = `${node}.${count.toString(36)}`
       const slots = `${prefix}:{${meter.name}}:slots`
-      if (!connection.isUp()) return admitAlone(meter, bucket, lifts, slots, lease)
+      if (!connection.isUp()) return acquireAlone(meter, bucket, lifts, slots, lease)
       const now = machine()
       const [limit, most] = [bucketLimit(bucket, lifts, now), slotLimit(lifts, now)]
       const keys = [`${prefix}:{${meter.name}}:${bucket}`, slots]
-      return connection.run(ADMIT, keys, [String(limit), String(most), lease, String(LEASE_MS)]).then(
-        (reply): Admission => {
-          const verdict = readVerdict(reply)
-          if (verdict.verdict === NO_SLOT) {
-            return { allowance: noSlot(most, verdict.now), leave: undefined }
+      return connection.run(ACQUIRE, keys, [String(limit), String(most), lease, String(LEASE_MS)]).then(
+        (reply): Grant => {
+          const answer = readReply(reply)
+          if (answer.code === NO_SLOT) {
+            return { allowance: noSlot(most, answer.now), release: undefined }
           }
-          const allowance = show(meter, bucket, limit, verdict)
-          if (!allowance.allowed) return { allowance, leave: undefined }
+          const allowance = show(meter, bucket, limit, answer)
+          if (!allowance.allowed) return { allowance, release: undefined }
           meter.running += 1 // counts against the own share, should Redis go away
-          const leave = () => {
+          const release = () => {
             meter.running -= 1
           }
-          return { allowance, leave: hold(slots, lease, leave) }
+          return { allowance, release: hold(slots, lease, release) }
         },
         () => {
           // Redis may have carried it out and only failed to say so.
           abandon(slots, lease)
-          return admitAlone(meter, bucket, lifts, slots, lease)
+          return acquireAlone(meter, bucket, lifts, slots, lease)
         },
       )
     },
@@ -209,10 +214,10 @@ function groupLeases(
 ): { readonly slots: string; readonly leases: string[] }[] {
   return [...Map.groupBy(pairs, ([slots]) => slots)].flatMap(([slots, own]) => {
     const leases = own.map(([, lease]) => lease)
-    const portions = Math.ceil(leases.length / LEAVES_AT_ONCE)
+    const portions = Math.ceil(leases.length / RELEASES_AT_ONCE)
     return Array.from({ length: portions }, (_, at) => ({
       slots,
-      leases: leases.slice(at * LEAVES_AT_ONCE, (at + 1) * LEAVES_AT_ONCE),
+      leases: leases.slice(at * RELEASES_AT_ONCE, (at + 1) * RELEASES_AT_ONCE),
     }))
   })
 }

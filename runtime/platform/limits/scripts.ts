@@ -25,7 +25,7 @@ const CORRECTED_MS = 5000
  * KEYS: bucket, and slots where one is wanted. ARGV: tokens per minute, slots, lease, milliseconds that a lease lasts.
  * Gives {0 refused | 1 allowed | 2 no slot, units left, now in milliseconds}.
  */
-export const ADMIT = script(`${NOW}
+export const ACQUIRE = script(`${NOW}
 if KEYS[2] then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
   if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[2]) then return {2, 0, now} end
@@ -61,7 +61,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return #ARGV - 1`)
 
 /** Gives slots back. KEYS: slots. ARGV: leases. */
-export const LEAVE = script(`return redis.call('ZREM', KEYS[1], unpack(ARGV))`)
+export const RELEASE = script(`return redis.call('ZREM', KEYS[1], unpack(ARGV))`)
 
 /** Says that a node lives. KEYS: nodes. ARGV: node, milliseconds that this holds. Gives how many nodes live. */
 export const BEAT = script(`${NOW}
@@ -71,4 +71,4 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('ZCARD', KEYS[1])`)
 
 /** Says that a node goes. KEYS: nodes. ARGV: node. */
-export const DEPART = LEAVE
+export const DEPART = RELEASE

@@ -19,7 +19,7 @@ export const accountHandlers = {
 
   async rotateCredentials({ account, audit }) {
     const keys = await account.rotateKeys()
-    for (const { replacesId } of keys) audit.note({ action: 'key.rotated', targetId: replacesId })
+    for (const { replacesId } of keys) audit.add({ action: 'key.rotated', targetId: replacesId })
     return {
       status: 200,
       body: {

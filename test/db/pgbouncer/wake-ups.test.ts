@@ -9,7 +9,7 @@ import { rolePassword } from '../../../runtime/platform/database/migrate/roles.t
 import { type OpenDatabase, openDatabase } from '../../../runtime/platform/database/open/open-database.ts'
 import { bumpRevision, watchRevision } from '../../../runtime/platform/database/revision.ts'
 import { openReceiver } from '../../delivery/receiver.ts'
-import { openStage, type Stage } from '../../delivery/stage.ts'
+import { openStage, type Stage } from '../../delivery/setup.ts'
 import { startPooler, type TestPooler } from '../../support/pgbouncer.ts'
 import { endPrograms, startProgram, startService, until } from '../../support/programs.ts'
 

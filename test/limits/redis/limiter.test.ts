@@ -1,8 +1,8 @@
 /** Limits that nodes share, on a real Redis. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Admission, type Bucket, LIMITS } from '../../../runtime/platform/limits/limiter.ts'
+import { type Bucket, type Grant, LIMITS } from '../../../runtime/platform/limits/limiter.ts'
 import { createRedisLimiter, type RedisLimiter } from '../../../runtime/platform/limits/redis-limiter.ts'
-import { ADMIT, BEAT, DEPART, LEAVE, RENEW } from '../../../runtime/platform/limits/scripts.ts'
+import { ACQUIRE, BEAT, DEPART, RELEASE, RENEW } from '../../../runtime/platform/limits/scripts.ts'
 import { openGate } from '../../support/gate.ts'
 import { until } from '../../support/programs.ts'
 import { startRedis, type TestRedis } from '../../support/redis.ts'
@@ -72,16 +72,16 @@ async function takeMeasured(
   return { taken, flowed: flowedSince(began, bucket) }
 }
 
-async function admitMany(from: readonly RedisLimiter[], count: number): Promise<Admission[]> {
+async function acquireMany(from: readonly RedisLimiter[], count: number): Promise<Grant[]> {
   return Promise.all(
     Array.from({ length: count }, (_, index) => {
       const node = from[index % from.length]!
-      return node.admit(node.meter(TENANT), 'read')
+      return node.acquire(node.meter(TENANT), 'read')
     }),
   )
 }
 
-const admitted = (answers: readonly Admission[]) => answers.filter(({ allowance }) => allowance.allowed)
+const admitted = (answers: readonly Grant[]) => answers.filter(({ allowance }) => allowance.allowed)
 
 async function slotsTaken(): Promise<number> {
   return Number(await redis.command('ZCARD', `svc:test:{${TENANT}}:slots`))
@@ -199,55 +199,55 @@ describe('tokens', () => {
 
   test('nothing is left behind two minutes after the last use', async () => {
     const [node] = await startNodes(1)
-    const { leave } = await node!.admit(node!.meter(TENANT), 'read')
+    const { release } = await node!.acquire(node!.meter(TENANT), 'read')
     for (const key of (await redis.command('KEYS', 'svc:test:*')) as string[]) {
       const left = Number(await redis.command('PTTL', key))
       expect(left, key).toBeGreaterThan(0)
       expect(left, key).toBeLessThanOrEqual(120_000)
     }
-    leave?.()
+    release?.()
   })
 })
 
 describe('slots', () => {
   test('64 among three nodes, and not one more; one given back is one to be had', async () => {
     const three = await startNodes(3)
-    const answers = await admitMany(three, 90)
+    const answers = await acquireMany(three, 90)
     expect(admitted(answers)).toHaveLength(64)
     const refused = answers.find(({ allowance }) => !allowance.allowed)
     expect(refused).toMatchObject({
       leave: undefined,
       allowance: { resource: 'concurrent_connections', limit: 64, remaining: 0, retryAfterMs: 1000 },
     })
-    expect(admitted(await admitMany(three, 3))).toHaveLength(0)
-    admitted(answers)[0]!.leave?.()
+    expect(admitted(await acquireMany(three, 3))).toHaveLength(0)
+    admitted(answers)[0]!.release?.()
     // Told on the first node's connection: Redis may read another's before it.
     await until('the slot to be given back', async () => (await slotsTaken()) === 63)
-    expect(admitted(await admitMany([three[2]!], 3))).toHaveLength(1)
+    expect(admitted(await acquireMany([three[2]!], 3))).toHaveLength(1)
   })
 
   test('a refused request spends no token', async () => {
     const [node] = await startNodes(1)
-    await admitMany([node!], 64)
+    await acquireMany([node!], 64)
     const units = () => redis.command('HGET', `svc:test:{${TENANT}}:read`, 'units')
     const before = await units()
-    expect(admitted(await admitMany([node!], 10))).toHaveLength(0)
+    expect(admitted(await acquireMany([node!], 10))).toHaveLength(0)
     expect(await units()).toBe(before)
   })
 
   test('who is refused a token holds no slot', async () => {
     const [node] = await startNodes(1)
     await takeMany([node!], 'passes_count', 121)
-    const answer = await node!.admit(node!.meter(TENANT), 'passes_count')
-    expect([answer.allowance.allowed, answer.leave]).toEqual([false, undefined])
+    const answer = await node!.acquire(node!.meter(TENANT), 'passes_count')
+    expect([answer.allowance.allowed, answer.release]).toEqual([false, undefined])
     expect(await redis.command('ZCARD', `svc:test:{${TENANT}}:slots`)).toBe(0)
   })
 
   test('the slots of a node that died are free when its leases end; those of a living one stay', async () => {
     const [dying, living] = await startNodes(2)
     const slots = `svc:test:{${TENANT}}:slots`
-    const lost = admitted(await admitMany([dying!], 40))
-    const kept = admitted(await admitMany([living!], 24))
+    const lost = admitted(await acquireMany([dying!], 40))
+    const kept = admitted(await acquireMany([living!], 24))
     expect([lost.length, kept.length]).toEqual([40, 24])
     // A node that is closed renews nothing; here its requests never say that they ended.
     await dying!.close()
@@ -257,7 +257,7 @@ describe('slots', () => {
       const alive = await redis.command('ZCOUNT', slots, '2', '+inf')
       return alive === 24
     })
-    expect(admitted(await admitMany([living!], 50))).toHaveLength(40)
+    expect(admitted(await acquireMany([living!], 50))).toHaveLength(40)
   })
 })
 
@@ -307,58 +307,58 @@ describe('while Redis is away', () => {
 
   test('slots are divided too, those that run already counted', async () => {
     const both = await startNodes(2)
-    const running = admitted(await admitMany([both[0]!], 30))
+    const running = admitted(await acquireMany([both[0]!], 30))
     await redis.kill()
     await Promise.all(both.map(fallen))
-    expect(admitted(await admitMany([both[0]!], 10))).toHaveLength(2)
-    expect(admitted(await admitMany([both[1]!], 40))).toHaveLength(32)
-    for (const { leave } of running) leave?.()
-    expect(admitted(await admitMany([both[0]!], 40))).toHaveLength(30)
+    expect(admitted(await acquireMany([both[0]!], 10))).toHaveLength(2)
+    expect(admitted(await acquireMany([both[1]!], 40))).toHaveLength(32)
+    for (const { release } of running) release?.()
+    expect(admitted(await acquireMany([both[0]!], 40))).toHaveLength(30)
   })
 
   test('requests that came meanwhile and still run are known to the others afterwards', async () => {
     const both = await startNodes(2)
     await redis.kill()
     await Promise.all(both.map(fallen))
-    expect(admitted(await admitMany([both[0]!], 20))).toHaveLength(20)
+    expect(admitted(await acquireMany([both[0]!], 20))).toHaveLength(20)
     await redis.start()
     await Promise.all(both.map(recovered))
-    expect(admitted(await admitMany([both[1]!], 60))).toHaveLength(44)
+    expect(admitted(await acquireMany([both[1]!], 60))).toHaveLength(44)
   })
 
   test('one that holds still is given up within half a second, and no slot is lost to it', async () => {
     const [node] = await startNodes(1)
     redis.pause()
-    const answers = admitted(await admitMany([node!], 64))
+    const answers = admitted(await acquireMany([node!], 64))
     expect(answers).toHaveLength(64)
     expect(node!.state()).toMatchObject({ exact: false, fallbacks: 1, alone: 64 })
-    for (const { leave } of answers) leave?.()
+    for (const { release } of answers) release?.()
     redis.resume() // it now carries out what it had received: 64 slots for requests that are long over
     await recovered(node!)
-    expect(admitted(await admitMany([node!], 70))).toHaveLength(64)
+    expect(admitted(await acquireMany([node!], 70))).toHaveLength(64)
   })
 
   test('slots that it gave and could not say so come back at once', async () => {
     const gate = await openGate(redis.url)
     const node = await createRedisLimiter({ url: gate.url, prefix: 'svc:test', beatMs: 60_000, retryMs: 50 })
     nodes.push(node)
-    for (const { leave } of admitted(await admitMany([node], 1))) leave?.() // the scripts are there from now on
+    for (const { release } of admitted(await acquireMany([node], 1))) release?.() // the scripts are there from now on
     await until('the first slot to be free', async () => (await slotsTaken()) === 0)
     gate.close()
-    const answers = admitted(await admitMany([node], 64))
+    const answers = admitted(await acquireMany([node], 64))
     expect([answers.length, node.state().alone]).toEqual([64, 64])
-    for (const { leave } of answers) leave?.()
+    for (const { release } of answers) release?.()
     expect(await slotsTaken()).toBe(64)
     gate.open()
     await until('the slots to come back', async () => node.state().exact && (await slotsTaken()) === 0)
-    expect(admitted(await admitMany([node], 70))).toHaveLength(64)
+    expect(admitted(await acquireMany([node], 70))).toHaveLength(64)
     gate.end()
   })
 
   test('one that only reads counts as away', async () => {
     const [node] = await startNodes(1)
     await redis.command('REPLICAOF', '127.0.0.1', '1')
-    const { allowance } = await node!.admit(node!.meter(TENANT), 'read')
+    const { allowance } = await node!.acquire(node!.meter(TENANT), 'read')
     expect([allowance.allowed, node!.state().exact]).toEqual([true, false])
     await redis.command('REPLICAOF', 'NO', 'ONE')
     await recovered(node!)
@@ -367,7 +367,7 @@ describe('while Redis is away', () => {
   test('scripts are there before anything is asked for: none overtakes another', async () => {
     await redis.command('SCRIPT', 'FLUSH')
     await startNodes(1)
-    const digests = [ADMIT, BEAT, DEPART, LEAVE, RENEW].map(({ digest }) => digest)
+    const digests = [ACQUIRE, BEAT, DEPART, RELEASE, RENEW].map(({ digest }) => digest)
     expect(await redis.command('SCRIPT', 'EXISTS', ...digests)).toEqual([1, 1, 1, 1, 1])
   })
 
@@ -382,7 +382,7 @@ describe('while Redis is away', () => {
     await redis.kill()
     const node = await createRedisLimiter({ url: redis.url, prefix: 'svc:test', retryMs: 50 })
     nodes.push(node)
-    expect((await node.admit(node.meter(TENANT), 'read')).allowance.allowed).toBe(true)
+    expect((await node.acquire(node.meter(TENANT), 'read')).allowance.allowed).toBe(true)
     expect(node.state()).toEqual({ exact: false, nodes: 1, fallbacks: 1, alone: 1 })
     await redis.start()
     await recovered(node)

@@ -45,25 +45,25 @@ const BY_INDEX_ONCE: Statement = {
 export function byIndex(pool: Pool): Database {
   return {
     query: async <Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> => {
-      const { kept, ...result } = await byIndexSoon<Row>(pool, statement, values)
+      const { flushed, ...result } = await byIndexSoon<Row>(pool, statement, values)
       // Most looks find nothing, and have written nothing then.
-      if (result.count > 0) await kept()
+      if (result.count > 0) await flushed()
       return result
     },
   }
 }
 
 /**
- * The same, not waited for until it is on disk; `kept` does that. What is committed later and waited for is never
+ * The same, not waited for until it is on disk; `flushed` waits for that. What is committed later and waited for is never
  * on disk without it; a server that crashes before that loses it as a whole.
  */
 export async function byIndexSoon<Row>(
   pool: Pool,
   statement: Statement,
   values?: readonly unknown[],
-): Promise<Result<Row> & Pick<Soon<unknown>, 'kept'>> {
-  const { value: answer, kept } = await pool.soon((db) => sendByIndex<Row>(db, statement, values))
-  return { ...(await answer()), kept }
+): Promise<Result<Row> & Pick<Soon<unknown>, 'flushed'>> {
+  const { value: answer, flushed } = await pool.soon((db) => sendByIndex<Row>(db, statement, values))
+  return { ...(await answer()), flushed }
 }
 
 async function sendByIndex<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {

@@ -28,7 +28,7 @@ export async function isPooled(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * A socket that sends what is written to it at the end of the event loop's turn: statements of many requests that
+ * A socket that sends what is written to it at the end of the event loop's tick: statements of many requests that
  * arrived together leave in one packet and one system call, which halves what a statement costs this process.
  */
 export class GatheringSocket extends Socket {

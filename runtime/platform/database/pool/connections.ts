@@ -59,10 +59,10 @@ export function createConnections({ config, max, share, patienceMs }: Connection
     acquire: (tenant) =>
       new Promise((resolve, reject) => {
         let started = false
-        let patience: NodeJS.Timeout | undefined
+        let timeout: NodeJS.Timeout | undefined
         const start = () => {
           started = true
-          clearTimeout(patience)
+          clearTimeout(timeout)
           const isScarce = max - queue.load.busy < max * SCARCE
           pool.connect((refused, client, giveBack) => {
             if (refused || !client) {
@@ -79,7 +79,7 @@ export function createConnections({ config, max, share, patienceMs }: Connection
         }
         queue.acquire(tenant, start)
         if (started) return
-        patience = setTimeout(() => {
+        timeout = setTimeout(() => {
           if (!queue.cancel(tenant, start)) return
           reject(new DatabaseUnavailable(`no connection became free for the tenant in ${patienceMs} ms`))
         }, patienceMs)

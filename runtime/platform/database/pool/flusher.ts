@@ -97,7 +97,7 @@ async function openSession(config: pg.ClientConfig, lost: () => void): Promise<S
     underWay = true
     const rest = restUntil - performance.now()
     if (rest > 0) setTimeout(flushAll, rest)
-    else setImmediate(flushAll) // with the commits that are read in the same turn of the event loop
+    else setImmediate(flushAll) // with the commits that are read in the same tick of the event loop
   }
   const flush = () =>
     new Promise<void>((resolve, reject) => {

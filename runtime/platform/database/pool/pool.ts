@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { createEventLoopTurns } from '../../fairness/event-loop-turns.ts'
+import { createEventLoopTicks } from '../../fairness/event-loop-ticks.ts'
 import type { Tenant } from '../../fairness/fair-queue.ts'
 import type { Database, Result, Statement } from '../database.ts'
 import { spoilsConnection, translateError } from '../errors.ts'
@@ -22,7 +22,7 @@ export interface Transactions extends Database {
    * reads has to say so (`waitForSeen`). Others may see what it has written a little earlier.
    */
   transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
-  /** The same, resolved when it is committed: `kept` waits for the rest, where something depends on it. */
+  /** The same, resolved when it is committed: `flushed` waits for the rest, where something depends on it. */
   soon<T>(work: (db: Database) => Promise<T>): Promise<Soon<T>>
   /**
    * Reads rows that survive a crash of the server: resolves when everything that they show is on disk. For callers who
@@ -35,7 +35,7 @@ export interface Transactions extends Database {
 export interface Soon<T> {
   readonly value: T
   /** Resolves when what it has written survives a crash of the server; throws when that cannot be known. */
-  kept(): Promise<void>
+  flushed(): Promise<void>
 }
 
 /**
@@ -158,8 +158,8 @@ export function createPool(options: PoolOptions): MeasuredPool {
   const shared = Math.max(1, Math.floor(max * SHARED))
   const aside = Math.max(1, Math.floor(max * LONG))
   const apart = Math.max(1, max - shared - aside)
-  const turns = createEventLoopTurns()
-  const connections = createSharedConnections(config, shared, prepared, turns)
+  const ticks = createEventLoopTicks()
+  const connections = createSharedConnections(config, shared, prepared, ticks)
   const own = createConnections({
     config,
     max: apart,
@@ -185,13 +185,13 @@ export function createPool(options: PoolOptions): MeasuredPool {
       const session = flusher?.session()
       const begin = begins[tenant === undefined ? 'service' : 'tenant'][session ? 'soon' : 'durable']
       const value = await runInPlaces(own, tenant, steps, (held, all) =>
-        runTransaction(held, { prepared, begin, distributed, tenant, turns }, all),
+        runTransaction(held, { prepared, begin, distributed, tenant, ticks }, all),
       )
-      return { value, kept: async () => session?.flush() }
+      return { value, flushed: async () => session?.flush() }
     }
     const transaction: Transactions['transaction'] = async (steps) => {
-      const { value, kept } = await soon(steps)
-      await kept()
+      const { value, flushed } = await soon(steps)
+      await flushed()
       return value
     }
     return { query, transaction, soon, lasting: { query: readLasting } }
@@ -207,7 +207,7 @@ export function createPool(options: PoolOptions): MeasuredPool {
   const runLong = async <Row>(tenant: Tenant, statement: Statement, values?: readonly unknown[]) => {
     const begin = tenant === undefined ? begins.service.durable : begins.long
     const held = await long.acquire(tenant)
-    return runTransaction(held, { prepared, begin, distributed, tenant, turns }, (db) =>
+    return runTransaction(held, { prepared, begin, distributed, tenant, ticks }, (db) =>
       db.query<Row>(statement, values),
     )
   }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { EventLoopTurns } from '../../fairness/event-loop-turns.ts'
+import type { EventLoopTicks } from '../../fairness/event-loop-ticks.ts'
 import { createFairQueue, type Tenant } from '../../fairness/fair-queue.ts'
 import type { Result, Statement } from '../database.ts'
 import { spoilsConnection, translateError } from '../errors.ts'
@@ -53,7 +53,7 @@ export function createSharedConnections(
   config: () => pg.ClientConfig,
   max: number,
   prepared: boolean,
-  turns: EventLoopTurns,
+  ticks: EventLoopTicks,
 ): SharedConnections {
   const connections = new Set<SharedConnection>()
   const queue = createFairQueue({ places: Number.POSITIVE_INFINITY, share: MAX_UNDER_WAY })
@@ -88,7 +88,7 @@ export function createSharedConnections(
       if (outcome instanceof Error) {
         reject(translateError(outcome))
       } else {
-        turns.hand(tenant, outcome.rows.length, () => resolve(outcome))
+        ticks.hand(tenant, outcome.rows.length, () => resolve(outcome))
       }
     })
   }

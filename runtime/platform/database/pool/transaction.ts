@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { EventLoopTurns } from '../../fairness/event-loop-turns.ts'
+import type { EventLoopTicks } from '../../fairness/event-loop-ticks.ts'
 import type { Tenant } from '../../fairness/fair-queue.ts'
 import type { Database, Result, Statement } from '../database.ts'
 import {
@@ -21,7 +21,7 @@ export interface TransactionOptions {
   /** Whether tables are distributed by tenant: statements go in steps where they have any. */
   readonly distributed: boolean
   readonly tenant: Tenant
-  readonly turns: EventLoopTurns
+  readonly ticks: EventLoopTicks
 }
 
 const ROLLBACK: Statement = { text: 'ROLLBACK' }
@@ -62,7 +62,7 @@ export async function runTransaction<T>(
  */
 function transactionDatabase(
   client: pg.PoolClient,
-  { prepared, distributed, tenant, turns }: TransactionOptions,
+  { prepared, distributed, tenant, ticks }: TransactionOptions,
   state: TransactionState,
 ): Database {
   return {
@@ -71,7 +71,7 @@ function transactionDatabase(
         if (state.over) throw new Error('a statement came after the end of its transaction')
         send(client, prepared, statement, values, (outcome) => {
           if (!(outcome instanceof Error)) {
-            turns.hand(tenant, outcome.rows.length, () => resolve(outcome))
+            ticks.hand(tenant, outcome.rows.length, () => resolve(outcome))
             return
           }
           const error = translateError(distributed ? readCancellation(outcome) : outcome)

@@ -1,20 +1,20 @@
 import type { Presence } from './presence.ts'
 
 /** Bounds what a tenant has under way at once while other tenants are there. */
-export interface Admission {
+export interface Turns {
   /**
    * Asks for a turn of the tenant for work of this weight: undefined when it may begin now, otherwise resolved when it may.
    *
    * @param kind work of one kind begins in the order in which it was asked for; kinds do not wait for each other.
    */
-  enter(tenantId: string, kind: string, weight: number): undefined | Promise<void>
-  /** The work is over, after so many milliseconds; the other arguments as they were given to `enter`. */
-  leave(tenantId: string, kind: string, weight: number, tookMs: number): void
+  acquire(tenantId: string, kind: string, weight: number): undefined | Promise<void>
+  /** The work is over, after so many milliseconds; the other arguments as they were given to `acquire`. */
+  release(tenantId: string, kind: string, weight: number, tookMs: number): void
 }
 
 /**
  * The weight that a tenant has under way of one kind while others are there: enough to keep the database busy while this
- * process writes earlier answers. More would lengthen the turns of the event loop, which all tenants share.
+ * process writes earlier answers. More would lengthen the ticks of the event loop, which all tenants share.
  */
 const AT_ONCE = 4
 
@@ -37,10 +37,10 @@ interface Party {
  * more leaves more time to others than it takes: after each request its place rests for longer than the request took, in
  * proportion to its weight.
  */
-export function createAdmission(
+export function createTurns(
   presence: Presence,
   later: (work: () => void, ms: number) => void = setTimeout,
-): Admission {
+): Turns {
   const parties = new Map<string, Party>()
   const mayEnter = (tenantId: string, { underWay }: Party, weight: number) =>
     underWay === 0 || underWay + weight <= AT_ONCE || presence.isAlone(tenantId)
@@ -56,8 +56,8 @@ export function createAdmission(
   const nameOf = (tenantId: string, kind: string) => `${kind} ${tenantId}`
 
   return {
-    enter(tenantId, kind, weight) {
-      presence.note(tenantId)
+    acquire(tenantId, kind, weight) {
+      presence.seen(tenantId)
       const name = nameOf(tenantId, kind)
       let party = parties.get(name)
       if (!party) {
@@ -71,7 +71,7 @@ export function createAdmission(
       const { waiting } = party
       return new Promise((go) => void waiting.push({ weight, go }))
     },
-    leave(tenantId, kind, weight, tookMs) {
+    release(tenantId, kind, weight, tookMs) {
       const name = nameOf(tenantId, kind)
       const party = parties.get(name)
       if (!party) throw new Error('something ends that has not begun')

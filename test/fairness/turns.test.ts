@@ -1,7 +1,7 @@
 /** Who is let in when: by order and counts, without a clock of the machine's. */
 import { describe, expect, test } from 'vitest'
-import { createAdmission } from '../../runtime/platform/fairness/admission.ts'
 import { createPresence } from '../../runtime/platform/fairness/presence.ts'
+import { createTurns } from '../../runtime/platform/fairness/turns.ts'
 
 interface Case {
   readonly name: string
@@ -33,7 +33,7 @@ const cases: readonly Case[] = [
 
 test.each(cases)('$name', async ({ steps, want }) => {
   let now = 0
-  const admission = createAdmission(
+  const turns = createTurns(
     createPresence(() => now),
     (work) => work(),
   )
@@ -47,9 +47,9 @@ test.each(cases)('$name', async ({ steps, want }) => {
     const letter = word[0]!
     const words = [letter.toLowerCase(), letter, Number(word.slice(1))] as const
     if (step.startsWith('-')) {
-      admission.leave(...words, 1)
+      turns.release(...words, 1)
     } else {
-      const turn = admission.enter(...words)
+      const turn = turns.acquire(...words)
       if (turn) void turn.then(() => entered.push(word))
       else entered.push(word)
     }
@@ -58,37 +58,37 @@ test.each(cases)('$name', async ({ steps, want }) => {
   expect(entered.join(' ')).toBe(want)
 })
 
-describe('an admission', () => {
+describe('turns', () => {
   test('keeps nothing for what has not begun', () => {
-    const admission = createAdmission(createPresence())
-    expect(() => admission.leave('a', 'read', 1, 1)).toThrow(/not begun/)
+    const turns = createTurns(createPresence())
+    expect(() => turns.release('a', 'read', 1, 1)).toThrow(/not begun/)
   })
 
   test('rests after what a tenant did that wants more than fits, and after nothing else', async () => {
     const rests: { readonly work: () => void; readonly ms: number }[] = []
     let now = 0
-    const admission = createAdmission(
+    const turns = createTurns(
       createPresence(() => now),
       (work, ms) => void rests.push({ work, ms }),
     )
-    admission.enter('b', 'read', 1)
-    admission.enter('a', 'read', 2)
-    admission.leave('b', 'read', 1, 40)
+    turns.acquire('b', 'read', 1)
+    turns.acquire('a', 'read', 2)
+    turns.release('b', 'read', 1, 40)
     expect(rests).toEqual([])
-    admission.enter('a', 'read', 2)
+    turns.acquire('a', 'read', 2)
     let isIn = false
-    const third = admission.enter('a', 'read', 2)?.then(() => (isIn = true))
-    admission.leave('a', 'read', 2, 40)
-    admission.leave('a', 'read', 2, 4000)
+    const third = turns.acquire('a', 'read', 2)?.then(() => (isIn = true))
+    turns.release('a', 'read', 2, 40)
+    turns.release('a', 'read', 2, 4000)
     expect(rests.map(({ ms }) => ms)).toEqual([100, 1000])
     await Promise.resolve()
     expect(isIn).toBe(false)
     rests[0]!.work()
     await third
     expect(isIn).toBe(true)
-    const alone = admission.enter('a', 'read', 4)
+    const alone = turns.acquire('a', 'read', 4)
     now += 10_001
-    admission.leave('a', 'read', 2, 40)
+    turns.release('a', 'read', 2, 40)
     expect(rests).toHaveLength(2)
     await alone
   })

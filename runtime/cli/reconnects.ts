@@ -1,8 +1,8 @@
 /** How long to wait before another try, and when to stop trying. Machine time. */
-export interface Patience {
-  /** Something arrived: the connection is there. */
-  heard(): void
-  /** How long a try may take before patience ends, in milliseconds; the last one too gets a fair chance. */
+export interface Reconnects {
+  /** Something arrived: there is a connection. */
+  connected(): void
+  /** How long a try may take in milliseconds; the last one too gets a second. */
   leftMs(): number
   /**
    * The connection is gone, or did not come about.
@@ -12,7 +12,7 @@ export interface Patience {
   lost(retryAfterMs?: number): number | undefined
 }
 
-export interface PatienceOptions {
+export interface ReconnectsOptions {
   /** For how long there may be no connection, in milliseconds. */
   readonly giveUpMs: number
   /** The first pause; each is twice as long as the one before. */
@@ -20,22 +20,22 @@ export interface PatienceOptions {
 }
 
 const MAX_PAUSE_MS = 8000
-const FAIR_MS = 1000
+const LAST_TRY_MS = 1000
 
 /** A connection that held for so long was a good one: pauses begin anew. */
 const STEADY_MS = 10_000
 
-export function createPatience({ giveUpMs, pauseMs }: PatienceOptions): Patience {
+export function createReconnects({ giveUpMs, pauseMs }: ReconnectsOptions): Reconnects {
   let pauses = 0
   let lostAt: number | undefined = performance.now()
   let openedAt: number | undefined
   const leftMs = (now: number) => (lostAt === undefined ? giveUpMs : lostAt + giveUpMs - now)
   return {
-    heard() {
+    connected() {
       openedAt ??= performance.now()
       lostAt = undefined
     },
-    leftMs: () => Math.max(leftMs(performance.now()), FAIR_MS),
+    leftMs: () => Math.max(leftMs(performance.now()), LAST_TRY_MS),
     lost(retryAfterMs = 0) {
       const now = performance.now()
       if (openedAt !== undefined && now - openedAt >= STEADY_MS) pauses = 0

@@ -10,7 +10,7 @@ export interface Fault {
   readonly place?: Place
 }
 
-export interface Claim {
+export interface Law {
   /** `2030-06-01 convert Parcel.weight up`. */
   readonly name: string
   readonly values: fc.Arbitrary<unknown>
@@ -20,7 +20,7 @@ export interface Claim {
 }
 
 export interface Refutation extends Fault {
-  readonly claim: Claim
+  readonly law: Law
   /** As small as it gets. */
   readonly counterexample: unknown
 }
@@ -32,19 +32,19 @@ export interface Search {
   readonly limit: number
 }
 
-/** @returns the smallest value found that the claim does not hold of. */
-export function refute(claim: Claim, { runs, seed, limit }: Search): Refutation | undefined {
-  const property = fc.property(claim.values, (value) => checkOf(claim, value) === undefined)
+/** @returns the smallest value found that the law does not hold of. */
+export function refute(law: Law, { runs, seed, limit }: Search): Refutation | undefined {
+  const property = fc.property(law.values, (value) => checkOf(law, value) === undefined)
   const result = fc.check(property, { numRuns: runs, seed, interruptAfterTimeLimit: limit })
   if (!result.failed || !result.counterexample) return undefined
   const [counterexample] = result.counterexample
-  const fault = checkOf(claim, counterexample)
-  return fault && { ...fault, claim, counterexample }
+  const fault = checkOf(law, counterexample)
+  return fault && { ...fault, law, counterexample }
 }
 
-function checkOf(claim: Claim, value: unknown): Fault | undefined {
+function checkOf(law: Law, value: unknown): Fault | undefined {
   try {
-    return claim.check(value)
+    return law.check(value)
   } catch (error) {
     return { code: 'proof-throws', message: `throws ${String(error)}` }
   }

@@ -1,12 +1,12 @@
 import type { Tenant } from './fair-queue.ts'
 
-/** Hands results on to whoever waits for them, so many of a tenant in a turn of the event loop. */
-export interface EventLoopTurns {
-  /** Calls `go` at once, or in a later turn when the tenant has had enough of this one. @param rows what the result holds. */
+/** Hands results on to whoever waits for them, so many of a tenant in a tick of the event loop. */
+export interface EventLoopTicks {
+  /** Calls `go` at once, or in a later tick when the tenant has had enough of this one. @param rows what the result holds. */
   hand(tenant: Tenant, rows: number, go: () => void): void
 }
 
-/** Rows that a tenant is given in one turn: a full page of a list, or the results of as many small reads. */
+/** Rows that a tenant is given in one tick: a full page of a list, or the results of as many small reads. */
 const MAX_ROWS = 100
 
 interface Given {
@@ -18,18 +18,18 @@ interface Given {
  * What follows on a result – showing rows, writing JSON, rendering events – holds up everybody for as long as it takes. So
  * after a page's worth a tenant's other results wait until the event loop has looked after everybody else.
  */
-export function createEventLoopTurns(nextTurn: (work: () => void) => void = setImmediate): EventLoopTurns {
+export function createEventLoopTicks(nextTick: (work: () => void) => void = setImmediate): EventLoopTicks {
   let given = new Map<Tenant, Given>()
 
   const give = (tenant: Tenant, rows: number): Given => {
-    if (given.size === 0) nextTurn(beginTurn)
+    if (given.size === 0) nextTick(beginTick)
     const known = given.get(tenant) ?? { rows: 0, late: [] }
     known.rows += rows
     given.set(tenant, known)
     return known
   }
 
-  const beginTurn = () => {
+  const beginTick = () => {
     const before = given
     given = new Map()
     for (const [tenant, { late }] of before) {

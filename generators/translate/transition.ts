@@ -14,7 +14,7 @@ import { keyIn, PARTS, type ParameterRewrite, type Part, rewritesOf } from './pa
 import { createStep, missedPlaces, touchedFunctions } from './step.ts'
 
 /** Everything that happens between a version and the next. */
-export interface Stage {
+export interface Transition {
   readonly old: Api
   readonly next: Api
   /** Functions that do something, by key. */
@@ -45,12 +45,12 @@ export interface Stage {
  * @param changes those that the newer of both versions introduced.
  * @param statuses of an operation, in any version that handlers answer for.
  */
-export function createStage(
+export function createTransition(
   old: Api,
   next: Api,
   changes: readonly LoadedChange[],
   statuses: (id: string) => Iterable<string> = () => [],
-): Stage {
+): Transition {
   const lenses = changes.flatMap((change) => change.lenses)
   const up = createStep('up', old, next, changes)
   const down = createStep('down', old, next, changes)
@@ -61,7 +61,11 @@ export function createStage(
     statuses: new Map(),
     payloads: new Map(),
   }
-  const parameters = { path: new Map(), query: new Map(), header: new Map() } satisfies Stage['parameters']
+  const parameters = {
+    path: new Map(),
+    query: new Map(),
+    header: new Map(),
+  } satisfies Transition['parameters']
   const counterparts = counterpartsOf(old, next, lenses)
   const names = new Map<string, ReadonlyMap<string, string>>()
   const statusNames = statusesOf(old, counterparts, lenses)

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { createEventLoopTurns } from '../../runtime/platform/fairness/event-loop-turns.ts'
+import { createEventLoopTicks } from '../../runtime/platform/fairness/event-loop-ticks.ts'
 
 /** Results come all at once, as `tenant:rows`; gives who is handed what in each turn. */
 function turnsOf(results: string): string[] {
   const next: (() => void)[] = []
-  const turns = createEventLoopTurns((work) => void next.push(work))
+  const turns = createEventLoopTicks((work) => void next.push(work))
   const handed: string[] = []
   let inTurn: string[] = []
   for (const result of results.split(' ')) {
