@@ -40,15 +40,15 @@ export async function prove(run: Run, options: ProveOptions): Promise<Outcome> {
     run.report.add({
       code: 'proof-unfinished',
       severity: 'warning',
-      message: `${untried} of ${count(laws.length, 'claim')} were not tried within ${seconds} s`,
+      message: `${untried} of ${count(laws.length, 'law')} were not tried within ${seconds} s`,
       hint: 'give it more time: `--seconds`',
     })
   run.report.finish()
   return {
     lines: [
-      `${count(laws.length, 'claim')} about ${count(run.config.documents.length, 'version')}, none refuted (seed ${seed})`,
+      `${count(laws.length, 'law')} about ${count(run.config.documents.length, 'version')}, none refuted (seed ${seed})`,
     ],
-    data: { claims: laws.length, tried: tried.size, seed },
+    data: { laws: laws.length, tried: tried.size, seed },
   }
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Step } from '../gate/gate.ts'
 import type { Domains } from './arbitrary.ts'
 import type { Law } from './law.ts'
-import { claimsOfStep } from './steps.ts'
+import { lawsOfStep } from './steps.ts'
 
 /** @param steps oldest first. */
 export function proveSteps(steps: readonly Step[]): Law[] {
@@ -12,5 +12,5 @@ export function proveSteps(steps: readonly Step[]): Law[] {
       .flatMap((step) => step.changes.flatMap((change) => Object.entries(change.values ?? {})))
       .flatMap(([component, values]) => (values ? [[component, fc.constantFrom(...values)]] : [])),
   )
-  return steps.flatMap((step) => claimsOfStep(step, domains))
+  return steps.flatMap((step) => lawsOfStep(step, domains))
 }

@@ -33,14 +33,14 @@ interface Way {
 }
 
 /** @returns what must hold of the functions of every lens between the two. */
-export function lensClaims(sides: Sides): Law[] {
+export function lensLaws(sides: Sides): Law[] {
   return sides.changes.flatMap((change) =>
-    change.lenses.flatMap((lens) => claimsOf(sides, lens).map((law) => ({ ...law, file: change.file }))),
+    change.lenses.flatMap((lens) => lawsOf(sides, lens).map((law) => ({ ...law, file: change.file }))),
   )
 }
 
-function claimsOf(sides: Sides, lens: Lens): Law[] {
-  if (lens.kind === 'filter') return filterClaims(sides, lens)
+function lawsOf(sides: Sides, lens: Lens): Law[] {
+  if (lens.kind === 'filter') return filterLaws(sides, lens)
   if (!('schemas' in lens)) return []
   return lens.schemas.flatMap((component) => {
     const name = (property: string) =>
@@ -83,7 +83,7 @@ function claimsOf(sides: Sides, lens: Lens): Law[] {
         )
       }
       case 'drop':
-        return dropClaims(sides, component, lens, name(lens.property))
+        return dropLaws(sides, component, lens, name(lens.property))
       default:
         return []
     }
@@ -243,7 +243,7 @@ export function call(
     : { code: 'proof-mismatch', message: `${direction} gives ${told(result)}: ${wrong}` }
 }
 
-function dropClaims(
+function dropLaws(
   sides: Sides,
   component: string,
   lens: Extract<Lens, { kind: 'drop' }>,
@@ -266,7 +266,7 @@ function dropClaims(
   return [{ name: `${name} down`, values: sides.makers.down({ ...after, nullable: false }), check }]
 }
 
-function filterClaims(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Law[] {
+function filterLaws(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Law[] {
   const parameterOf = (api: Api) =>
     api.operations
       .find(({ id }) => id === lens.operation)

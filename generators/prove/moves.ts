@@ -12,16 +12,16 @@ import { freeze, type Law } from './law.ts'
 import { bothWays, type Sides, told, valueWay } from './lenses.ts'
 
 /** @returns what must hold of the objects that lenses move something in, and of what moves. */
-export function moveClaims(sides: Sides): Law[] {
+export function moveLaws(sides: Sides): Law[] {
   return sides.changes.flatMap(({ lenses, file }) =>
     lenses
       .filter((lens) => lens.kind === 'moved')
-      .flatMap((lens) => [...objectClaims(sides, lens), ...turnClaims(sides, lens)])
+      .flatMap((lens) => [...objectLaws(sides, lens), ...turnLaws(sides, lens)])
       .map((law) => ({ ...law, file })),
   )
 }
 
-function objectClaims(sides: Sides, lens: Moved): Law[] {
+function objectLaws(sides: Sides, lens: Moved): Law[] {
   const { old, next, changes, travels, makers } = sides
   const carry = (direction: Direction, component: string, value: unknown): unknown => {
     const step = createStep(direction, old, next, changes)
@@ -57,7 +57,7 @@ function objectClaims(sides: Sides, lens: Moved): Law[] {
 }
 
 /** What moves may be written another way where it comes to stand. */
-function turnClaims(sides: Sides, lens: Moved): Law[] {
+function turnLaws(sides: Sides, lens: Moved): Law[] {
   const { up, down } = lens
   if (!up || !down) return []
   return lens.schemas.flatMap((component) => {

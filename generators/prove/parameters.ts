@@ -17,7 +17,7 @@ import type { Law } from './law.ts'
 import { call, describe, type Sides } from './lenses.ts'
 
 /** @returns a law for each part of an operation's requests that lenses change. */
-export function parameterClaims(sides: Sides): Law[] {
+export function parameterLaws(sides: Sides): Law[] {
   const { old, next, changes } = sides
   const step = createStep('up', old, next, changes)
   const lenses = changes.flatMap((change) => change.lenses)
@@ -27,12 +27,12 @@ export function parameterClaims(sides: Sides): Law[] {
     if (!counterpart) return []
     return PARTS.flatMap((part) => {
       const rewrites = rewritesOf(part, operation, counterpart, step)
-      return rewrites.length > 0 ? [claimOf(sides, part, operation, counterpart, rewrites)] : []
+      return rewrites.length > 0 ? [lawOf(sides, part, operation, counterpart, rewrites)] : []
     })
   })
 }
 
-function claimOf(
+function lawOf(
   { next, makers }: Sides,
   part: Part,
   operation: Operation,

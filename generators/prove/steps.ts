@@ -13,23 +13,18 @@ import { answerOf, jsonOf, successOf } from '../translate/transition.ts'
 import { arbitrariesOf, type Domains } from './arbitrary.ts'
 import { mismatch } from './closed-reading.ts'
 import { freeze, type Law } from './law.ts'
-import { lensClaims, type Sides } from './lenses.ts'
-import { moveClaims } from './moves.ts'
-import { parameterClaims } from './parameters.ts'
+import { lensLaws, type Sides } from './lenses.ts'
+import { moveLaws } from './moves.ts'
+import { parameterLaws } from './parameters.ts'
 
 /** @param domains values that mean something, by component. @returns everything that must hold between two adjacent versions. */
-export function claimsOfStep(step: Step, domains: Domains): Law[] {
+export function lawsOfStep(step: Step, domains: Domains): Law[] {
   const sides: Sides = {
     ...step,
     travels: directionsOf(step.old, step.next),
     makers: { up: makerOf(step, 'up', domains), down: makerOf(step, 'down', domains) },
   }
-  return [
-    ...lensClaims(sides),
-    ...moveClaims(sides),
-    ...parameterClaims(sides),
-    ...translationClaims(step, sides),
-  ]
+  return [...lensLaws(sides), ...moveLaws(sides), ...parameterLaws(sides), ...translationLaws(step, sides)]
 }
 
 /** Old values to go up, new ones to come down: of an enumeration that may grow, the members that are told to readers. */
@@ -61,7 +56,7 @@ function makerOf(
   })
 }
 
-function translationClaims(step: Step, { makers }: Sides): Law[] {
+function translationLaws(step: Step, { makers }: Sides): Law[] {
   const { old, next, changes } = step
   const untranslated = untranslatedUses(step)
   const lenses = changes.flatMap((change) => change.lenses)

@@ -66,7 +66,7 @@ describe('proof', () => {
     const { code, out, error } = await run('prove', '--seconds', '5', '--seed', '7')
     expect(error).toBe('')
     expect(code).toBe(0)
-    expect(out).toMatch(/^\d+ claims about 2 versions, none refuted \(seed 7\)$/)
+    expect(out).toMatch(/^\d+ laws about 2 versions, none refuted \(seed 7\)$/)
   })
   test('of one that does not come back', async () => {
     change('(value) => value', '(value) => value * 10')

@@ -237,7 +237,7 @@ test('what differs in case alone is not lost where case does not count', () => {
 
 test.each([
   ['2030-A', '2030-a'],
-  ['head', '2030'],
+  ['canonical', '2030'],
   ['Client', '2030'],
   ['node_modules', '2030'],
 ])('versions %s and %s have no folder of their own', async (one, other) => {

@@ -9,7 +9,7 @@ import { emitChangeIndex } from '../../generators/gate/change-index.ts'
 import { check, claimSteps } from '../../generators/gate/gate.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { refute } from '../../generators/prove/law.ts'
-import { claimsOfStep } from '../../generators/prove/steps.ts'
+import { lawsOfStep } from '../../generators/prove/steps.ts'
 import { readPair } from '../toolkit/versions.ts'
 import { runEmitted } from './emitted.ts'
 
@@ -50,7 +50,7 @@ function run(apis: readonly [Api, Api], ...lenses: Lens[]) {
     ]),
     refuted: () =>
       steps
-        .flatMap((step) => claimsOfStep(step, {}))
+        .flatMap((step) => lawsOfStep(step, {}))
         .flatMap((claim) => refute(claim, { runs: 40, seed: 7, limit: 5_000 })?.message ?? []),
     index: emitChangeIndex(steps).text,
   }

@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest'
 import { runEmitted } from './emitted.ts'
 import { domains, emittedTables, generatedTables, loadFamily } from './family.ts'
-import { type Claim, claimsOf, refute } from './proof.ts'
+import { type Claim, lawsOf, refute } from './proof.ts'
 
 const RUNS = Number(process.env.PROOF_RUNS ?? 50)
 const SEED = Number(process.env.PROOF_SEED ?? 20260519)
@@ -16,7 +16,7 @@ const { apis, changes, translations } = await loadFamily()
 test(
   'every version, operation and event: what is translated fits the other document',
   () => {
-    const claims = claimsOf(apis, changes, domains, generatedTables())
+    const claims = lawsOf(apis, changes, domains, generatedTables())
     expect(claims.length).toBeGreaterThan(300)
     expect(claims.flatMap((claim) => refute(claim, RUNS, SEED) ?? [])).toEqual([])
   },
@@ -27,7 +27,7 @@ test(
   'each function, replaced by the identity, is missed',
   () => {
     const emitted = runEmitted(translations, changes)
-    const claims = claimsOf(apis, changes, domains, emittedTables(translations, emitted))
+    const claims = lawsOf(apis, changes, domains, emittedTables(translations, emitted))
     const callers = new Map<string, Claim[]>()
     for (const claim of claims) {
       emitted.watch.called.clear()
@@ -48,7 +48,7 @@ test(
 
 test('a counterexample is shrunk, names the line of the document, and comes again with its seed', () => {
   const emitted = runEmitted(translations, changes)
-  const claims = claimsOf(apis, changes, domains, emittedTables(translations, emitted))
+  const claims = lawsOf(apis, changes, domains, emittedTables(translations, emitted))
   const claim = claims.find((each) => each.name === '2026-02-01 listSettlementLines answer')!
   emitted.watch.replaced = '2026-02-01/SettlementLineType_down'
   const failure = refute(claim, RUNS, SEED)!

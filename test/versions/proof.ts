@@ -45,7 +45,7 @@ interface Family {
 }
 
 /** @param apis oldest first. @returns what must hold in every version but the newest. */
-export function claimsOf(
+export function lawsOf(
   apis: readonly Api[],
   changes: readonly LoadedChange[],
   domains: Domains,

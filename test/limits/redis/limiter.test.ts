@@ -216,7 +216,7 @@ describe('slots', () => {
     expect(admitted(answers)).toHaveLength(64)
     const refused = answers.find(({ allowance }) => !allowance.allowed)
     expect(refused).toMatchObject({
-      leave: undefined,
+      release: undefined,
       allowance: { resource: 'concurrent_connections', limit: 64, remaining: 0, retryAfterMs: 1000 },
     })
     expect(admitted(await acquireMany(three, 3))).toHaveLength(0)
