@@ -32,7 +32,10 @@ export async function newResource(run: Run, name: string, options: NewResourceOp
   const singular = options.singular ?? singularOf(name)
   for (const text of [name, singular, options.prefix])
     if (!/^[a-z]+(_[a-z]+)*$/.test(text)) throw new UsageError(`${text} is not written like \`book_lists\``)
-  const { addResource, ResourceError } = await import('../scaffold/new-resource.ts')
+  const [{ addResource }, { ResourceError }] = await Promise.all([
+    import('../scaffold/resource/add-resource.ts'),
+    import('../scaffold/resource/request.ts'),
+  ])
   try {
     const { text, blocks, lists } = addResource(source, {
       name,

@@ -1,7 +1,23 @@
-import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
-import ipaddr from 'ipaddr.js'
-import { parseInstant } from './instants.ts'
+import {
+  guard,
+  instant,
+  isInstalled,
+  issuer,
+  listenUrl,
+  migrations,
+  networks,
+  oneOf,
+  onOff,
+  origin,
+  pepper,
+  proxies,
+  type Reader,
+  secureUrl,
+  servers,
+  url,
+  whole,
+} from './setting-readers.ts'
 import {
   type ApplePassSettings,
   type ApplePushSettings,
@@ -132,161 +148,6 @@ export class SettingsError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads one variable; an empty one counts as unset. Gives its value or throws a sentence about what is wrong. */
-type Reader<T> = (text: string | undefined) => T
-
-/** A pepper shorter than this could be guessed from one known key and its digest. */
-const PEPPER_MINIMUM = 16
-
-function whole(fallback: number, least: number, most: number): Reader<number> {
-  return (text) => {
-    if (text === undefined) return fallback
-    const value = Number(text)
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value
-    throw new Error(`"${text}" is not a whole number from ${least} to ${most}`)
-  }
-}
-
-function onOff(fallback: boolean): Reader<boolean> {
-  return (text) => {
-    if (text === undefined) return fallback
-    if (/^(on|true|yes|1)$/i.test(text)) return true
-    if (/^(off|false|no|0)$/i.test(text)) return false
-    throw new Error(`"${text}" is neither on nor off`)
-  }
-}
-
-const CONTRACT_GUARD = 'express-openapi-validator'
-
-/** Whether a package can be imported from this program. */
-export function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** On only where its validator is, which an installation for production leaves out. */
-function guard(has: (name: string) => boolean): Reader<boolean> {
-  return (text) => {
-    const wanted = onOff(false)(text)
-    if (!wanted || has(CONTRACT_GUARD)) return wanted
-    throw new Error(
-      `needs the package ${CONTRACT_GUARD}, which \`npm ci --omit=dev\` leaves out: run \`npm ci\`, or unset it`,
-    )
-  }
-}
-
-function url(schemes: readonly string[]): Reader<string | undefined> {
-  return (text) => {
-    if (text === undefined) return undefined
-    if (!URL.canParse(text)) throw new Error('is not a URL') // the text may hold a password
-    const { protocol } = new URL(text)
-    if (schemes.includes(protocol)) return text
-    throw new Error(`starts with ${protocol}// instead of ${schemes.join('// or ')}//`)
-  }
-}
-
-function oneOf<T extends string>(known: readonly T[], fallback: T): Reader<T> {
-  return (text) => {
-    const value = known.find((each) => each === (text ?? fallback))
-    if (value !== undefined) return value
-    throw new Error(`"${text}" is none of ${known.join(', ')}`)
-  }
-}
-
-function origin(text: string | undefined): string | undefined {
-  const address = url(['http:', 'https:'])(text)
-  if (address === undefined) return undefined
-  const { origin: whole, pathname, search, hash } = new URL(address)
-  if (pathname === '/' && search === '' && hash === '') return whole
-  throw new Error(`"${address}" is more than an origin: ${whole}`)
-}
-
-function instant(production: boolean): Reader<number | undefined> {
-  return (text) => {
-    if (text === undefined) return undefined
-    if (production) throw new Error('is refused with NODE_ENV=production: business time is real there')
-    const value = text.includes('T') ? parseInstant(text) : undefined
-    if (value === undefined) throw new Error(`"${text}" is not an ISO instant such as 2027-02-02T00:00:00Z`)
-    return value
-  }
-}
-
-function listenUrl(databaseUrl: string | undefined): Reader<string | undefined> {
-  return (text) => {
-    if (text !== undefined && databaseUrl === undefined) {
-      throw new Error('goes with DATABASE_URL: it is the way to the same database past a pooler')
-    }
-    return url(['postgres:', 'postgresql:'])(text)
-  }
-}
-
-function migrations(production: boolean): Reader<string | undefined> {
-  return (text) => {
-    if (text === undefined) return undefined
-    if (production) throw new Error('is refused with NODE_ENV=production: it is for tests of upgrades')
-    return resolve(text)
-  }
-}
-
-function networks(production: boolean): Reader<readonly string[]> {
-  return (text) => {
-    if (text === undefined) return []
-    if (production)
-      throw new Error('is refused with NODE_ENV=production: it opens private networks to tenants')
-    const given = text.split(/[\s,]+/).filter((network) => network !== '')
-    const bad = given.filter((network) => !ipaddr.isValidCIDR(network))
-    if (bad.length === 0) return given
-    throw new Error(`no networks such as 127.0.0.0/8: ${bad.join(', ')}`)
-  }
-}
-
-function servers(text: string | undefined): readonly string[] {
-  const given = (text ?? '').split(/[\s,]+/).filter((server) => server !== '')
-  const bad = given.filter(
-    (server) => !ipaddr.isValid(server.replace(/^\[(.*)\]/, '$1').replace(/:\d{1,5}$/, '')),
-  )
-  if (bad.length === 0) return given
-  throw new Error(`no addresses of DNS servers: ${bad.join(', ')}`)
-}
-
-function proxies(text: string | undefined): number | readonly string[] {
-  if (text === undefined) return 0
-  if (/^\d{1,2}$/.test(text)) return Number(text)
-  const networks = text.split(/[\s,]+/).filter((network) => network !== '')
-  const bad = networks.filter((network) => !ipaddr.isValid(network) && !ipaddr.isValidCIDR(network))
-  if (bad.length === 0) return networks
-  throw new Error(`neither a number of hops nor addresses or networks: ${bad.join(', ')}`)
-}
-
-/** Tokens of a service account travel there: in production encrypted. */
-function secureUrl(production: boolean): Reader<string | undefined> {
-  return url(production ? ['https:'] : ['https:', 'http:'])
-}
-
-/** Links are kept with it and taken apart again. */
-function issuer(text: string | undefined): void {
-  if (text === undefined || /^\d{1,30}$/.test(text)) return
-  throw new Error(`"${text}" is no issuer of Google Wallet, which is a number`)
-}
-
-function pepper(databaseUrl: string | undefined, production: boolean): Reader<string | undefined> {
-  return (text) => {
-    if (text === undefined && databaseUrl !== undefined) {
-      throw new Error(
-        'is required with DATABASE_URL: keys are stored as digests under it (openssl rand -hex 32)',
-      )
-    }
-    if (production && text !== undefined && text.length < PEPPER_MINIMUM) {
-      throw new Error(`has fewer than ${PEPPER_MINIMUM} characters (openssl rand -hex 32)`)
-    }
-    return text
-  }
-}
-
 function roles(names: readonly string[]): ReadonlySet<Role> {
   const bad = names.filter((name) => !ROLES.some((role) => role === name))
   if (bad.length > 0) throw new Error(`no such role: ${bad.join(', ')}; roles are ${ROLES.join(', ')}`)
@@ -298,7 +159,6 @@ function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K],
   const entries = Object.entries(members).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }
-
 /** Collects what is wrong while it reads. */
 function reader(env: Environment) {
   const problems: SettingProblem[] = []

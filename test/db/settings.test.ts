@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isInstalled, readSettings, SettingsError } from '../../runtime/platform/settings.ts'
+import { isInstalled } from '../../runtime/platform/setting-readers.ts'
+import { readSettings, SettingsError } from '../../runtime/platform/settings.ts'
 
 function problemsOf(env: Record<string, string>, flags = {}): readonly string[] {
   try {

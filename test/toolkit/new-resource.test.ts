@@ -8,7 +8,8 @@ import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { loadDocument, parseText } from '../../generators/document/load.ts'
 import { readConfig } from '../../generators/generate/config.ts'
 import { buildApi } from '../../generators/ir/build.ts'
-import { addResource, type ResourceRequest } from '../../generators/scaffold/new-resource.ts'
+import { addResource } from '../../generators/scaffold/resource/add-resource.ts'
+import type { ResourceRequest } from '../../generators/scaffold/resource/request.ts'
 import { writeStubs } from '../../generators/scaffold/stub.ts'
 
 const { documents, stub: templates } = readConfig('dateline.config.json', createReport())!

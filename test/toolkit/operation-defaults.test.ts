@@ -8,7 +8,7 @@ import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { parseText } from '../../generators/document/load.ts'
 import { readValue } from '../../generators/document/read-yaml.ts'
 import plugin from '../../generators/document/redocly-plugin.ts'
-import { addResource } from '../../generators/scaffold/new-resource.ts'
+import { addResource } from '../../generators/scaffold/resource/add-resource.ts'
 import { YamlText } from '../../generators/scaffold/yaml-blocks.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'defaults-'))

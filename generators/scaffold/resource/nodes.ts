@@ -1,0 +1,32 @@
+/** What the nodes of a document hold, as far as a resource is made of them. */
+
+export type Node = Readonly<Record<string, unknown>>
+
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+
+export function operationsOf(document: Node, tag: string) {
+  return Object.entries(document.paths as Record<string, Record<string, Node>>).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([method, node]) => METHODS.includes(method) && (node.tags as string[])?.[0] === tag)
+      .map(([method, node]) => ({ path, method, node })),
+  )
+}
+
+export function componentOf(node: unknown): string | undefined {
+  return (node as { $ref?: string } | undefined)?.$ref?.split('/').at(-1)
+}
+
+function jsonOf(node: unknown): string | undefined {
+  const content = (node as { content?: Record<string, { schema?: Node }> } | undefined)?.content
+  return componentOf(content?.['application/json']?.schema)
+}
+
+/** Those that the operation names itself, beside what the document's defaults give it. */
+export const parametersOf = (operation: Node) => (operation.parameters ?? []) as readonly Node[]
+
+export const bodyOf = (operation: Node) => jsonOf(operation.requestBody)
+
+export function successOf(operation: Node): string | undefined {
+  const responses = (operation.responses ?? {}) as Record<string, Node>
+  return jsonOf(responses[Object.keys(responses).find((status) => status.startsWith('2')) ?? ''])
+}
