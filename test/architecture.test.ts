@@ -90,6 +90,7 @@ const RUNTIME_ROOMS = [
   'api/errors',
   'events',
   'stand-ins',
+  'ledger',
   'wallet',
   'outbound',
   'platform/usage',

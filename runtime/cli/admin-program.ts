@@ -3,6 +3,7 @@ import { verifyAudit } from '../admin/audit.ts'
 import type { Operator } from '../admin/change.ts'
 import { advanceClock } from '../admin/clock.ts'
 import { createKey, retireKey, revokeKey, rotateKey, SCOPES, type Scope } from '../admin/keys.ts'
+import { verifyLedger } from '../admin/ledger.ts'
 import { BUCKETS, liftLimit } from '../admin/limits.ts'
 import { createOauthClient, OAUTH_SCOPES } from '../admin/oauth-clients.ts'
 import { setPin } from '../admin/pins.ts'
@@ -185,6 +186,11 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     .option('--contains <hash>', 'a head that was told before and must still be there')
     .action((options: VerifyOptions, command: Command) =>
       run(command, (operator) => verifyAudit(operator, options.tenant, options.env, options.contains)),
+    )
+  verb(noun('ledger', 'money'), 'verify', 'check that every account is what its entries make it')
+    .addOption(tenantOption())
+    .action((options: { tenant: string }, command: Command) =>
+      run(command, (operator) => verifyLedger(operator, options.tenant)),
     )
   verb(noun('usage', 'how much was asked for'), 'show', 'requests by day and bucket')
     .addOption(tenantOption())

@@ -25,6 +25,7 @@ export const PREFIXES = [
   'ppl',
   'wtk',
   'azd',
+  'len',
   'prm',
   'req',
   'aud',

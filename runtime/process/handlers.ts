@@ -3,6 +3,7 @@ import type { Handlers as CanonicalHandlers } from '../../generated/canonical/ha
 import type { Context } from '../api/handler.ts'
 import { accountHandlers } from '../resources/account/handlers.ts'
 import { auditLogHandlers } from '../resources/audit-log/handlers.ts'
+import { balanceHandlers } from '../resources/balance/handlers.ts'
 import { deliveryAttemptsHandlers } from '../resources/delivery-attempts/handlers.ts'
 import { eventsHandlers } from '../resources/events/handlers.ts'
 import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
@@ -15,6 +16,7 @@ import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handler
 export const handlers = {
   ...accountHandlers,
   ...auditLogHandlers,
+  ...balanceHandlers,
   ...deliveryAttemptsHandlers,
   ...eventsHandlers,
   ...passTemplatesHandlers,
@@ -51,8 +53,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   listCardPrograms: true,
   getCardProgram: true,
   updateCardProgram: true,
-
-  getBalance: true,
 
   createCard: true,
   listCards: true,
@@ -125,7 +125,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   simulateShipping: true,
   simulateSanctionsMatch: true,
   simulateDisputeOutcome: true,
-  simulateFunding: true,
 
   advanceSettlementClock: true,
   simulateSettlementFailure: true,

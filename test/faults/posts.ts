@@ -2,6 +2,7 @@ import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { planAll } from '../support/planning.ts'
 import type { Send } from '../support/service.ts'
+import { MONEY_POSTS } from './money-posts.ts'
 
 /** A POST that is to be asked for once, whatever happens. */
 export interface Post {
@@ -384,6 +385,7 @@ export const POSTS: readonly Post[] = [
     once: 1,
     factor: true,
   },
+  ...MONEY_POSTS,
 ]
 
 /** POSTs with a handler that the story does not tell, and why. */

@@ -50,6 +50,7 @@ const LISTS = [
   '/v1/events?type=pass.created&created[gte]=2026-01-01',
   '/v1/webhook-endpoints?status=enabled&created[lt]=2027-01-01',
   '/v1/scans?result=accepted&order=asc&created[gte]=2026-01-01',
+  '/v1/balance',
   '/v1/me',
 ]
 

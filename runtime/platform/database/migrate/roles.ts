@@ -18,6 +18,9 @@ export type Roles = Readonly<Record<Environment, string>>
 /** Tables that only ever grow: the environments' roles may read and insert there, nothing else. */
 const APPEND_ONLY = ['audit_log']
 
+/** The same, but that a wipe of the sandbox empties them: only in live is nothing deleted. */
+const WIPED_APPEND_ONLY = ['ledger_transactions', 'ledger_entries', 'ledger_holds', 'ledger_resolutions']
+
 /** Tables whose rows change but stay. */
 const LASTING = ['audit_heads']
 
@@ -156,6 +159,9 @@ export function grants(environment: Environment, role: string): string {
       END IF;`
   const protect = [
     ...APPEND_ONLY.map((table) => revoke(table, 'UPDATE, DELETE, TRUNCATE')),
+    ...WIPED_APPEND_ONLY.map((table) =>
+      revoke(table, environment === 'sandbox' ? 'UPDATE, TRUNCATE' : 'UPDATE, DELETE, TRUNCATE'),
+    ),
     ...LASTING.map((table) => revoke(table, 'DELETE, TRUNCATE')),
   ]
   return `GRANT USAGE ON SCHEMA ${environment} TO ${name};

@@ -1,0 +1,52 @@
+/** Accounts of a tenant's ledger. Amounts are cents with the tenant's sign: what is the tenant's is positive. */
+import type { Database, Statement } from '../platform/database/database.ts'
+
+/**
+ * The accounts of a tenant, each made by its first entry:
+ *
+ * - `program_funds`: what cards can spend
+ * - `network_clearing`: what was collected for merchants
+ * - `dispute_receivable`: what the network is to give back for disputes, negative
+ * - `provisional_credit`: what is credited for them meanwhile
+ * - `interchange_revenue`, `network_fees`, `settlement_payable`, `payout_in_transit`: settlements and payouts
+ * - `bank`: where money comes from and goes to
+ */
+export type Account =
+  | 'program_funds'
+  | 'network_clearing'
+  | 'interchange_revenue'
+  | 'network_fees'
+  | 'dispute_receivable'
+  | 'provisional_credit'
+  | 'settlement_payable'
+  | 'payout_in_transit'
+  | 'bank'
+
+export interface Funds {
+  /** Cents. */
+  readonly balance: number
+  /** Cents that open holds take up; the rest of the balance is available. */
+  readonly held: number
+}
+
+const NONE: Funds = { balance: 0, held: 0 }
+
+const LOCK: Statement = {
+  name: 'ledger_accounts_lock',
+  text: `SELECT a.balance, a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = 'program_funds' FOR UPDATE`,
+}
+
+/** What cards can spend, as nobody else can change it before the end of the transaction. */
+export async function lockFunds(db: Database, tenantId: string): Promise<Funds> {
+  return (await db.query<Funds>(LOCK, [tenantId])).rows[0] ?? NONE
+}
+
+const READ: Statement = {
+  name: 'ledger_accounts_read',
+  text: 'SELECT a.balance, a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = $2',
+}
+
+/** An account as it is now. */
+export async function readAccount(db: Database, tenantId: string, account: Account): Promise<Funds> {
+  return (await db.query<Funds>(READ, [tenantId, account])).rows[0] ?? NONE
+}

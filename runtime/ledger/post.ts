@@ -1,0 +1,102 @@
+/** What is written into a ledger: transfers between two accounts, and holds on what cards can spend. */
+import type { Database, Statement } from '../platform/database/database.ts'
+import { enqueue } from '../platform/database/enqueue.ts'
+import { inSteps } from '../platform/database/steps.ts'
+import { toTimestamp } from '../platform/database/types.ts'
+import { newId } from '../platform/ids.ts'
+import type { Account } from './accounts.ts'
+
+export interface Transfer {
+  readonly from: Account
+  readonly to: Account
+  /** Cents, more than 0. */
+  readonly amount: number
+}
+
+export interface Hold {
+  readonly id: string
+  /** Cents, more than 0. */
+  readonly amount: number
+}
+
+export interface Posting {
+  readonly transfer?: Transfer | undefined
+  /** A hold that ends: a hold has one end. */
+  readonly resolved?: Hold | undefined
+  /** A hold that begins. */
+  readonly placed?: Hold | undefined
+}
+
+const MOVED =
+  'ON CONFLICT (tenant_id, id) DO UPDATE SET balance = a.balance + excluded.balance, version = a.version + 1'
+
+const FIRST = `INSERT INTO ledger_accounts AS a (tenant_id, id, balance, held, version) VALUES ($1, $4, $5, 0, 1) ${MOVED}`
+
+const SECOND = `INSERT INTO ledger_accounts AS a (tenant_id, id, balance, held, version) VALUES ($1, $6, -$5::bigint, 0, 1) ${MOVED}`
+
+const CAUSE = 'INSERT INTO ledger_transactions (tenant_id, cause, created) VALUES ($1, $2, $3)'
+
+const ENTRIES = `INSERT INTO ledger_entries (tenant_id, id, cause, account_id, amount, previous, current, version, created)`
+
+const entryOf = (from: string, tenant: string, id: string, amount: string) =>
+  `SELECT ${tenant}, ${id}, $2, a.id, ${amount}, a.balance - ${amount}, a.balance, a.version, $3::timestamptz FROM ${from}`
+
+const own = (account: string) =>
+  `(SELECT * FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = ${account} OFFSET 0) AS a`
+
+// The second account is locked after the first, because it is taken from what the first gives.
+const TRANSFER: Statement = {
+  name: 'ledger_transfer',
+  text: `WITH one AS (${FIRST} RETURNING a.id, a.balance, a.version),
+         other AS (${SECOND.replace('VALUES ($1, $6, -$5::bigint, 0, 1)', 'SELECT $1, $6, -$5::bigint, 0, 1 FROM one')}
+           RETURNING a.id, a.balance, a.version),
+         caused AS (${CAUSE}),
+         entered AS (${ENTRIES} ${entryOf('one AS a', '$1', '$7', '$5::bigint')})
+         ${ENTRIES} ${entryOf('other AS a', '$1', '$8', '(-$5::bigint)')}`,
+  steps: inSteps(
+    'ledger_transfer',
+    CAUSE,
+    FIRST,
+    SECOND,
+    `${ENTRIES} ${entryOf(own('$4'), 'a.tenant_id', '$7', '$5::bigint')}`,
+    `${ENTRIES} ${entryOf(own('$6'), 'a.tenant_id', '$8', '(-$5::bigint)')}`,
+  ),
+}
+
+const take = (sign: '+' | '-') =>
+  `UPDATE ledger_accounts SET held = held ${sign} $3::bigint WHERE tenant_id = $1 AND id = 'program_funds'`
+
+const BEGIN = 'INSERT INTO ledger_holds (tenant_id, id, amount, created) VALUES ($1, $2, $3, $4)'
+
+const PLACE: Statement = {
+  text: `WITH taken AS (${take('+')}) ${BEGIN}`,
+  steps: inSteps('ledger_hold_place', take('+'), BEGIN),
+}
+
+const END = 'INSERT INTO ledger_resolutions (tenant_id, hold_id, created) VALUES ($1, $2, $4)'
+
+const RESOLVE: Statement = {
+  text: `WITH given AS (${take('-')}) ${END}`,
+  steps: inSteps('ledger_hold_resolve', take('-'), END),
+}
+
+/**
+ * Writes what follows from one cause; it travels with the statements after it. The transaction fails when something was posted
+ * for the cause before, or a hold that ends has ended. Accounts are locked in the order of their identifiers;
+ * `program_funds`, to which holds belong, comes after every account that money moves to or from it but `settlement_payable`.
+ *
+ * @param cause unique within the tenant, and in its words: `ctx_…/2`.
+ * @param now service time.
+ */
+export function post(db: Database, tenantId: string, cause: string, posting: Posting, now: number): void {
+  const created = toTimestamp(now)
+  const { transfer, resolved, placed } = posting
+  if (transfer) {
+    const { from, to, amount } = transfer
+    const [first, second, moved] = from < to ? [from, to, -amount] : [to, from, amount]
+    const ids = [newId('len', now), newId('len', now)]
+    enqueue(db.query(TRANSFER, [tenantId, cause, created, first, moved, second, ...ids]))
+  }
+  if (resolved) enqueue(db.query(RESOLVE, [tenantId, resolved.id, resolved.amount, created]))
+  if (placed) enqueue(db.query(PLACE, [tenantId, placed.id, placed.amount, created]))
+}
