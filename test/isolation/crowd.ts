@@ -82,12 +82,27 @@ const AUDIT = `INSERT INTO audit_log (tenant_id, sequence, hash, previous_hash, 
 const ANSWERS = `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, head, created)
   SELECT $1, gen_random_uuid(), '', 201, '{}', '2026-05-19', ${AT} FROM generate_series(0, $3 - 1) n`
 
+// Nobody sends what waits here: it is not ready.
+const REGISTRATIONS = `INSERT INTO apple_registrations (tenant_id, device_id, pass_id, template_id, push_token, changed, registered_at)
+  SELECT $1, 'device-' || lpad((n / 2)::text, 8, '0'), ${id('pass', 'n')}, ${id('tpl', '0')}, lpad(to_hex(n / 2), 64, '0'), 0, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const UPDATES = `INSERT INTO wallet_updates (tenant_id, platform, target, since, ready_at)
+  SELECT $1, 'apple', 'device-' || lpad(n::text, 8, '0'), ${AT}, '2099-01-01' FROM generate_series(0, $3 - 1) n`
+
+const CHANGES = `INSERT INTO wallet_changes (tenant_id, platform, subject_type, subject_id, since, steps)
+  SELECT $1, CASE WHEN $3 > 100 THEN 'apple' ELSE 'google' END, 'pass', ${id('pass', 'n')}, ${AT}, 1000 FROM generate_series(0, $3 - 1) n`
+
+const REFUSALS = `INSERT INTO google_refusals (tenant_id, target_id, status, message, refused_at)
+  SELECT $1, ${id('pass', 'n')}, 400, 'no', ${AT} FROM generate_series(0, $3 - 1) n`
+
 // The tenant's own beginning makes way.
 const HEADS = [
   'DELETE FROM audit_log WHERE tenant_id = $1',
   'DELETE FROM audit_heads WHERE tenant_id = $1',
   `INSERT INTO event_heads SELECT $1, $2`,
   `INSERT INTO audit_heads SELECT $1, $2, '', ''`,
+  'INSERT INTO wallet_heads SELECT $1, 0',
   `INSERT INTO webhook_senders (tenant_id, tokens, refilled_at) SELECT $1, 0, 'epoch'`,
 ]
 
@@ -101,6 +116,10 @@ const TABLES = [
   [ATTEMPTS, 1 / 3],
   [AUDIT, 1 / 3],
   [ANSWERS, 1 / 3],
+  [REGISTRATIONS, 1],
+  [UPDATES, 1 / 3],
+  [CHANGES, 1 / 3],
+  [REFUSALS, 1 / 3],
 ] as const
 
 /** Their names. */

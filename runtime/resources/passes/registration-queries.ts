@@ -119,7 +119,9 @@ export function deleteRegistrations(
 const ABANDONED: Statement = {
   name: 'apple_registrations_abandoned',
   text: `SELECT n.id FROM json_array_elements_text($2) AS n (id)
-          WHERE NOT EXISTS (SELECT FROM apple_registrations r WHERE r.tenant_id = $1 AND r.pass_id = n.id)`,
+           LEFT JOIN LATERAL (SELECT true AS found FROM apple_registrations r
+                               WHERE r.tenant_id = $1 AND r.pass_id = n.id LIMIT 1) AS r ON true
+          WHERE r.found IS NULL`,
 }
 
 /** Those of the passes that are on no device. */

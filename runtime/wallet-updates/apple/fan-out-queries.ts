@@ -1,4 +1,5 @@
 /** Changes of passes and templates, and the devices that are to be told of them. */
+import { byPlace } from '../../platform/database/by-place.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import type { Platform } from './queue-queries.ts'
 
@@ -65,10 +66,10 @@ const OF_PASSES: Statement = {
           CROSS JOIN LATERAL (
             SELECT r.device_id, r.pass_id FROM apple_registrations r
              WHERE r.tenant_id = $1 AND r.pass_id = n.subject AND r.device_id > n.after AND r.device_id <= n.until
-             ORDER BY r.pass_id, r.device_id LIMIT $3) AS r`,
+             ORDER BY r.pass_id, r.device_id LIMIT $3 FOR UPDATE) AS r`,
 }
 
-/** At most `limit` of each pass. */
+/** At most `limit` of each pass, locked. */
 export async function listOfPasses(
   tx: Database,
   space: string,
@@ -87,10 +88,10 @@ const OF_TEMPLATE: Statement = {
               (SELECT l.device_id FROM apple_registrations l
                 WHERE l.tenant_id = $1 AND l.template_id = $2 AND l.device_id > $3 AND l.device_id <= $4
                 ORDER BY l.template_id, l.device_id OFFSET $5 LIMIT 1), $4)
-          ORDER BY r.template_id, r.device_id`,
+          ORDER BY r.template_id, r.device_id FOR UPDATE OF r`,
 }
 
-/** At least `limit` where there are so many, and all passes of the last device. */
+/** At least `limit` where there are so many, and all passes of the last device; locked. */
 export async function listOfTemplate(
   tx: Database,
   space: string,
@@ -100,25 +101,31 @@ export async function listOfTemplate(
   return (await tx.query<Told>(OF_TEMPLATE, [space, subject, after, until, limit - 1])).rows
 }
 
-const STAMP: Statement = {
-  name: 'apple_registrations_stamp',
-  text: `UPDATE apple_registrations r SET changed = $3
-           FROM json_to_recordset($2) AS n (device_id text, pass_id text)
-          WHERE r.tenant_id = $1 AND r.device_id = n.device_id AND r.pass_id = n.pass_id`,
-}
+const STAMP = byPlace(
+  'apple_registrations_stamp',
+  `UPDATE apple_registrations r SET changed = $3
+     FROM json_to_recordset($2) AS n (device_id text, pass_id text)
+    CROSS JOIN LATERAL (SELECT r.ctid AS place FROM apple_registrations r
+                         WHERE r.tenant_id = $1 AND r.device_id = n.device_id AND r.pass_id = n.pass_id LIMIT 1) AS held
+    WHERE r.tenant_id = $1 AND r.ctid = held.place`,
+)
 
-/** Gives them the number of the change. */
+/** Gives those that are locked the number of the change. */
 export function stamp(tx: Database, space: string, told: readonly Told[], number: number): Promise<unknown> {
   return tx.query(STAMP, [space, JSON.stringify(told), number])
 }
 
-const END: Statement = {
-  name: 'wallet_changes_end',
-  text: `DELETE FROM wallet_changes c
-          WHERE c.tenant_id = $1 AND c.platform = $2 AND c.subject_id IN (SELECT json_array_elements_text($3))`,
-}
+const held = (given: string) => `${given}
+    CROSS JOIN LATERAL (SELECT c.ctid AS place FROM wallet_changes c
+                         WHERE c.tenant_id = $1 AND c.platform = $2 AND c.subject_id = n.subject_id LIMIT 1) AS held
+    WHERE c.tenant_id = $1 AND c.ctid = held.place`
 
-/** Everybody is told. */
+const END = byPlace(
+  'wallet_changes_end',
+  `DELETE FROM wallet_changes c USING ${held('json_array_elements_text($3) AS n (subject_id)')}`,
+)
+
+/** Everybody is told of these, which are locked; here and below. */
 export function endChanges(
   tx: Database,
   space: string,
@@ -128,12 +135,11 @@ export function endChanges(
   return tx.query(END, [space, platform, JSON.stringify(subjects)])
 }
 
-const GO_ON: Statement = {
-  name: 'wallet_changes_go_on',
-  text: `UPDATE wallet_changes c SET walked_to = n.walked_to, anew = n.anew, steps = c.steps + 1
-           FROM json_to_recordset($3) AS n (subject_id text, walked_to text, anew boolean)
-          WHERE c.tenant_id = $1 AND c.platform = $2 AND c.subject_id = n.subject_id`,
-}
+const GO_ON = byPlace(
+  'wallet_changes_go_on',
+  `UPDATE wallet_changes c SET walked_to = n.walked_to, anew = n.anew, steps = c.steps + 1
+     FROM ${held('json_to_recordset($3) AS n (subject_id text, walked_to text, anew boolean)')}`,
+)
 
 /** Others are still to be told. */
 export function goOn(

@@ -1,4 +1,5 @@
 /** The queue of what is to be sent to wallets: found for all tenants, taken and settled for one. */
+import { byPlace } from '../../platform/database/by-place.ts'
 import type { Statement } from '../../platform/database/database.ts'
 import { byIndex, useIndexes } from '../../platform/database/pool/by-index.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
@@ -36,18 +37,18 @@ export interface Update {
   readonly tries: number
 }
 
-const CLAIM: Statement = {
-  name: 'wallet_updates_claim',
-  text: `WITH picked AS MATERIALIZED (
-           SELECT u.target FROM wallet_updates u
-            WHERE u.tenant_id = $1 AND u.platform = $2 AND u.ready_at <= $3
-            ORDER BY u.ready_at, u.target LIMIT $4 FOR UPDATE SKIP LOCKED
-         )
-         UPDATE wallet_updates u SET ready_at = $5, token = $6::uuid
-           FROM picked
-          WHERE u.tenant_id = $1 AND u.target = picked.target AND u.platform = $2
-         RETURNING u.target, u.generation, u.tries`,
-}
+const CLAIM = byPlace(
+  'wallet_updates_claim',
+  `WITH picked AS MATERIALIZED (
+     SELECT u.ctid AS place FROM wallet_updates u
+      WHERE u.tenant_id = $1 AND u.platform = $2 AND u.ready_at <= $3
+      ORDER BY u.ready_at, u.target LIMIT $4 FOR UPDATE SKIP LOCKED
+   )
+   UPDATE wallet_updates u SET ready_at = $5, token = $6::uuid
+     FROM picked
+    WHERE u.tenant_id = $1 AND u.ctid = picked.place
+   RETURNING u.target, u.generation, u.tries`,
+)
 
 export interface ClaimRequest {
   readonly space: string
@@ -79,29 +80,28 @@ export interface Settlement {
   readonly tries: number
 }
 
-const GIVEN = `json_to_recordset($3) AS n (target text, token uuid, generation integer, done boolean,
-                                          ready_at timestamptz, tries integer)`
+/** Those given that are still under their leases, where they are. */
+const held = (lock: string) => `
+  (SELECT n.*, u.* FROM (SELECT * FROM json_to_recordset($3) AS n (target text, token uuid, sent integer, done boolean,
+                                                                  again_at timestamptz, failed integer) ORDER BY target) AS n
+    CROSS JOIN LATERAL (SELECT u.ctid AS place, u.generation FROM wallet_updates u
+                         WHERE u.tenant_id = $1 AND u.target = n.target AND u.platform = $2 AND u.token = n.token
+                         LIMIT 1${lock}) AS u) AS n`
 
 // In the order in which changes are noted: two transactions that have several rows never wait for each other.
-const HOLD: Statement = {
-  name: 'wallet_updates_hold',
-  text: `SELECT FROM (SELECT n.target FROM ${GIVEN} ORDER BY n.target) AS n
-          CROSS JOIN LATERAL (SELECT FROM wallet_updates u
-                               WHERE u.tenant_id = $1 AND u.target = n.target AND u.platform = $2 FOR UPDATE) AS held`,
-}
+const HOLD: Statement = { name: 'wallet_updates_hold', text: `SELECT FROM ${held(' FOR UPDATE')}` }
 
-const DONE: Statement = {
-  name: 'wallet_updates_done',
-  text: `DELETE FROM wallet_updates u USING ${GIVEN}
-          WHERE u.tenant_id = $1 AND u.platform = $2 AND u.target = n.target AND u.token = n.token
-            AND n.done AND u.generation = n.generation`,
-}
+const DONE = byPlace(
+  'wallet_updates_done',
+  `DELETE FROM wallet_updates u USING ${held('')}
+    WHERE u.tenant_id = $1 AND u.ctid = n.place AND n.done AND n.generation = n.sent`,
+)
 
-const AGAIN: Statement = {
-  name: 'wallet_updates_again',
-  text: `UPDATE wallet_updates u SET ready_at = n.ready_at, tries = n.tries, token = NULL FROM ${GIVEN}
-          WHERE u.tenant_id = $1 AND u.platform = $2 AND u.target = n.target AND u.token = n.token`,
-}
+const AGAIN = byPlace(
+  'wallet_updates_again',
+  `UPDATE wallet_updates u SET ready_at = n.again_at, tries = n.failed, token = NULL FROM ${held('')}
+    WHERE u.tenant_id = $1 AND u.ctid = n.place`,
+)
 
 /** Writes how updates of one tenant ended. What changed while it was sent is ready again; what another has taken stays. */
 export async function settleUpdates(
@@ -109,10 +109,13 @@ export async function settleUpdates(
   platform: Platform,
   settlements: readonly Settlement[],
 ): Promise<void> {
-  const given = settlements.map(({ space: _, readyAt, ...each }) => ({
-    ...each,
+  const given = settlements.map(({ target, token, generation, readyAt, tries }) => ({
+    target,
+    token,
+    sent: generation,
     done: readyAt === undefined,
-    ready_at: readyAt === undefined ? '-infinity' : toTimestamp(readyAt),
+    again_at: readyAt === undefined ? '-infinity' : toTimestamp(readyAt),
+    failed: tries,
   }))
   const values = [settlements[0]!.space, platform, JSON.stringify(given)]
   await pool.transaction(async (tx) => {
