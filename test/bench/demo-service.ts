@@ -27,6 +27,7 @@ export interface DemoService {
   readonly origin: string
   /** A secret key of the sandbox. */
   readonly secret: string
+  readonly pid: number
 }
 
 interface Ready {
@@ -58,7 +59,7 @@ export async function startDemoService({ directory, atEnd, own }: Scratch): Prom
   if (line.length === 0) throw new Error('the service ended before it was ready')
   const ready = JSON.parse(String(line[0])) as Ready
   const { sandbox_base_url: origin, keys } = ready
-  return { url, call: createCall(ready), origin, secret: keys.sandbox_secret }
+  return { url, call: createCall(ready), origin, secret: keys.sandbox_secret, pid: child.pid! }
 }
 
 function createCall({ sandbox_base_url, keys }: Ready): Call {

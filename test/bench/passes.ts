@@ -4,6 +4,7 @@
  *   builds      files for Apple Wallet a second, beside passkit-generator; memory over 10,000 of them
  *   unchanged   GET of a file that has not changed, beside GET of one pass
  *   batches     a batch of 100 beside 100 requests
+ *   fan-out     a change of a template that 100,000 passes on devices are of
  *
  * Options: --only NAME (of tables whose name holds it).
  */
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { type DemoService, startDemoService } from './demo-service.ts'
 import { measureBatches, printBatches } from './passes-batches.ts'
 import { measureBuilds, printBuilds } from './passes-builds.ts'
+import { measureFanOut, printFanOut } from './passes-fan-out.ts'
 import { measureUnchanged, printUnchanged } from './passes-unchanged.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
@@ -26,6 +28,7 @@ const TABLES: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   builds: async ({ scratch }) => printBuilds(await measureBuilds(scratch.directory)),
   unchanged: async ({ service }) => printUnchanged(await measureUnchanged(await service())),
   batches: async ({ service }) => printBatches(await measureBatches((await service()).call)),
+  'fan-out': async ({ service }) => printFanOut(await measureFanOut(await service())),
 }
 
 await withScratch(async (scratch) => {
