@@ -72,6 +72,8 @@ const RUNTIME_ROOMS = [
   'wallet-updates',
   'delivery',
   'holders',
+  'resources/cardholders',
+  'resources/tokens',
   'resources/scans',
   'resources/passes',
   'resources/delivery-attempts',

@@ -50,6 +50,7 @@ export function createContext(
     audit: effects ?? NO_AUDIT,
     account: account && effects ? accountOf(exchange, service, db, effects) : NO_ACCOUNT,
     endpointSecrets: service.endpointSecrets,
+    seals: service.seals,
     prepared,
   }
 }

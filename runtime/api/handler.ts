@@ -5,6 +5,7 @@ import type { EmittedEvent, NewEvent } from '../events/emit.ts'
 import type { StreamStart } from '../events/streams.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Caller } from '../platform/keys/caller.ts'
+import type { Seals } from '../platform/secrets.ts'
 import type { Wallet } from '../wallet/google/signer.ts'
 import type { PassTokens } from '../wallet/pass-tokens.ts'
 import type { Account } from './account.ts'
@@ -23,6 +24,7 @@ export interface Context {
   readonly audit: RequestAudit
   readonly account: Account
   readonly endpointSecrets: EndpointSecrets
+  readonly seals: Seals
   /** What the handler's `prepare` gave; undefined where it has none. */
   readonly prepared: unknown
 }

@@ -52,6 +52,12 @@ export const RECIPES = {
     await client.archivePass({ path: made })
     return made
   },
+  'cardholder.created': (client) => makeCardholder(client),
+  'cardholder.updated': async (client) => {
+    const made = await makeCardholder(client)
+    await client.updateCardholder({ path: made, body: { status: 'inactive' } })
+    return made
+  },
   'webhook_endpoint.test': async (client, { endpoint }) => {
     const whe_id = endpoint ?? (await findOnlyEndpoint(client))
     const event = await client.testWebhookEndpoint({ path: { whe_id } })
@@ -95,6 +101,12 @@ async function makeRevokedPass(client: Client) {
   const made = await makePass(client)
   await client.revokePass({ path: made })
   return made
+}
+
+async function makeCardholder(client: Client): Promise<{ cardholder_id: string }> {
+  const body = { type: 'individual', name: 'Ada Moreau', metadata: METADATA } as const
+  const { id } = await client.createCardholder({ body })
+  return { cardholder_id: id }
 }
 
 const idOf = ({ pass_template_id }: { pass_template_id: string }) => ({ template_id: pass_template_id })

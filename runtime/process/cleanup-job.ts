@@ -8,6 +8,7 @@ import { sweepWrongCodes } from '../platform/factors/wrong-code-queries.ts'
 import { MAX_PAUSE_MS } from '../platform/factors/wrong-codes.ts'
 import { type PeriodicJob, runPeriodically } from '../platform/periodic.ts'
 import { sweepBatches } from '../platform/usage/queries.ts'
+import { sweepTokens } from '../resources/tokens/queries.ts'
 
 type Databases = Readonly<Record<Environment | 'control', Database>>
 
@@ -22,12 +23,15 @@ const BATCH = 1000
 
 const STEP_MS = 30_000
 
-/** Deletes what has run out: stored answers, challenges, used codes, names of batches. Any node may, at any time. */
+/** Deletes what has run out: stored answers, tokens, challenges, used codes, names of batches. Any node may, at any time. */
 export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   for (const environment of ENVIRONMENTS) {
     const createdBy = clock.service(environment) - STORED_FOR_MS - MARGIN_MS
     while ((await sweepAnswers(databases[environment], createdBy, BATCH)) >= BATCH) {
       // as long as there is a whole batch, there may be more
+    }
+    while ((await sweepTokens(databases[environment], clock.service(environment), BATCH)) >= BATCH) {
+      // the same
     }
     await sweepBatches(databases[environment], clock.machine() - DAY_MS)
   }

@@ -4,12 +4,14 @@ import type { Context } from '../api/handler.ts'
 import { accountHandlers } from '../resources/account/handlers.ts'
 import { auditLogHandlers } from '../resources/audit-log/handlers.ts'
 import { balanceHandlers } from '../resources/balance/handlers.ts'
+import { cardholdersHandlers } from '../resources/cardholders/handlers.ts'
 import { deliveryAttemptsHandlers } from '../resources/delivery-attempts/handlers.ts'
 import { eventsHandlers } from '../resources/events/handlers.ts'
 import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
 import { passesHandlers } from '../resources/passes/handlers.ts'
 import { passSimulators } from '../resources/passes/simulators.ts'
 import { scansHandlers } from '../resources/scans/handlers.ts'
+import { tokensHandlers } from '../resources/tokens/handlers.ts'
 import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handlers.ts'
 
 /** Every handler that is written. */
@@ -17,12 +19,14 @@ export const handlers = {
   ...accountHandlers,
   ...auditLogHandlers,
   ...balanceHandlers,
+  ...cardholdersHandlers,
   ...deliveryAttemptsHandlers,
   ...eventsHandlers,
   ...passTemplatesHandlers,
   ...passesHandlers,
   ...passSimulators,
   ...scansHandlers,
+  ...tokensHandlers,
   ...webhookEndpointsHandlers,
 }
 
@@ -37,12 +41,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   listPromotions: true,
   getPromotion: true,
 
-  createToken: true,
-
-  createCardholder: true,
-  listCardholders: true,
-  getCardholder: true,
-  updateCardholder: true,
   screenCardholder: true,
 
   listSanctionsAlerts: true,

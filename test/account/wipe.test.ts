@@ -102,13 +102,30 @@ async function issueMany(templateId: string, count: number): Promise<void> {
 const wiper = (graceMs = 0) =>
   createWiper({ database: service.database, clock: service.clock, batch: 2, graceMs })
 
-async function expectNothing(through: Send, made: Awaited<ReturnType<typeof fill>>): Promise<void> {
+/** Records of the card family, which make events of their own. */
+async function fillCards() {
+  const person = {
+    name: 'Ada Moreau',
+    date_of_birth: '1990-04-12',
+    address: { line1: 'Rue 1', city: 'Paris', postal_code: '75001', country: 'FR' },
+  }
+  await send('/v1/tokens', { body: { type: 'person', person } })
+  const cardholderId: string = (await send('/v1/cardholders', { body: { name: 'Ada Moreau' } })).body.id
+  return { [`/v1/cardholders/${cardholderId}`]: '/v1/cardholders' }
+}
+
+async function expectNothing(
+  through: Send,
+  made: Awaited<ReturnType<typeof fill>>,
+  cards: Readonly<Record<string, string>> = {},
+): Promise<void> {
   for (const path of [
     '/v1/passes',
     '/v1/pass_templates',
     '/v1/scans',
     '/v1/events',
     '/v1/webhook-endpoints',
+    ...Object.values(cards),
   ]) {
     expect([path, (await through(path)).body.data]).toEqual([path, []])
   }
@@ -120,6 +137,7 @@ async function expectNothing(through: Send, made: Awaited<ReturnType<typeof fill
     `/v1/events/${made.eventId}`,
     `/v1/webhook-endpoints/${made.endpointId}`,
     `/v1/webhook-endpoints/${made.endpointId}/delivery-attempts`,
+    ...Object.keys(cards),
   ]) {
     expect([path, (await through(path)).status]).toEqual([path, 404])
   }
@@ -128,20 +146,23 @@ async function expectNothing(through: Send, made: Awaited<ReturnType<typeof fill
 describe('from the commit on', () => {
   test('no list, read or count of any node shows what is still to be deleted', async () => {
     const made = await fill()
+    const cards = await fillCards()
     await planAll(service.database.sandbox)
     await sendToOther('/v1/me')
     expect((await wipe()).body.deleted).toEqual({
       webhook_endpoint: 1,
-      webhook_delivery_attempt: 2,
-      event: 2,
+      webhook_delivery_attempt: 3,
+      event: 3,
+      cardholder: 1,
+      token: 1,
       scan: 1,
       pass: 1,
       pass_template: 1,
     })
-    await expectNothing(send, made)
+    await expectNothing(send, made, cards)
     other.forget()
-    await expectNothing(sendToOther, made)
-    expect(await rowsIn(tenantId)).toMatchObject({ passes: 1, events: 2, wiped_spaces: 1 })
+    await expectNothing(sendToOther, made, cards)
+    expect(await rowsIn(tenantId)).toMatchObject({ passes: 1, events: 3, wiped_spaces: 1 })
   })
 
   test('beyond a bound records are not counted: the number stands for that many or more', async () => {

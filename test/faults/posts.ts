@@ -37,6 +37,12 @@ const TEMPLATE = {
 
 const NOWHERE = '00000000000000000000000000'
 
+const PERSON = {
+  name: 'Ada Moreau',
+  date_of_birth: '1990-04-12',
+  address: { line1: 'Rue 1', city: 'Paris', postal_code: '75001', country: 'FR' },
+}
+
 async function make(send: Send, path: string, body: unknown): Promise<string> {
   const answer = await send(path, { body })
   if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
@@ -287,6 +293,58 @@ export const POSTS: readonly Post[] = [
     },
     effect: `${SCANNED} AND p.status = 'active' AND s.result = 'accepted'`,
     once: 1,
+  },
+  {
+    operation: 'createToken',
+    status: 201,
+    audit: ['token.created'],
+    events: [],
+    prepare: async (send) => {
+      const body = { type: 'person', person: PERSON }
+      return { path: '/v1/tokens', body, id: await make(send, '/v1/tokens', body) }
+    },
+    effect: 'SELECT count(*) AS count FROM sandbox.tokens WHERE tenant_id = $1 AND id > $2',
+    once: 1,
+  },
+  {
+    operation: 'createCardholder',
+    about: 'of a token, which it uses',
+    status: 201,
+    audit: ['cardholder.created'],
+    events: ['cardholder.created'],
+    prepare: async (send) => {
+      const id = await make(send, '/v1/tokens', { type: 'person', person: PERSON })
+      return { path: '/v1/cardholders', body: { token_id: id }, id }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.tokens t JOIN sandbox.cardholders c USING (tenant_id)
+              WHERE tenant_id = $1 AND t.id = $2 AND t.used_at IS NOT NULL AND c.id > 'chd_' || right($2, 26)`,
+    once: 1,
+  },
+  {
+    operation: 'createCardholder',
+    status: 201,
+    audit: ['cardholder.created'],
+    events: ['cardholder.created'],
+    prepare: async () => {
+      const id = crypto.randomUUID()
+      return { path: '/v1/cardholders', body: { name: id, date_of_birth: '1990-04-12' }, id }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.cardholders
+              WHERE tenant_id = $1 AND name = $2 AND status = 'active'`,
+    once: 1,
+  },
+  {
+    operation: 'createCardholder',
+    about: 'refused: born tomorrow',
+    status: 422,
+    audit: ['cardholder.created'],
+    events: [],
+    prepare: async () => {
+      const id = crypto.randomUUID()
+      return { path: '/v1/cardholders', body: { name: id, date_of_birth: '9999-12-31' }, id }
+    },
+    effect: 'SELECT count(*) AS count FROM sandbox.cardholders WHERE tenant_id = $1 AND name = $2',
+    once: 0,
   },
   {
     operation: 'createWebhookEndpoint',

@@ -54,6 +54,15 @@ const SCANS = `INSERT INTO scans (tenant_id, id, pass_id, mode, result, scanner,
          'verify', CASE WHEN n BETWEEN 20 AND 22 THEN 'unknown' WHEN n BETWEEN 14 AND 18 THEN 'revoked' ELSE 'accepted' END, 'Door', ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const CARDHOLDERS = `INSERT INTO cardholders (tenant_id, id, type, name, status, sanctions_status, list_number, metadata, created, updated)
+  SELECT $1, ${id('chd', 'n')}, CASE WHEN n BETWEEN 10 AND 12 THEN 'company' ELSE 'individual' END, 'Ada Moreau',
+         CASE WHEN n BETWEEN 11 AND 13 THEN 'inactive' ELSE 'active' END, 'clear', 1, '{}', ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const TOKENS = `INSERT INTO tokens (tenant_id, id, type, details, expires_at, created)
+  SELECT $1, ${id('tok', 'n')}, 'person', '', '2030-01-01', ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
 const EVENTS = `INSERT INTO events (tenant_id, id, sequence, type, version, body, created)
   SELECT $1, ${id('evt', 'n')}, n + 1, CASE WHEN n BETWEEN 10 AND 12 THEN 'pass.revoked' ELSE 'pass.created' END,
          '2026-05-19',
@@ -111,6 +120,8 @@ const TABLES = [
   [TEMPLATES, 1 / 15],
   [PASSES, 1],
   [SCANS, 1 / 3],
+  [CARDHOLDERS, 1 / 3],
+  [TOKENS, 1 / 3],
   [EVENTS, 1 / 3],
   [ENDPOINTS, 0],
   [ATTEMPTS, 1 / 3],

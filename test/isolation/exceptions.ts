@@ -34,6 +34,7 @@ export const LOCATORS: Table = [
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
   ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],
   ['DELETE FROM live.scans_default', 'and scans'],
+  ['DELETE FROM tokens WHERE expires_at <= (', 'what has run out is swept for everybody'],
   ['DELETE FROM control.challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.totp_uses', 'what has run out is swept for everybody'],
   ['DELETE FROM control.wrong_codes', 'what has run out is swept for everybody'],
@@ -59,12 +60,17 @@ export const SPREAD: Table = [
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
   ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],
   ['DELETE FROM live.scans_default', 'and scans'],
+  ['DELETE FROM tokens WHERE expires_at <= (', 'so are tokens'],
   ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
 ]
 
 /** Statements that may read more rows than a few for each that they give. */
 export const LAVISH: Table = [
   ['WITH result AS ( SELECT * FROM json_to_recordset', 'the queue: how endpoints react, in batches'],
+  [
+    'WITH outcome AS ( SELECT * FROM json_to_recordset',
+    'the same of one tenant: what is ready to be sent of it',
+  ],
   [
     'WITH visit AS MATERIALIZED ( SELECT t.position, s.* FROM',
     'the queue: it looks at the endpoints of each tenant, a hundred at most',

@@ -4,6 +4,7 @@ import { listEvents } from '../../runtime/events/queries.ts'
 import { listAudit } from '../../runtime/platform/audit/queries.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import type { CreatedRange, Page } from '../../runtime/platform/database/page.ts'
+import { listCardholders } from '../../runtime/resources/cardholders/queries.ts'
 import { listAttempts } from '../../runtime/resources/delivery-attempts/queries.ts'
 import { listTemplates } from '../../runtime/resources/pass-templates/queries.ts'
 import { countPasses, listPasses, type PassFilter } from '../../runtime/resources/passes/queries.ts'
@@ -95,6 +96,15 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of two results': { results: ['revoked', 'accepted'] },
       'of the common pass, of the rare result': { passIds: [commonPass], results: ['revoked'] },
       'of both passes, of a time': { passIds: [commonPass, rarePass], ...later },
+    }),
+    ...lists('cardholders', 'chd', listCardholders, {
+      '': {},
+      'of a time': later,
+      'of the common type': { types: ['individual'] },
+      'of the rare type': { types: ['company'] },
+      'of the common status': { statuses: ['active'] },
+      'of the rare status': { statuses: ['inactive'] },
+      'of the rare type and status': { types: ['company'], statuses: ['inactive'] },
     }),
     ...lists('events', 'evt', listEvents, {
       'of nearly all types': { types: TYPES, areMost: true },

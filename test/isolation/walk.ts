@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { expect } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { readPin } from '../../runtime/admin/pins.ts'
+import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { createUser } from '../../runtime/admin/users.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { createLeaseClock } from '../../runtime/delivery/lease-clock.ts'
@@ -51,6 +52,7 @@ const LISTS = [
   '/v1/webhook-endpoints?status=enabled&created[lt]=2027-01-01',
   '/v1/scans?result=accepted&order=asc&created[gte]=2026-01-01',
   '/v1/balance',
+  '/v1/cardholders?type=individual&status=active&created[gte]=2026-01-01',
   '/v1/me',
 ]
 
@@ -91,6 +93,7 @@ export async function tour(
 ): Promise<void> {
   const { secret } = await makeKey(service, tenantId, { environment, scope: 'admin' })
   const user = await createUser(service.operator, { tenantId, email: 'ada@example.com', role: 'owner' })
+  await verifyTenant(service.operator, tenantId)
   recorder.actFor(tenantId)
   const send = speak(service.urls[environment], { secret, version: current })
   for (const { prepare, status, factor } of postsOf(environment)) {
