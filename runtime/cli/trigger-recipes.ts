@@ -58,6 +58,23 @@ export const RECIPES = {
     await client.updateCardholder({ path: made, body: { status: 'inactive' } })
     return made
   },
+  'card.created': (client) => makeCard(client),
+  'card.updated': async (client) => {
+    const made = await makeCard(client)
+    await client.updateCard({ path: made, body: { metadata: { ...METADATA, changed: 'yes' } } })
+    return made
+  },
+  'card.canceled': async (client) => {
+    const made = await makeCard(client)
+    await client.cancelCard({ path: made })
+    return made
+  },
+  'card.shipped': makeShippedCard,
+  'card.delivered': async (client) => {
+    const made = await makeShippedCard(client)
+    await client.simulateShipping({ body: { card_id: made.card_id, status: 'delivered' } })
+    return made
+  },
   'webhook_endpoint.test': async (client, { endpoint }) => {
     const whe_id = endpoint ?? (await findOnlyEndpoint(client))
     const event = await client.testWebhookEndpoint({ path: { whe_id } })
@@ -107,6 +124,24 @@ async function makeCardholder(client: Client): Promise<{ cardholder_id: string }
   const body = { type: 'individual', name: 'Ada Moreau', metadata: METADATA } as const
   const { id } = await client.createCardholder({ body })
   return { cardholder_id: id }
+}
+
+type CardOrder = Omit<Parameters<Client['createCard']>[0]['body'], 'cardholder_id'>
+
+async function makeCard(
+  client: Client,
+  order: CardOrder = { type: 'virtual' },
+): Promise<{ cardholder_id: string; card_id: string }> {
+  const made = await makeCardholder(client)
+  const { id } = await client.createCard({ body: { ...made, ...order, metadata: METADATA } })
+  return { ...made, card_id: id }
+}
+
+async function makeShippedCard(client: Client) {
+  const address = { line1: '1 Quay', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' }
+  const made = await makeCard(client, { type: 'physical', shipping: { address, service: 'express' } })
+  await client.simulateShipping({ body: { card_id: made.card_id, status: 'shipped' } })
+  return made
 }
 
 const idOf = ({ pass_template_id }: { pass_template_id: string }) => ({ template_id: pass_template_id })

@@ -4,9 +4,12 @@ import type { Context } from '../api/handler.ts'
 import { accountHandlers } from '../resources/account/handlers.ts'
 import { auditLogHandlers } from '../resources/audit-log/handlers.ts'
 import { balanceHandlers } from '../resources/balance/handlers.ts'
+import { cardProgramsHandlers } from '../resources/card-programs/handlers.ts'
 import { cardholdersHandlers } from '../resources/cardholders/handlers.ts'
+import { cardsHandlers } from '../resources/cards/handlers.ts'
 import { deliveryAttemptsHandlers } from '../resources/delivery-attempts/handlers.ts'
 import { eventsHandlers } from '../resources/events/handlers.ts'
+import { merchantCategoriesHandlers } from '../resources/merchant-categories/handlers.ts'
 import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
 import { passesHandlers } from '../resources/passes/handlers.ts'
 import { passSimulators } from '../resources/passes/simulators.ts'
@@ -19,9 +22,12 @@ export const handlers = {
   ...accountHandlers,
   ...auditLogHandlers,
   ...balanceHandlers,
+  ...cardProgramsHandlers,
   ...cardholdersHandlers,
+  ...cardsHandlers,
   ...deliveryAttemptsHandlers,
   ...eventsHandlers,
+  ...merchantCategoriesHandlers,
   ...passTemplatesHandlers,
   ...passesHandlers,
   ...passSimulators,
@@ -47,20 +53,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   getSanctionsAlert: true,
   resolveSanctionsAlert: true,
 
-  createCardProgram: true,
-  listCardPrograms: true,
-  getCardProgram: true,
-  updateCardProgram: true,
-
-  createCard: true,
-  listCards: true,
-  getCard: true,
-  updateCard: true,
-  activateCard: true,
-  freezeCard: true,
-  unfreezeCard: true,
-  cancelCard: true,
-  replaceCard: true,
   getCardDetails: true,
 
   createProvisioningPayload: true,
@@ -91,8 +83,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   submitDispute: true,
   withdrawDispute: true,
 
-  listMerchantCategories: true,
-
   listSettlements: true,
   getSettlement: true,
   listSettlementLines: true,
@@ -120,7 +110,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   simulateClearing: true,
   simulateRefund: true,
   simulateForcePost: true,
-  simulateShipping: true,
   simulateSanctionsMatch: true,
   simulateDisputeOutcome: true,
 

@@ -155,6 +155,8 @@ describe('from the commit on', () => {
       event: 3,
       cardholder: 1,
       token: 1,
+      card: 0,
+      card_program: 0,
       scan: 1,
       pass: 1,
       pass_template: 1,

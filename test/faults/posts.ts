@@ -63,6 +63,20 @@ async function makeEnded(send: Send): Promise<string> {
   return id
 }
 
+const makeCardholder = (send: Send) => make(send, '/v1/cardholders', { name: 'Ada Moreau' })
+
+const PHYSICAL = {
+  type: 'physical',
+  shipping: {
+    address: { line1: '1 Quay', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' },
+    service: 'standard',
+  },
+}
+
+async function makeCard(send: Send, content: object = { type: 'virtual' }): Promise<string> {
+  return make(send, '/v1/cards', { cardholder_id: await makeCardholder(send), ...content })
+}
+
 /** A public address, which nothing is sent to here. */
 const HOOKS = 'https://93.184.215.14/hooks'
 
@@ -75,6 +89,10 @@ const SCANNED = `SELECT count(*) AS count FROM sandbox.scans s
                  JOIN sandbox.passes p ON p.tenant_id = s.tenant_id AND p.id = s.pass_id
                  WHERE s.tenant_id = $1 AND s.pass_id = $2`
 const PASS = 'SELECT count(*) AS count FROM sandbox.passes WHERE tenant_id = $1 AND id = $2'
+
+const CARD = 'SELECT count(*) AS count FROM sandbox.cards WHERE tenant_id = $1 AND id = $2'
+const OF_CARDHOLDER =
+  'SELECT count(*) AS count FROM sandbox.cards WHERE tenant_id = $1 AND cardholder_id = $2'
 
 /** Every POST that has a handler, successes and refusals that are kept. */
 export const POSTS: readonly Post[] = [
@@ -345,6 +363,119 @@ export const POSTS: readonly Post[] = [
     },
     effect: 'SELECT count(*) AS count FROM sandbox.cardholders WHERE tenant_id = $1 AND name = $2',
     once: 0,
+  },
+  {
+    operation: 'createCardProgram',
+    status: 201,
+    audit: ['card_program.created'],
+    events: [],
+    prepare: async () => {
+      const id = crypto.randomUUID()
+      return { path: '/v1/card_programs', body: { name: id, kind: 'virtual' }, id }
+    },
+    effect: 'SELECT count(*) AS count FROM sandbox.card_programs WHERE tenant_id = $1 AND name = $2',
+    once: 1,
+  },
+  {
+    operation: 'createCard',
+    status: 201,
+    audit: ['card.created'],
+    events: ['card.created'],
+    prepare: async (send) => {
+      const id = await makeCardholder(send)
+      return { path: '/v1/cards', body: { cardholder_id: id, type: 'virtual' }, id }
+    },
+    effect: OF_CARDHOLDER,
+    once: 1,
+  },
+  {
+    operation: 'createCard',
+    about: 'refused: the cardholder is not active',
+    status: 409,
+    audit: ['card.created'],
+    events: [],
+    prepare: async (send) => {
+      const id = await makeCardholder(send)
+      await send(`/v1/cardholders/${id}`, { method: 'PATCH', body: { status: 'inactive' } })
+      return { path: '/v1/cards', body: { cardholder_id: id, type: 'virtual' }, id }
+    },
+    effect: OF_CARDHOLDER,
+    once: 0,
+  },
+  {
+    operation: 'activateCard',
+    status: 200,
+    audit: ['card.activated'],
+    events: ['card.updated'],
+    prepare: async (send) => {
+      const id = await makeCard(send, PHYSICAL)
+      return { path: `/v1/cards/${id}/activate`, id }
+    },
+    effect: `${CARD} AND status = 'active'`,
+    once: 1,
+  },
+  {
+    operation: 'freezeCard',
+    status: 200,
+    audit: ['card.frozen'],
+    events: ['card.updated'],
+    prepare: async (send) => {
+      const id = await makeCard(send)
+      return { path: `/v1/cards/${id}/freeze`, id }
+    },
+    effect: `${CARD} AND frozen`,
+    once: 1,
+  },
+  {
+    operation: 'unfreezeCard',
+    about: 'refused: it is not frozen',
+    status: 409,
+    audit: ['card.unfrozen'],
+    events: [],
+    prepare: async (send) => {
+      const id = await makeCard(send)
+      return { path: `/v1/cards/${id}/unfreeze`, id }
+    },
+    effect: `${CARD} AND frozen`,
+    once: 0,
+  },
+  {
+    operation: 'cancelCard',
+    status: 200,
+    audit: ['card.canceled'],
+    events: ['card.canceled'],
+    prepare: async (send) => {
+      const id = await makeCard(send)
+      return { path: `/v1/cards/${id}/cancel`, body: { reason: 'lost' }, id }
+    },
+    effect: `${CARD} AND status = 'canceled' AND cancellation_reason = 'lost'`,
+    once: 1,
+  },
+  {
+    operation: 'replaceCard',
+    status: 201,
+    audit: ['card.replaced'],
+    events: ['card.created', 'card.canceled'],
+    prepare: async (send) => {
+      const id = await makeCard(send)
+      return { path: `/v1/cards/${id}/replace`, body: { reason: 'stolen' }, id }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.cards c
+               JOIN sandbox.cards o ON o.tenant_id = c.tenant_id AND o.id = c.replacement_for_id
+              WHERE c.tenant_id = $1 AND o.id = $2 AND o.replaced_by_id = c.id AND o.status = 'canceled'`,
+    once: 1,
+  },
+  {
+    operation: 'simulateShipping',
+    status: 200,
+    audit: ['shipping.simulated'],
+    events: ['card.shipped'],
+    prepare: async (send) => {
+      const id = await makeCard(send, PHYSICAL)
+      return { path: '/v1/test/cards/simulate_shipping', body: { card_id: id, status: 'shipped' }, id }
+    },
+    effect: `${CARD} AND shipping->>'status' = 'shipped'`,
+    once: 1,
   },
   {
     operation: 'createWebhookEndpoint',

@@ -63,6 +63,22 @@ const TOKENS = `INSERT INTO tokens (tenant_id, id, type, details, expires_at, cr
   SELECT $1, ${id('tok', 'n')}, 'person', '', '2030-01-01', ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const CONTROLS = `'{"blocked_categories": [], "blocked_countries": [], "spending_limits": [], "max_authorization_count": null}'`
+
+const PROGRAMS = `INSERT INTO card_programs (tenant_id, id, name, kind, spending_controls, metadata, created, updated)
+  SELECT $1, ${id('cprg', 'n')}, 'T', 'both', ${CONTROLS}, '{}', ${AT}, ${AT} FROM generate_series(0, $3 - 1) n`
+
+const SHIPPING = `{"address": {"line1": "1 Quay", "line2": null, "city": "Oakland", "state": "CA", "postal_code": "94607", "country": "US"},
+  "service": "standard", "status": "pending", "tracking_number": null}`
+
+const CARDS = `INSERT INTO cards (tenant_id, id, cardholder_id, type, status, frozen, last4, exp_month, exp_year, cancellation_reason,
+                                  shipping, spending_controls, metadata, created, updated)
+  SELECT $1, ${id('card', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('chd', '1')} ELSE ${id('chd', '0')} END,
+         CASE WHEN n BETWEEN 15 AND 18 THEN 'physical' ELSE 'virtual' END,
+         CASE WHEN n BETWEEN 16 AND 19 THEN 'canceled' ELSE 'active' END, false, '4242', 6, 2030,
+         CASE WHEN n BETWEEN 16 AND 19 THEN 'lost' END, CASE WHEN n BETWEEN 15 AND 18 THEN '${SHIPPING}'::json END, ${CONTROLS}, '{}', ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
 const EVENTS = `INSERT INTO events (tenant_id, id, sequence, type, version, body, created)
   SELECT $1, ${id('evt', 'n')}, n + 1, CASE WHEN n BETWEEN 10 AND 12 THEN 'pass.revoked' ELSE 'pass.created' END,
          '2026-05-19',
@@ -122,6 +138,8 @@ const TABLES = [
   [SCANS, 1 / 3],
   [CARDHOLDERS, 1 / 3],
   [TOKENS, 1 / 3],
+  [PROGRAMS, 1 / 15],
+  [CARDS, 1 / 3],
   [EVENTS, 1 / 3],
   [ENDPOINTS, 0],
   [ATTEMPTS, 1 / 3],
@@ -146,7 +164,7 @@ const share = (rows: number, part: number) =>
 /** Rows of the kind that a tenant with so many passes has. */
 export function rowsOf(prefix: string, rows: number): number {
   if (prefix === 'pass') return rows
-  if (prefix === 'tpl') return share(rows, 1 / 15)
+  if (prefix === 'tpl' || prefix === 'cprg') return share(rows, 1 / 15)
   return prefix === 'whe' ? ENDPOINTS_OF_ONE : share(rows, 1 / 3)
 }
 

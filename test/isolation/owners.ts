@@ -18,8 +18,7 @@ export interface Owner {
 
 /** Prefixes of objects that nothing can make yet. Shrinks as operations are built; what is made belongs into `makeOwner`. */
 export const NOT_YET: readonly string[] = [
-  ...['azd', 'card', 'cprg', 'ctx', 'dsp', 'po', 'pod', 'ppl', 'prm', 'sal', 'sln', 'stl', 'trp'],
-  ...['wtk'],
+  ...['azd', 'ctx', 'dsp', 'po', 'pod', 'ppl', 'prm', 'sal', 'sln', 'stl', 'trp', 'wtk'],
 ]
 
 export type Ask = (
@@ -91,6 +90,11 @@ async function makeOwner(
   await make('/v1/cardholders', { name: MARK, metadata })
   const chd = await make('/v1/cardholders', { name: MARK, metadata })
   const tok = await make('/v1/tokens', { type: 'person', person: { ...PERSON, name: MARK } })
+  await make('/v1/card_programs', { name: MARK, kind: 'both', metadata })
+  const cprg = await make('/v1/card_programs', { name: MARK, kind: 'both', metadata })
+  const order = { cardholder_id: chd, card_program_id: cprg, type: 'virtual', metadata }
+  await make('/v1/cards', order)
+  const card = await make('/v1/cards', order)
   const endpoint = { url: 'https://93.184.215.14/hooks', enabled_events: ['*'], metadata }
   await make('/v1/webhook-endpoints', endpoint)
   const whe = await make('/v1/webhook-endpoints', endpoint)
@@ -116,6 +120,8 @@ async function makeOwner(
       ['scan', scan],
       ['chd', chd],
       ['tok', tok],
+      ['cprg', cprg],
+      ['card', card],
       ['whe', whe],
       ['wdla', await first(`/v1/webhook-endpoints/${whe}/delivery-attempts`)],
       ['evt', await first('/v1/events')],

@@ -4,7 +4,9 @@ import { listEvents } from '../../runtime/events/queries.ts'
 import { listAudit } from '../../runtime/platform/audit/queries.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import type { CreatedRange, Page } from '../../runtime/platform/database/page.ts'
+import { listCardPrograms } from '../../runtime/resources/card-programs/queries.ts'
 import { listCardholders } from '../../runtime/resources/cardholders/queries.ts'
+import { listCards } from '../../runtime/resources/cards/queries.ts'
 import { listAttempts } from '../../runtime/resources/delivery-attempts/queries.ts'
 import { listTemplates } from '../../runtime/resources/pass-templates/queries.ts'
 import { countPasses, listPasses, type PassFilter } from '../../runtime/resources/passes/queries.ts'
@@ -105,6 +107,22 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of the common status': { statuses: ['active'] },
       'of the rare status': { statuses: ['inactive'] },
       'of the rare type and status': { types: ['company'], statuses: ['inactive'] },
+    }),
+    ...lists('card programs', 'cprg', listCardPrograms, { '': {}, 'of a time': later }),
+    ...lists('cards', 'card', listCards, {
+      '': {},
+      'of a time': later,
+      'of the common status': { statuses: ['active'] },
+      'of the rare status': { statuses: ['canceled'] },
+      'of no status': { statuses: ['inactive'] },
+      'of the rare type': { types: ['physical'] },
+      'of the common cardholder': { cardholderIds: [crowdId('chd', 0)] },
+      'of the rare cardholder': { cardholderIds: [crowdId('chd', 1)] },
+      'of the rare cardholder, status and type': {
+        cardholderIds: [crowdId('chd', 1)],
+        statuses: ['canceled'],
+        types: ['physical'],
+      },
     }),
     ...lists('events', 'evt', listEvents, {
       'of nearly all types': { types: TYPES, areMost: true },

@@ -22,6 +22,7 @@ import { createSeals } from '../../runtime/platform/secrets.ts'
 import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { createWiper } from '../../runtime/resources/account/wipe-job.ts'
+import { lockCardsOf } from '../../runtime/resources/cards/queries.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { claimCallback } from '../../runtime/resources/passes/google-callbacks.ts'
 import { readChanged, readPassState } from '../../runtime/resources/passes/state.ts'
@@ -53,6 +54,8 @@ const LISTS = [
   '/v1/scans?result=accepted&order=asc&created[gte]=2026-01-01',
   '/v1/balance',
   '/v1/cardholders?type=individual&status=active&created[gte]=2026-01-01',
+  '/v1/cards?status=active&type=virtual&created[gte]=2026-01-01',
+  '/v1/merchant_categories',
   '/v1/me',
 ]
 
@@ -169,6 +172,8 @@ async function showHolders(
   const db = recorder.database[environment]
   const state = await readPassState(db, place, sources, clock.now)
   expect(await readChanged(db, place, clock.now)).toBe(state?.changed)
+  const { cardholder_id } = (await send('/v1/cards?limit=1')).body.data[0]
+  await recorder.database[environment].transaction((tx) => lockCardsOf(tx, space, cardholder_id))
   await recorder.database[environment].transaction((tx) =>
     claimCallback(tx, space, crypto.randomUUID(), Date.now() + 60_000, Date.now()),
   )

@@ -43,6 +43,8 @@ const WIPED: readonly WipedTable[] = [
   { name: 'ledger_resolutions', key: 'hold_id' },
   { name: 'ledger_holds', key: 'id' },
   { name: 'ledger_accounts', key: 'id' },
+  { name: 'cards', key: 'id', type: 'card' },
+  { name: 'card_programs', key: 'id', type: 'card_program' },
   { name: 'wallet_changes', key: 'subject_id', isLate: true },
   { name: 'wallet_updates', key: 'target', isLate: true },
   { name: 'apple_registrations', key: 'device_id', isLate: true },

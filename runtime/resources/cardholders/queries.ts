@@ -103,6 +103,20 @@ export async function lockCardholder(
   return (await db.query<CardholderRow>(LOCK, [tenantId, id])).rows[0]
 }
 
+const SHARE: Statement = {
+  name: 'cardholders_share',
+  text: 'SELECT status FROM cardholders WHERE tenant_id = $1 AND id = $2 FOR SHARE',
+}
+
+/** The status of a cardholder, which stays so until the transaction ends; undefined where there is none. */
+export async function shareStatus(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<CardholderRow['status'] | undefined> {
+  return (await db.query<Pick<CardholderRow, 'status'>>(SHARE, [tenantId, id])).rows[0]?.status
+}
+
 const UPDATE: Statement = {
   name: 'cardholders_update',
   text: `UPDATE cardholders SET name = $3, email = $4, phone_number = $5, date_of_birth = $6, billing_address = $7,

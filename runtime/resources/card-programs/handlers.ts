@@ -1,0 +1,103 @@
+import type { Detail } from 'dateline/runtime'
+import type { CardProgramsHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
+import { notFound, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { newId } from '../../platform/ids.ts'
+import { writeInstant } from '../../platform/instants.ts'
+import {
+  type CardProgramRow,
+  insertCardProgram,
+  listCardPrograms,
+  lockCardProgram,
+  readCardProgram,
+  updateCardProgram,
+} from './queries.ts'
+import { checkControls, patchControls, readControls } from './spending-controls.ts'
+
+type Schemas = components['schemas']
+
+export const cardProgramsHandlers = {
+  async createCardProgram({ caller, db, request }, { body }) {
+    const { now } = request
+    requireGood(checkControls(body.spending_controls))
+    const row: CardProgramRow = {
+      id: newId('cprg', now),
+      name: body.name,
+      kind: body.kind,
+      spending_controls: readControls(body.spending_controls ?? null),
+      design: body.design ?? null,
+      metadata: body.metadata ?? {},
+      created: now,
+      updated: now,
+    }
+    await insertCardProgram(db, caller.space, row)
+    return { status: 201, body: showCardProgram(row) }
+  },
+
+  async listCardPrograms({ caller, db, cursors }, { query }) {
+    const page = readPage(query, cursors)
+    const records = await listCardPrograms(db, caller.space, { created: readCreated(query) }, page)
+    return { status: 200, body: showList(records, page, cursors, showCardProgram) }
+  },
+
+  async getCardProgram({ caller, db }, { path }) {
+    const row = await readCardProgram(db, caller.space, path.card_program_id)
+    if (!row) throw notFound()
+    return { status: 200, body: showCardProgram(row) }
+  },
+
+  async updateCardProgram({ caller, db, request }, { path, body }) {
+    const row = await lockCardProgram(db, caller.space, path.card_program_id)
+    if (!row) throw notFound()
+    const { name, design, metadata } = row
+    const { spending_controls, ...content } = body
+    const merged = mergePatch({ name, design, metadata }, content)
+    const changed: CardProgramRow = {
+      ...row,
+      design: null,
+      metadata: {},
+      ...(merged as Pick<CardProgramRow, 'name'>),
+      spending_controls: patchControls(row.spending_controls, spending_controls),
+      updated: request.now,
+    }
+    requireGood([
+      ...checkControls(spending_controls),
+      ...checkDesign(changed.design),
+      ...checkMetadata(changed.metadata),
+    ])
+    await updateCardProgram(db, caller.space, changed)
+    return { status: 200, body: showCardProgram(changed) }
+  },
+} satisfies CardProgramsHandlers<Context>
+
+function requireGood(faults: readonly Detail[]): void {
+  if (faults.length > 0) throw validationFailed(faults)
+}
+
+/** A patch of a program without a design may leave a colour out. */
+function checkDesign(design: Partial<Schemas['CardDesignInput']> | null): Detail[] {
+  if (!design) return []
+  return (['background_color', 'foreground_color'] as const).flatMap((name) =>
+    design[name] === undefined
+      ? [{ field: `design.${name}`, issue: 'is needed where there is no design yet' }]
+      : [],
+  )
+}
+
+function showCardProgram(row: CardProgramRow): Schemas['CardProgram'] {
+  const { id, name, kind, design, metadata } = row
+  return {
+    id,
+    object: 'card_program',
+    name,
+    kind,
+    spending_controls: row.spending_controls,
+    design: design && { ...design, text: design.text ?? null },
+    metadata,
+    created: writeInstant(row.created),
+    updated: writeInstant(row.updated),
+  }
+}

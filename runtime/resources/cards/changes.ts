@@ -1,0 +1,69 @@
+/** Changes of cards that are locked: written, and told. */
+import type { components } from '../../../generated/canonical/types.ts'
+import { notFound } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { emit } from '../../events/emit.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
+import { type CardRow, lockCard, lockCardsOf, lockLine, updateCard } from './queries.ts'
+import * as states from './states.ts'
+import { showCard } from './view.ts'
+
+type Schemas = components['schemas']
+
+/** What changing cards takes of a request. */
+export type CardContext = Pick<Context, 'caller' | 'db' | 'events' | 'request'>
+
+/** Events of cards that tell of a change. */
+type ChangeEvent = 'card.updated' | 'card.shipped' | 'card.delivered' | 'card.canceled'
+
+/**
+ * Changes one card and shows it. Throws 404, and what `change` throws.
+ *
+ * @param change gives the card as it shall be. @param type of the event.
+ */
+export async function changeCard(
+  context: CardContext,
+  id: string,
+  change: (card: CardRow) => CardRow,
+  type: ChangeEvent = 'card.updated',
+): Promise<Schemas['Card']> {
+  const card = await lockCard(context.db, context.caller.space, id)
+  if (!card) throw notFound()
+  return writeChange(context, card, change(card), type)
+}
+
+/** Writes a card that is locked as it is now, and tells of it. */
+export function writeChange(
+  { caller, db, events, request }: CardContext,
+  before: CardRow,
+  after: CardRow,
+  type: ChangeEvent,
+): Schemas['Card'] {
+  const card = showCard(after, request.now)
+  enqueue(updateCard(db, caller.space, after))
+  if (type === 'card.updated') {
+    emit(events, { type, data: { card }, before: { card: showCard(before, request.now) } })
+  } else emit(events, { type, data: { card } })
+  return card
+}
+
+/** Activates a card; those that it replaces, and that were used until now, end with that. Throws 404 and `invalid_state`. */
+export async function activateCard(context: CardContext, id: string): Promise<Schemas['Card']> {
+  const { now } = context.request
+  const line = await lockLine(context.db, context.caller.space, id)
+  const card = line.pop()
+  if (!card) throw notFound()
+  const shown = writeChange(context, card, states.activate(card, now), 'card.updated')
+  for (const before of line) {
+    if (before.status === 'canceled') continue
+    writeChange(context, before, states.cancel(before, 'user', now), 'card.canceled')
+  }
+  return shown
+}
+
+/** Cancels every card of a cardholder that is not canceled yet, in the transaction of the request. */
+export async function cancelCardsOf(context: CardContext, cardholderId: string): Promise<void> {
+  for (const card of await lockCardsOf(context.db, context.caller.space, cardholderId)) {
+    writeChange(context, card, states.cancel(card, 'user', context.request.now), 'card.canceled')
+  }
+}
