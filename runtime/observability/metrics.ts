@@ -5,6 +5,7 @@ import type { LimiterState } from '../platform/limits/redis-limiter.ts'
 import { addDeliveries, type DeliverySources } from './delivery-metrics.ts'
 import type { Load } from './load.ts'
 import { addCounter, addGauge, tally } from './series.ts'
+import { addWallets, type WalletSources } from './wallet-metrics.ts'
 
 /** Where the numbers come from: each is asked when somebody reads the metrics, and not before. */
 export interface MetricSources {
@@ -15,6 +16,7 @@ export interface MetricSources {
   readonly pools: Readonly<Record<string, () => PoolLoad>>
   readonly unreadable: () => ReadonlyMap<string, number>
   readonly deliveries: DeliverySources
+  readonly wallets: () => WalletSources
   /** Pauses that this process began after too many wrong codes. */
   readonly pausedMembers: () => number
   /** Whether the disk of the database is full, as far as this process knows. */
@@ -29,6 +31,7 @@ export function createMetrics(sources: MetricSources): Registry {
   addLimits(registry, sources)
   addLoad(registry, sources)
   addDeliveries(registry, sources.deliveries)
+  addWallets(registry, sources.wallets)
   return registry
 }
 

@@ -13,6 +13,7 @@ import { createMetrics } from './metrics.ts'
 import { createObservabilityPages } from './pages.ts'
 import { databasesAnswer } from './readiness.ts'
 import { watchStorage } from './storage.ts'
+import type { WalletSources } from './wallet-metrics.ts'
 
 export interface ObservabilityParts {
   readonly settings: Pick<Settings, 'load' | 'timeouts' | 'requestLog'>
@@ -21,6 +22,7 @@ export interface ObservabilityParts {
   /** Undefined where this node has the limits to itself. */
   readonly limiter: (() => LimiterState) | undefined
   readonly deliveries: DeliverySources
+  readonly wallets: () => WalletSources
   /** The process is about to stop. */
   readonly isLeaving: () => boolean
 }
@@ -38,7 +40,7 @@ export interface Observability {
 }
 
 export function createObservability(parts: ObservabilityParts): Observability {
-  const { settings, database, log, limiter, deliveries, isLeaving } = parts
+  const { settings, database, log, limiter, deliveries, wallets, isLeaving } = parts
   const { control, sandbox, live } = database
   const pools = { control: control.load, sandbox: sandbox.load, live: live.load }
   const load = watchLoad({ limits: settings.load })
@@ -56,6 +58,7 @@ export function createObservability(parts: ObservabilityParts): Observability {
     pools,
     unreadable: unreadableRequests,
     deliveries,
+    wallets,
   })
   return {
     isReady,

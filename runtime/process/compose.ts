@@ -35,6 +35,7 @@ import { createPassFiles, passFileRoute } from '../holders/pass-files.ts'
 import { passPageRoute } from '../holders/pass-pages.ts'
 import { createObservability, type Observability } from '../observability/observability.ts'
 import { databasesAnswer } from '../observability/readiness.ts'
+import type { WalletSources } from '../observability/wallet-metrics.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { openOutbound } from '../outbound/outbound.ts'
 import { type BaseUrls, resolveBaseUrls } from '../platform/addresses/base-urls.ts'
@@ -156,6 +157,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       ...foundation,
       limiter: limits.state,
       deliveries: () => work?.workers ?? {},
+      wallets: () => work?.wallets ?? { apple: {}, google: {} },
     })
     stops.push(() => observability.stop())
 
@@ -197,13 +199,19 @@ function withRootKeys({ signer, outbound, urls }: Google, { machine }: Clock): A
   return { signer, rootKeys: urls && createRootKeys({ url: urls.keys, outbound, now: machine }) }
 }
 
+interface Work extends Delivery {
+  readonly wallets: WalletSources
+}
+
 /** What a worker does beside answering: it delivers, expires passes, and deletes what has been kept long enough. */
-function startWork(parts: Foundation): Delivery {
+function startWork(parts: Foundation): Work {
   const { settings, database, clock, log, google } = parts
   const delivery = openDelivery(parts)
   const passTokens = openPassTokens(database.pepper)
   const tenantNames = createTenantNames(database.control)
   const { urls } = google
+  const pushes = openPushes({ ...parts, passTokens })
+  const followers = urls && openFollowers({ ...parts, passTokens, tenantNames, google: { ...google, urls } })
   const jobs = [
     delivery,
     startCleanupJob(database, clock, log),
@@ -216,13 +224,14 @@ function startWork(parts: Foundation): Delivery {
       scanDays: settings.scanDays,
     }),
     startWipeJob({ database, clock }, log),
-    ...(urls ? [openFollowers({ ...parts, passTokens, tenantNames, google: { ...google, urls } })] : []),
-    openPushes({ ...parts, passTokens }),
+    followers,
+    pushes,
   ]
   const stop = async () => {
-    await Promise.all(jobs.map((job) => job.stop()))
+    await Promise.all(jobs.map((job) => job?.stop()))
   }
-  return { workers: delivery.workers, stop }
+  const wallets = { apple: pushes.apple, google: followers?.google ?? {} }
+  return { workers: delivery.workers, wallets, stop }
 }
 
 /** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */

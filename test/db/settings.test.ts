@@ -64,6 +64,9 @@ describe('settings', () => {
         TLS_CERT: 'a.pem',
         TLS_KEY: 'b.pem',
         LIVE_BASE_URL: 'https://api.example.com/',
+        APPLE_PUSH_KEY: 'a.p8',
+        APPLE_PUSH_KEY_ID: 'ABC123DEFG',
+        APPLE_PUSH_URL: 'http://127.0.0.1:1',
       },
       { roles: ['worker', 'api', 'api'], json: true },
     )
@@ -76,6 +79,7 @@ describe('settings', () => {
       preparedStatements: false,
       tls: { cert: 'a.pem', key: 'b.pem' },
       json: true,
+      applePush: { url: 'http://127.0.0.1:1', key: { path: 'a.p8', id: 'ABC123DEFG' } },
       baseUrls: { live: 'https://api.example.com' },
     })
     expect([...settings.roles]).toEqual(['api', 'worker'])
@@ -146,6 +150,18 @@ describe('settings', () => {
       },
       ['GOOGLE_WALLET_URL', 'GOOGLE_TOKEN_URL', 'GOOGLE_CALLBACK_KEYS_URL'],
     ],
+    [
+      'an address of Apple’s push service that is more than an origin',
+      { APPLE_PUSH_URL: 'https://api.push.apple.com/3/device' },
+      ['APPLE_PUSH_URL'],
+    ],
+    [
+      'one in production to which pushes would travel in the open',
+      { NODE_ENV: 'production', APPLE_PUSH_URL: 'http://127.0.0.1:1' },
+      ['APPLE_PUSH_URL'],
+    ],
+    ['a key for pushes without its name', { APPLE_PUSH_KEY: 'a.p8' }, ['APPLE_PUSH_KEY_ID']],
+    ['a name of a key for pushes without the key', { APPLE_PUSH_KEY_ID: 'ABC123DEFG' }, ['APPLE_PUSH_KEY']],
     ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],

@@ -10,7 +10,7 @@ export const LOCATORS: Table = [
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
   ['SELECT s.tenant_id, coalesce(greatest(', 'workers find the tenants for whom there is something to do'],
   [
-    'SELECT h.tenant_id FROM event_heads h LEFT JOIN google_cursors c',
+    'SELECT h.tenant_id AS space, h.sequence - coalesce(c.sequence, 0) AS behind',
     'workers find the spaces that Google Wallet is to be told of',
   ],
   [
@@ -46,7 +46,7 @@ export const LOCATORS: Table = [
 export const SPREAD: Table = [
   ['SELECT s.tenant_id, coalesce(greatest(', 'workers find the tenants for whom there is something to do'],
   [
-    'SELECT h.tenant_id FROM event_heads h LEFT JOIN google_cursors c',
+    'SELECT h.tenant_id AS space, h.sequence - coalesce(c.sequence, 0) AS behind',
     'workers find the spaces that Google Wallet is to be told of',
   ],
   ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],

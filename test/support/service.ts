@@ -85,6 +85,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     log,
     limiter: undefined,
     deliveries: () => ({}),
+    wallets: () => ({ apple: {}, google: {} }),
     isLeaving: () => false,
   }
   const observability = options.watched ? createObservability(watching) : undefined

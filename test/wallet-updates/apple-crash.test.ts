@@ -79,10 +79,10 @@ test('what changes while it is sent is sent again; what another worker has taken
   const [first, second] = [randomUUID(), randomUUID()]
   await openWallets(sandbox, space)
   await change()
-  expect(await claim(first)).toEqual([{ target: 'device', generation: 0, tries: 0 }])
+  expect(await claim(first)).toMatchObject([{ target: 'device', generation: 0, tries: 0 }])
   await change()
   await settle(first, 0)
-  expect(await claim(second)).toEqual([{ target: 'device', generation: 1, tries: 0 }])
+  expect(await claim(second)).toMatchObject([{ target: 'device', generation: 1, tries: 0 }])
   await settle(first, 1)
   expect(await stage.isQuiet()).toBe(false)
   await settle(second, 1)

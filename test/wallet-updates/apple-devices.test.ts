@@ -305,3 +305,30 @@ test('what a wallet complains of is taken', async () => {
   expect((await phone.ask('POST', '/log', undefined, { logs: ['a', 'b'] })).status).toBe(200)
   expect((await phone.ask('POST', '/log', undefined, { logs: ['x'.repeat(100_000)] })).status).toBe(413)
 })
+
+test('a tenant of whom thousands of devices are told holds up nobody else', async () => {
+  const DEVICES = 3000
+  const storm = await stage.tenant()
+  await stage.rows('INSERT INTO wallet_heads (tenant_id, changed) VALUES ($1, 0)', [storm.id])
+  await stage.rows(
+    `INSERT INTO apple_registrations (tenant_id, device_id, pass_id, template_id, push_token, changed, registered_at)
+     SELECT $1, 'storm-' || n, 'pass_' || lpad(n::text, 26, '0'), $2, lpad(to_hex(n), 64, '0'), 0, '2026-01-01'
+       FROM generate_series(1, $3::integer) AS n`,
+    [storm.id, storm.templateId, DEVICES],
+  )
+  const passId = await tenant.issue()
+  const phone = stage.phone()
+  await phone.add(tenant.id, passId)
+  const began = stage.push.pushes.length
+  const sent = () => stage.push.pushes.length - began
+  const body = { name: 'Storm' }
+  await storm.send(`/v1/pass_templates/${storm.templateId}`, { method: 'PATCH', body })
+  await until('the storm', () => sent() > 200)
+  await patch(passId)
+  const before = sent()
+  await pushed(phone.pushToken, 1)
+  const at = stage.push.pushes.findIndex(({ token }) => token === phone.pushToken) - began
+  // What is under way of the storm, and what is taken until the next look at the queue; by far not all of it.
+  expect(at - before).toBeLessThan(DEVICES / 4)
+  expect(sent()).toBe(DEVICES + 1)
+}, 60_000)

@@ -31,6 +31,7 @@ afterAll(async () => {
 
 interface Ready {
   readonly sandbox_base_url: string
+  readonly console_url: string
   readonly tenant_id: string
   readonly keys: { readonly sandbox_secret: string }
 }
@@ -86,5 +87,18 @@ test('template and pass, PATCH, revoke, and a callback', { timeout: 120_000 }, a
   await send(`/v1/passes/${pass.id}/revoke`, { method: 'POST' })
   await untilObject({ state: 'INACTIVE' })
   expect(google.requests.filter(({ status }) => status >= 400)).toEqual([])
+  const metrics = await (await fetch(`${ready.console_url}/metrics`)).text()
+  expect(metrics).toMatch(/^svc_google_resources_total\{environment="sandbox",outcome="done"\} [1-9]/m)
+  expect(metrics).toMatch(/^svc_google_visits_total\{environment="sandbox",outcome="done"\} [1-9]/m)
+  for (const line of [
+    'svc_google_resources_total{environment="sandbox",outcome="refused"} 0',
+    'svc_google_events_behind{environment="live"} 0',
+    'svc_google_failing{environment="sandbox"} 0',
+    'svc_wallet_pushes_total{environment="sandbox",outcome="lost"} 0',
+    'svc_wallet_push_age_seconds{environment="live"} 0',
+    'svc_wallet_queue_failing{environment="sandbox"} 0',
+  ]) {
+    expect(metrics).toContain(`${line}\n`)
+  }
   expect((await service.end()).code).toBe(0)
 })

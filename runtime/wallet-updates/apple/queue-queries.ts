@@ -33,6 +33,8 @@ export interface Update {
   /** A device of Apple's; a pass or a template at Google's. */
   readonly target: string
   readonly generation: number
+  /** Of the first change that was not sent; machine time. */
+  readonly since: number
   /** Attempts that failed before. */
   readonly tries: number
 }
@@ -47,7 +49,7 @@ const CLAIM = byPlace(
    UPDATE wallet_updates u SET ready_at = $5, token = $6::uuid
      FROM picked
     WHERE u.tenant_id = $1 AND u.ctid = picked.place
-   RETURNING u.target, u.generation, u.tries`,
+   RETURNING u.target, u.generation, u.since, u.tries`,
 )
 
 export interface ClaimRequest {

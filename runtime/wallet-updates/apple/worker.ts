@@ -48,6 +48,10 @@ export interface UpdateWorkerStats {
   readonly underWay: number
   /** By how they ended; `lost`: their leases run out. */
   readonly outcomes: Readonly<Record<Outcome | 'lost', number>>
+  /** Tenants for whom the last look found something to do. */
+  readonly tenants: number
+  /** How long the oldest change has waited of those taken last; 0 while there is nothing to do. */
+  readonly waitedMs: number
   /** Whether the last look at the queue failed. */
   readonly failing: boolean
 }
@@ -91,6 +95,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
   const underWay = new Set<Promise<void>>()
   const outcomes = { done: 0, failed: 0, stopped: 0, lost: 0 }
   let [failing, stopping, pauseMs, pausedUntil] = [false, false, 0, Number.NEGATIVE_INFINITY]
+  let [tenants, oldest] = [0, Number.POSITIVE_INFINITY]
 
   const settling = createBatches<Settlement, void>({
     write: (batch) => settleUpdates(pool, platform, batch),
@@ -158,6 +163,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     const lease = { token: randomUUID(), leaseUntil: now + leaseMs }
     const updates = await claimUpdates(pool, { space, platform, now, limit, ...lease })
     if (updates.length === 0) return false
+    oldest = Math.min(...updates.map(({ since }) => since))
     for (const _ of updates) slots.take(space)
     const prepared = sender.prepare(space, updates)
     for (const update of updates) {
@@ -190,8 +196,9 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
       await leaseClock.refresh()
       compared = performance.now()
     }
-    for (const space of await findWork(pool, platform, leaseClock.now()))
-      if (!blocked.has(space)) agenda.add(space)
+    const found = await findWork(pool, platform, leaseClock.now())
+    tenants = found.length
+    for (const space of found) if (!blocked.has(space)) agenda.add(space)
     findAt = performance.now() + pollMs
   }
 
@@ -228,7 +235,13 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
   }
   const running = run()
   return {
-    stats: () => ({ underWay: slots.taken, outcomes: { ...outcomes }, failing }),
+    stats: () => ({
+      underWay: slots.taken,
+      outcomes: { ...outcomes },
+      tenants,
+      waitedMs: tenants > 0 && Number.isFinite(oldest) ? Math.max(0, leaseClock.now() - oldest) : 0,
+      failing,
+    }),
     stop: async () => {
       stopping = true
       wakeUp.notify()

@@ -3,6 +3,7 @@ import { createWakeUp } from '../../delivery/agenda.ts'
 import type { LeaseClock } from '../../delivery/lease-clock.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import type { Environment } from '../../platform/environment.ts'
+import type { Sent } from './client.ts'
 import { findSpaces } from './queries.ts'
 import type { Sync } from './sync.ts'
 import { createVisitor, type VisitOutcome } from './visit.ts'
@@ -19,12 +20,22 @@ export interface FollowerOptions {
   readonly pollMs?: number
 }
 
+export interface FollowerStats {
+  /** Visits by how they ended. */
+  readonly visits: Readonly<Record<VisitOutcome | 'failed', number>>
+  /** Resources by what became of them at Google. */
+  readonly sent: Readonly<Record<Sent['outcome'], number>>
+  /** Events that Google does not know of, in the spaces that the last look found. */
+  readonly behind: number
+  /** Whether the last look failed. */
+  readonly failing: boolean
+}
+
 /** Keeps Google Wallet at what passes and templates of an environment are, next to any number of other nodes. */
 export interface Follower {
   /** Something was emitted in the space: look at once. Without a space: in any. */
   wake(space?: string): void
-  /** Visits by how they ended. */
-  stats(): Readonly<Record<VisitOutcome | 'failed', number>>
+  stats(): FollowerStats
   /** Begins nothing more; requests under way come to their end. */
   stop(): Promise<void>
 }
@@ -49,8 +60,15 @@ export function createFollower(options: FollowerOptions): Follower {
   const waiting = new Set<string>()
   const underWay = new Map<string, Promise<void>>()
   const counts = { more: 0, done: 0, waits: 0, busy: 0, failed: 0 }
+  const sent = { done: 0, refused: 0, later: 0 }
+  let behindBy = 0
   let [stopping, failing] = [false, false]
-  const visit = createVisitor({ ...options, now: leaseClock.now, isStopping: () => stopping })
+  const sync: Sync = async (target) => {
+    const result = await options.sync(target)
+    sent[result.outcome] += 1
+    return result
+  }
+  const visit = createVisitor({ ...options, sync, now: leaseClock.now, isStopping: () => stopping })
 
   const serve = async (space: string) => {
     try {
@@ -75,14 +93,15 @@ export function createFollower(options: FollowerOptions): Follower {
     }
   }
 
-  let behind = ''
+  let after = ''
   let findAt = Number.NEGATIVE_INFINITY
   const find = async () => {
     const began = performance.now()
     if (began < findAt) return
-    const found = await findSpaces(pool, leaseClock.now(), behind, FOUND_AT_ONCE)
-    for (const space of found) waiting.add(space)
-    behind = found.length < FOUND_AT_ONCE ? '' : found.at(-1)!
+    const found = await findSpaces(pool, leaseClock.now(), after, FOUND_AT_ONCE)
+    for (const { space } of found) waiting.add(space)
+    behindBy = found.reduce((sum, each) => sum + each.behind, 0)
+    after = found.length < FOUND_AT_ONCE ? '' : found.at(-1)!.space
     findAt = began + Math.max(pollMs, (performance.now() - began) / FIND_SHARE)
   }
 
@@ -117,7 +136,7 @@ export function createFollower(options: FollowerOptions): Follower {
       else waiting.add(space)
       wakeUp.notify()
     },
-    stats: () => ({ ...counts }),
+    stats: () => ({ visits: { ...counts }, sent: { ...sent }, behind: behindBy, failing }),
     stop: async () => {
       stopping = true
       wakeUp.notify()

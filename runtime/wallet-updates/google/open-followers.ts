@@ -29,11 +29,16 @@ export interface FollowersParts {
   }
 }
 
+export interface Followers {
+  readonly google: Readonly<Record<Environment, Pick<Follower, 'stats'>>>
+  stop(): Promise<void>
+}
+
 /** What Google lets an issuer ask in a second, by default (Google Wallet, "Rate limits"). */
 const PER_SECOND = 20
 
 /** A follower for each environment; both share the issuer, its token and its quota. */
-export function openFollowers(parts: FollowersParts): { stop(): Promise<void> } {
+export function openFollowers(parts: FollowersParts): Followers {
   const { database, clock, log, baseUrls, wakeUps, passTokens, tenantNames, google } = parts
   const { signer, outbound, urls } = google
   const tokens = createAccessTokens({ signer, tokenUrl: urls.token, outbound, now: clock.machine })
@@ -56,14 +61,15 @@ export function openFollowers(parts: FollowersParts): { stop(): Promise<void> } 
     const leaseClock = createLeaseClock(pool, clock.machine)
     return createFollower({ environment, pool, sync, leaseClock, log })
   }
-  const followers = ENVIRONMENTS.map((environment) => {
-    const follower = open(environment)
-    return { follower, unsubscribe: wakeUps.subscribe(environment, follower.wake) }
-  })
+  const followers = { sandbox: open('sandbox'), live: open('live') }
+  const subscriptions = ENVIRONMENTS.map((environment) =>
+    wakeUps.subscribe(environment, followers[environment].wake),
+  )
   return {
+    google: followers,
     stop: async () => {
-      for (const { unsubscribe } of followers) unsubscribe()
-      await Promise.all(followers.map(({ follower }) => follower.stop()))
+      for (const unsubscribe of subscriptions) unsubscribe()
+      await Promise.all(ENVIRONMENTS.map((environment) => followers[environment].stop()))
     },
   }
 }

@@ -25,12 +25,18 @@ export interface PassPosition {
 // an index for each tenant that has emitted events.
 const FIND: Statement = {
   name: 'google_cursors_find',
-  text: `SELECT h.tenant_id
+  text: `SELECT h.tenant_id AS space, h.sequence - coalesce(c.sequence, 0) AS behind
            FROM event_heads h LEFT JOIN google_cursors c ON c.tenant_id = h.tenant_id
           WHERE h.tenant_id > $2 AND (h.sequence > coalesce(c.sequence, 0) OR c.walks::text <> '[]')
             AND coalesce(c.ready_at, '-infinity') <= $1
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = h.tenant_id)
           ORDER BY h.tenant_id LIMIT $3`,
+}
+
+export interface FoundSpace {
+  readonly space: string
+  /** Events that Google does not know of. */
+  readonly behind: number
 }
 
 /** Spaces behind `after` with something to send that no worker is at. @param now machine time. */
@@ -39,11 +45,9 @@ export async function findSpaces(
   now: number,
   after: string,
   limit: number,
-): Promise<readonly string[]> {
+): Promise<readonly FoundSpace[]> {
   const values = [toTimestamp(now), after, limit]
-  return (await byIndex(pool).query<{ tenant_id: string }>(FIND, values)).rows.map(
-    ({ tenant_id }) => tenant_id,
-  )
+  return (await byIndex(pool).query<FoundSpace>(FIND, values)).rows
 }
 
 /** A visit to a space, under a lease. */
