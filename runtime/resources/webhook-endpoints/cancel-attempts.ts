@@ -3,17 +3,18 @@ import { inSteps } from '../../platform/database/steps.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 
 // $1 tenant, $2 endpoint, $3 now, service time, $4 machine time. What is leased is being sent: that ends as it ends. The endpoint's
-// attempts by webhook_ready_by_lane and webhook_waiting_by_endpoint, the rest by keys. A first attempt whose sender was lost may
-// not be written yet.
+// attempts by webhook_ready_by_lane, whose order they are asked for in, and webhook_waiting_by_endpoint, the rest by keys, which
+// are given as an array: whatever the planner takes the tables' sizes for, it reads no other rows. A first attempt whose
+// sender was lost may not be written yet.
 const CANCEL: Statement = {
   name: 'webhook_attempts_cancel',
   text: `WITH unclaimed AS (
            SELECT attempt_id FROM webhook_ready
             WHERE tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4
-              FOR UPDATE
+            ORDER BY lease_until, due_at, attempt_id FOR UPDATE
          ), ready AS (
-           DELETE FROM webhook_ready r USING unclaimed u
-            WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id
+           DELETE FROM webhook_ready r
+            WHERE r.tenant_id = $1 AND r.attempt_id = ANY (ARRAY(SELECT attempt_id FROM unclaimed))
            RETURNING r.attempt_id, r.event_id, r.attempt, r.due_at, r.previous_id
          ), waiting AS (
            DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2
@@ -32,7 +33,7 @@ const CANCEL: Statement = {
     'webhook_attempts_cancel',
     `SELECT attempt_id FROM webhook_ready
       WHERE tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4
-        FOR UPDATE`,
+      ORDER BY lease_until, due_at, attempt_id FOR UPDATE`,
     `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at,
                                    created, updated)
      SELECT tenant_id, attempt_id, endpoint_id, event_id, attempt, 'pending', 'schedule', due_at, due_at, due_at
@@ -42,10 +43,10 @@ const CANCEL: Statement = {
     `WITH unclaimed AS (
        SELECT attempt_id FROM webhook_ready
         WHERE tenant_id = $1 AND endpoint_id = $2 AND trigger = 'schedule' AND lease_until < $4
-          FOR UPDATE
+        ORDER BY lease_until, due_at, attempt_id FOR UPDATE
      ), ready AS (
-       DELETE FROM webhook_ready r USING unclaimed u
-        WHERE r.tenant_id = $1 AND r.attempt_id = u.attempt_id
+       DELETE FROM webhook_ready r
+        WHERE r.tenant_id = $1 AND r.attempt_id = ANY (ARRAY(SELECT attempt_id FROM unclaimed))
        RETURNING r.attempt_id, r.event_id, r.attempt, r.due_at, r.previous_id
      ), waiting AS (
        DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2
