@@ -83,6 +83,7 @@ const RUNTIME_ROOMS = [
   'resources/cardholders',
   'resources/tokens',
   'resources/merchant-categories',
+  'resources/authorization-endpoint',
   'resources/scans',
   'resources/passes',
   'resources/delivery-attempts',

@@ -1,10 +1,10 @@
-import { createHmac } from 'node:crypto'
 import { events as views } from '../../generated/events.ts'
 import type { Outbound, Outcome } from '../outbound/outbound.ts'
+import { openSecrets, signBody } from '../outbound/signing.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { Seals } from '../platform/secrets.ts'
-import { openSecrets, secretContext } from '../resources/webhook-endpoints/secrets.ts'
+import { secretContext } from '../resources/webhook-endpoints/secrets.ts'
 import type { Claimed } from './queries/visits.ts'
 
 export interface SenderOptions {
@@ -58,18 +58,4 @@ export function createSender({ environment, outbound, clock, ...options }: Sende
     const signature = signBody(secrets, body, Math.floor(clock.machine() / 1000))
     return outbound.post({ url, headers: headersOf(claimed, signature), body, signal })
   }
-}
-
-/**
- * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`, one `v1` for each secret that
- * signs, so that receivers with the old or the new one accept it.
- *
- * @param seconds real time of the attempt; receivers reject what differs by more than 300 s from theirs.
- */
-export function signBody(secrets: readonly string[], body: string, seconds: number): string {
-  const signatures = secrets.map((secret) => {
-    const digest = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
-    return `,v1=${digest}`
-  })
-  return `t=${seconds}${signatures.join('')}`
 }

@@ -3,6 +3,7 @@ import type { Handlers as CanonicalHandlers } from '../../generated/canonical/ha
 import type { Context } from '../api/handler.ts'
 import { accountHandlers } from '../resources/account/handlers.ts'
 import { auditLogHandlers } from '../resources/audit-log/handlers.ts'
+import { authorizationEndpointHandlers } from '../resources/authorization-endpoint/handlers.ts'
 import { balanceHandlers } from '../resources/balance/handlers.ts'
 import { cardProgramsHandlers } from '../resources/card-programs/handlers.ts'
 import { cardholdersHandlers } from '../resources/cardholders/handlers.ts'
@@ -21,6 +22,7 @@ import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handler
 export const handlers = {
   ...accountHandlers,
   ...auditLogHandlers,
+  ...authorizationEndpointHandlers,
   ...balanceHandlers,
   ...cardProgramsHandlers,
   ...cardholdersHandlers,
@@ -67,11 +69,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   getCardTransaction: true,
   updateCardTransaction: true,
   releaseCardTransaction: true,
-
-  getAuthorizationEndpoint: true,
-  putAuthorizationEndpoint: true,
-  deleteAuthorizationEndpoint: true,
-  rotateAuthorizationEndpointSecret: true,
 
   listAuthorizationDecisions: true,
   getAuthorizationDecision: true,

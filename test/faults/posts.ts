@@ -516,6 +516,20 @@ export const POSTS: readonly Post[] = [
     once: 1,
   },
   {
+    operation: 'rotateAuthorizationEndpointSecret',
+    status: 200,
+    audit: ['authorization_endpoint_secret.rotated'],
+    events: [],
+    prepare: async (send) => {
+      await send('/v1/authorization_endpoint', { method: 'DELETE' })
+      await send('/v1/authorization_endpoint', { method: 'PUT', body: { url: HOOKS } })
+      return { path: '/v1/authorization_endpoint/rotate_secret', id: '' }
+    },
+    effect: `SELECT coalesce(sum(json_array_length(retired_secrets)), 0)::integer AS count
+             FROM sandbox.authorization_endpoints WHERE tenant_id = $1 AND $2 = ''`,
+    once: 1,
+  },
+  {
     operation: 'testWebhookEndpoint',
     status: 201,
     audit: ['webhook_endpoint.tested'],

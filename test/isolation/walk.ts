@@ -65,7 +65,7 @@ export async function walkAll(walker: Walker): Promise<ReadonlyMap<string, strin
   const space = await wipeSandbox(walker, wiped)
   await tour(walker, 'sandbox', wiped, space)
   const trial = await makeTenant(walker.service, 'trial')
-  await tour(walker, 'live', trial)
+  await tour(walker, 'live', trial, trial, 'trial')
   await runBackground(walker)
   await runWorker(walker, 'sandbox')
   await runWorker(walker, 'live')
@@ -87,19 +87,20 @@ export async function wipeSandbox({ service }: Walker, tenantId: string): Promis
   return `${tenantId}.1`
 }
 
-/** Everything that requests of a tenant can do. @param space where its data of the environment is. */
+/** Everything that requests of a tenant on the plan can do. @param space where its data of the environment is. */
 export async function tour(
   { service, recorder }: Walker,
   environment: Environment,
   tenantId: string,
   space: string = tenantId,
+  plan: string = 'enterprise',
 ): Promise<void> {
   const { secret } = await makeKey(service, tenantId, { environment, scope: 'admin' })
   const user = await createUser(service.operator, { tenantId, email: 'ada@example.com', role: 'owner' })
   await verifyTenant(service.operator, tenantId)
   recorder.actFor(tenantId)
   const send = speak(service.urls[environment], { secret, version: current })
-  for (const { prepare, status, factor } of postsOf(environment)) {
+  for (const { prepare, status, factor } of postsOf(environment, plan)) {
     recorder.actFor(undefined)
     await service.database.control.query({ text: 'DELETE FROM control.totp_uses' })
     recorder.actFor(tenantId)
@@ -111,7 +112,7 @@ export async function tour(
     await send(path, call)
     await send(path, { ...call, headers: { ...headers, 'Idempotency-Key': crypto.randomUUID() } })
   }
-  await lookAround(send)
+  await lookAround(send, plan)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()
   await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
   await walkDevices(service, send, space, environment)
@@ -122,14 +123,17 @@ export async function tour(
 }
 
 /** But for wipes: what a tenant has is looked at afterwards. */
-function postsOf(environment: Environment): readonly Post[] {
+function postsOf(environment: Environment, plan: string): readonly Post[] {
   const { operations } = versions.find(({ name }) => name === current)!
-  const there = operations.filter(({ extensions }) => (extensions.environment ?? environment) === environment)
+  const there = operations.filter(
+    ({ extensions }) =>
+      (extensions.environment ?? environment) === environment && (extensions.plan ?? plan) === plan,
+  )
   const ids = new Set(there.map(({ id }) => id))
   return POSTS.filter(({ operation }) => operation !== 'wipeSandbox' && ids.has(operation))
 }
 
-async function lookAround(send: Send): Promise<void> {
+async function lookAround(send: Send, plan: string): Promise<void> {
   for (const path of LISTS) expect([path, (await send(path)).status]).toEqual([path, 200])
   for (const path of WRITTEN_LISTS) {
     const answer = await send(`${path}?limit=1`)
@@ -153,6 +157,10 @@ async function lookAround(send: Send): Promise<void> {
   await send(disabled, { method: 'PATCH', body: { status: 'disabled' } })
   await send(`${disabled}/test`, { method: 'POST' })
   await send('/v1/account/billing', { method: 'PATCH', body: { billing_email: 'a@example.com' } })
+  if (plan === 'enterprise') {
+    expect((await send('/v1/authorization_endpoint')).status).toBe(200)
+    expect((await send('/v1/authorization_endpoint', { method: 'DELETE' })).status).toBe(200)
+  }
 }
 
 /** What is shown of a pass without a key. */

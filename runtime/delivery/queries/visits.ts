@@ -1,12 +1,12 @@
 /** Visits of workers to tenants: whoever holds a tenant's row of `webhook_senders` may plan and claim attempts of the tenant. */
 
+import type { RetiredSecret } from '../../outbound/signing.ts'
 import type { Statement } from '../../platform/database/database.ts'
 import { byIndexSoon, useIndexes } from '../../platform/database/pool/by-index.ts'
 import type { Pool, Soon } from '../../platform/database/pool/pool.ts'
 import { readSqlFile } from '../../platform/database/sql-file.ts'
 import { inSteps } from '../../platform/database/steps.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
-import type { RetiredSecret } from '../../resources/webhook-endpoints/secrets.ts'
 import { type FoundAttempt, writePlanned } from './plan-of-one.ts'
 
 /** For whom a worker plans and claims. */

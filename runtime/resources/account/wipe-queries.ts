@@ -38,6 +38,7 @@ const WIPED: readonly WipedTable[] = [
   { name: 'passes', key: 'id', type: 'pass' },
   { name: 'pass_templates', key: 'id', type: 'pass_template' },
   { name: 'trial_usage' },
+  { name: 'authorization_endpoints' },
   { name: 'ledger_entries', key: 'id' },
   { name: 'ledger_transactions', key: 'cause' },
   { name: 'ledger_resolutions', key: 'hold_id' },

@@ -7,6 +7,7 @@ import { prepared } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { emit } from '../../events/emit.ts'
+import { RETIRED_FOR } from '../../outbound/signing.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
@@ -21,7 +22,6 @@ import {
   readEndpoint,
   updateEndpoint,
 } from './queries.ts'
-import { RETIRED_FOR } from './secrets.ts'
 
 type Schemas = components['schemas']
 

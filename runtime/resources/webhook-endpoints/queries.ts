@@ -1,3 +1,4 @@
+import type { RetiredSecret } from '../../outbound/signing.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
   Bindings,
@@ -10,7 +11,6 @@ import {
 } from '../../platform/database/page.ts'
 import { inSteps } from '../../platform/database/steps.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
-import type { RetiredSecret } from './secrets.ts'
 
 /** An endpoint as it is stored, its secrets sealed. Instants in milliseconds since the epoch. */
 export interface EndpointRow {
