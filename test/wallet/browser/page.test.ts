@@ -15,6 +15,9 @@ import { makeState, STRAINS, withImages } from '../page-states.ts'
 const PHONE = { viewport: { width: 390, height: 844 } }
 const DESKTOP = { viewport: { width: 1280, height: 800 } }
 const NARROWEST = { viewport: { width: 320, height: 640 } }
+const SHARP_PHONE = { ...PHONE, deviceScaleFactor: 3, colorScheme: 'dark' } as const
+const QUIET_PHONE = { ...PHONE, deviceScaleFactor: 2, javaScriptEnabled: false }
+const QUIET_DESKTOP = { ...DESKTOP, javaScriptEnabled: false }
 
 /** What the server shows, by path. */
 const shown = new Map<string, PassState>()
@@ -52,28 +55,38 @@ function addressOf(state: PassState): string {
   return `${origin}${path}`
 }
 
-/** @returns what `use` finds; everything that the page asks the network for, and what the browser refuses it, fails. */
+/** A page for each kind of screen: to load one is cheaper than to make one. */
+const pages = new Map<BrowserContextOptions, { readonly page: Page; readonly strange: string[] }>()
+
+async function pageOn(options: BrowserContextOptions) {
+  const known = pages.get(options)
+  if (known) return known
+  const page = await (await browser.newContext(options)).newPage()
+  const strange: string[] = []
+  page.on('request', (request) => {
+    const isOwn = request.isNavigationRequest() && request.url().startsWith(origin)
+    if (!isOwn && !request.url().startsWith('data:')) strange.push(request.url())
+  })
+  page.on('console', (message) => strange.push(message.text()))
+  page.on('pageerror', (error) => strange.push(String(error)))
+  pages.set(options, { page, strange })
+  return { page, strange }
+}
+
+/**
+ * @param options the same object for the same screen.
+ * @returns what `use` finds; everything that the page asks the network for, and what the browser refuses it, fails.
+ */
 async function visit<T>(
   url: string,
   options: BrowserContextOptions,
   use: (page: Page) => Promise<T>,
 ): Promise<T> {
-  const context = await browser.newContext(options)
-  try {
-    const page = await context.newPage()
-    const strange: string[] = []
-    page.on('request', (request) => {
-      if (request.url() !== url && !request.url().startsWith('data:')) strange.push(request.url())
-    })
-    page.on('console', (message) => strange.push(message.text()))
-    page.on('pageerror', (error) => strange.push(String(error)))
-    await page.goto(url)
-    const found = await use(page)
-    expect(strange).toEqual([])
-    return found
-  } finally {
-    await context.close()
-  }
+  const { page, strange } = await pageOn(options)
+  await page.goto(url)
+  const found = await use(page)
+  expect(strange.splice(0)).toEqual([])
+  return found
 }
 
 const STATUSES = ['issued', 'redeemed', 'revoked', 'expired'] as const
@@ -102,14 +115,23 @@ const LOOKS = [
   ],
 ] as const
 
-/** What axe finds of the page as it is shown now, and text that runs out of the screen. */
-async function examine(page: Page): Promise<string[]> {
-  const { violations } = (await page.evaluate(`axe.run({ resultTypes: ['violations'] })`)) as AxeResults
+/** Rules of axe that may find another thing in each look of one document; all others ask for what stands in it. */
+const OF_LOOKS = ['color-contrast', 'target-size', 'scrollable-region-focusable']
+
+/** What axe finds of the page as it is shown now, and text that runs out of the screen. @param rules all where absent. */
+async function examine(page: Page, rules?: readonly string[]): Promise<string[]> {
+  const options = {
+    resultTypes: ['violations'],
+    preload: false,
+    iframes: false,
+    ...(rules && { runOnly: rules }),
+  }
+  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
   const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
   return (await isTooWide(page)) ? [...found, 'wider than the screen'] : found
 }
 
-describe('no finding of axe on phones and desktops, light and dark', () => {
+describe.concurrent('no finding of axe on phones and desktops, light and dark', () => {
   const many = [...OF_KINDS, ['what strains a layout', Object.values(STRAINS)] as const]
   test.each([...many, ['no pass', [undefined]] as const])('%s', async (_name, states) => {
     const context = await browser.newContext({ bypassCSP: true })
@@ -123,10 +145,10 @@ describe('no finding of axe on phones and desktops, light and dark', () => {
       await page.evaluate(
         `fetch('${url}').then((page) => page.text()).then((text) => { document.documentElement.innerHTML = text })`,
       )
-      for (const [{ viewport }, colorScheme] of LOOKS[index % LOOKS.length]!) {
+      for (const [at, [{ viewport }, colorScheme]] of LOOKS[index === 0 ? 0 : 1 + (index % 2)]!.entries()) {
         await page.setViewportSize(viewport)
         await page.emulateMedia({ colorScheme })
-        const found = await examine(page)
+        const found = await examine(page, at === 0 ? undefined : OF_LOOKS)
         findings.push(...found.map((each) => `${url}, ${viewport.width} px, ${colorScheme}: ${each}`))
       }
     }
@@ -156,10 +178,8 @@ test('on the narrowest phone nothing runs out of the screen, on either side', as
 })
 
 describe('without scripts', () => {
-  const quiet = { ...PHONE, javaScriptEnabled: false }
-
   test('the page is whole, and turned by touch', async () => {
-    await visit(addressOf(makeState('loyalty')), quiet, async (page) => {
+    await visit(addressOf(makeState('loyalty')), QUIET_PHONE, async (page) => {
       expect(await page.isVisible('.front')).toBe(true)
       expect(await page.isVisible('.back')).toBe(false)
       await page.click('label[for=side-back]')
@@ -171,7 +191,7 @@ describe('without scripts', () => {
   test('and by keyboard, which then comes to the wallets in their order', async () => {
     const focused = (page: Page) =>
       page.evaluate('document.activeElement.id || document.activeElement.className')
-    await visit(addressOf(makeState('loyalty')), quiet, async (page) => {
+    await visit(addressOf(makeState('loyalty')), QUIET_PHONE, async (page) => {
       await page.keyboard.press('Tab')
       expect(await focused(page)).toBe('side-front')
       const outline = `getComputedStyle(document.querySelector('label[for=side-front]')).outlineStyle`
@@ -186,7 +206,7 @@ describe('without scripts', () => {
   })
 
   test('the code is enlarged by keyboard, and put back', async () => {
-    await visit(addressOf(makeState('loyalty')), quiet, async (page) => {
+    await visit(addressOf(makeState('loyalty')), QUIET_PHONE, async (page) => {
       await page.keyboard.press('Tab')
       await page.keyboard.press('Tab')
       await page.keyboard.press('Enter')
@@ -197,7 +217,7 @@ describe('without scripts', () => {
   })
 
   test('screens with room show both sides, and nothing to turn', async () => {
-    await visit(addressOf(makeState('loyalty')), { ...DESKTOP, javaScriptEnabled: false }, async (page) => {
+    await visit(addressOf(makeState('loyalty')), QUIET_DESKTOP, async (page) => {
       expect(await page.isVisible('.front')).toBe(true)
       expect(await page.isVisible('.back')).toBe(true)
       const stops: unknown[] = []
@@ -267,20 +287,19 @@ describe('scanned off the screen', () => {
     // A brand as dark as the bars: only the code's own quiet zone sets them apart.
     const brand = { background_color: '#000000', foreground_color: '#FFFFFF' }
     const url = addressOf(makeState('generic', { barcode: { format, message }, brand }))
-    const phone = { ...PHONE, deviceScaleFactor: 3, colorScheme: 'dark' } as const
-    const screenshot = await visit(url, phone, (page) => page.locator('.pass').screenshot())
+    const screenshot = await visit(url, SHARP_PHONE, (page) => page.locator('.pass').screenshot())
     expect(await scan(screenshot)).toEqual([[SCANNED[format], message]])
   })
 
   test.each([
-    ['a phone', { ...PHONE, deviceScaleFactor: 2 }],
-    ['a plain monitor', DESKTOP],
+    ['a phone', QUIET_PHONE],
+    ['a plain monitor', QUIET_DESKTOP],
   ] as const)(
     'alone on the screen of %s, which long bars and coarse screens need',
     async (_where, options) => {
       for (const format of ['code128', 'pdf417', 'qr', 'aztec'] as const) {
         const url = addressOf(makeState('event_ticket', { barcode: { format, message: code } }))
-        await visit(url, { ...options, javaScriptEnabled: false }, async (page) => {
+        await visit(url, options, async (page) => {
           await page.click('summary')
           expect(await scan(await page.screenshot())).toEqual([[SCANNED[format], code]])
           await page.click('summary')
