@@ -26,7 +26,7 @@ export function createImages(
     if (picture === undefined && name === 'strip') throw nothingHere()
     const bytes =
       picture === undefined
-        ? drawDefaultLogo(brand.background_color, brand.foreground_color)
+        ? await drawDefaultLogo(brand.background_color, brand.foreground_color)
         : Buffer.from(picture, 'base64')
     visit.response.writeHead(200, [
       'Content-Type',

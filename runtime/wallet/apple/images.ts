@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { drawBoxes } from '../boxes.ts'
 import type { PassBrand, PassKind, PassState } from '../pass-state.ts'
 import { decodePng, encodePng, type Image, readPng } from '../png.ts'
 import { resample } from '../resample.ts'
@@ -86,16 +87,11 @@ export function fileOf(name: string, content: Buffer): PassFile {
 
 /** A card in the colours of the pass. */
 function drawIcon(side: number, background: string, foreground: string): Image {
-  const pixels = new Uint8Array(4 * side * side)
-  const fill = (colour: string, left: number, top: number, right: number, bottom: number) => {
-    const [x0, y0, x1, y1] = [left, top, right, bottom].map((part) => Math.round(part * side))
-    const rgba = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)).concat(255)
-    for (let y = y0!; y < y1!; y += 1) for (let x = x0!; x < x1!; x += 1) pixels.set(rgba, 4 * (y * side + x))
-  }
-  fill(background, 0, 0, 1, 1)
-  fill(foreground, 0.2, 0.28, 0.8, 0.72)
-  fill(background, 0.2, 0.4, 0.8, 0.48)
-  return { width: side, height: side, pixels }
+  return drawBoxes(side, [
+    [background, 0, 0, 1, 1],
+    [foreground, 0.2, 0.28, 0.8, 0.72],
+    [background, 0.2, 0.4, 0.8, 0.48],
+  ])
 }
 
 interface Cache {
