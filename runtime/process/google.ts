@@ -50,11 +50,21 @@ export async function openGoogle(settings: GoogleSettings, log: Logger): Promise
   }
   const { wallet, token, keys } = googleUrls
   if (wallet !== undefined && token !== undefined && keys !== undefined) return open({ wallet, token, keys })
-  if (!settings.roles.has('worker')) return open(undefined)
+  if (!settings.roles.has('worker')) {
+    // Whoever answers only asks for keys alone: those of the stand-in of another process, which says where they are.
+    if (keys !== undefined) return open({ ...GOOGLE, keys })
+    log.warn(
+      'callbacks of Google Wallet are answered 503: set GOOGLE_CALLBACK_KEYS_URL to what the worker names',
+    )
+    return open(undefined)
+  }
   // Loaded here alone: in production nothing stands in for Google.
   const { startGoogleStandIn } = await import('../stand-ins/google-wallet.ts')
   const accounts = new Map([[signer.email, createPublicKey(signer.key)]])
   const standIn = await startGoogleStandIn({ issuerId: signer.issuerId, accounts, fetchPictures: true })
-  log.info({ url: standIn.urls.wallet }, 'a stand-in takes the place of Google Wallet')
+  log.info(
+    { url: standIn.urls.wallet, keys: standIn.urls.keys },
+    'a stand-in takes the place of Google Wallet',
+  )
   return open({ ...standIn.urls, ...googleUrls }, standIn.close)
 }
