@@ -1,8 +1,8 @@
 /** What Apple's wallet asks for behind `webServiceURL` (Apple, "Adding a Web Service to Update Passes"). */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import { ApiError, invalidParameter } from '../api/errors/errors.ts'
-import type { Devices } from '../resources/passes/registrations.ts'
+import { ApiError, invalidParameter, invalidState } from '../api/errors/errors.ts'
+import { type Devices, MAX_DEVICES } from '../resources/passes/registrations.ts'
 import type { PassPlace, PassTokens } from '../wallet/pass-tokens.ts'
 import type { ChangeTags } from './change-tags.ts'
 import { type HolderRoute, requireMethod, type Visit } from './holders.ts'
@@ -76,6 +76,8 @@ async function register(
   const outcome = await parts.devices.register(place, device, pushToken)
   if (outcome === 'unknown')
     throw new ApiError(404, 'not_found', 'not_found', 'There is no such pass any more.')
+  if (outcome === 'full')
+    throw invalidState(`The pass is registered on ${MAX_DEVICES} devices, which is as many as it may be.`)
   end(visit.response, outcome === 'new' ? 201 : 200)
 }
 

@@ -197,12 +197,16 @@ describe('provider tokens', () => {
 describe('connections', () => {
   test('that are going away end what is under way; what follows gets another', async () => {
     const { server, apns } = await pair()
+    const other = 'ee'.repeat(32)
+    server.script(['silence'], other)
+    const unanswered = apns.push(other) // the connection lives for it
     const pushed = Array.from({ length: 50 }, () => apns.push(TOKEN))
     await pushed[0]
     server.goAway()
     for (const each of await Promise.all(pushed)) expect(each).toEqual({ kind: 'sent' })
     expect(await apns.push(TOKEN)).toEqual({ kind: 'sent' })
     expect(server.connections).toBe(2)
+    expect(await unanswered).toMatchObject({ kind: 'failed' })
   })
 
   test('that are torn fail what is under way; what follows gets another', async () => {

@@ -153,3 +153,21 @@ test('no device misses the last state while passes and templates change and a wo
   }
   expect(phones.every(({ kept }) => kept.size === 2)).toBe(true)
 })
+
+// Last: its worker stays.
+test('more tenants than there are slots all have their turn', async () => {
+  const tenants = await Promise.all(Array.from({ length: 12 }, stage.tenant))
+  const phones = await Promise.all(
+    tenants.map(async ({ id, issue, send }) => {
+      const [phone, passId] = [stage.phone(), await issue()]
+      await phone.add(id, passId)
+      const body = { fields: { points: '7' } }
+      return { phone, change: () => send(`/v1/passes/${passId}`, { method: 'PATCH', body }) }
+    }),
+  )
+  await Promise.all(phones.map(({ change }) => change()))
+  stage.work({ concurrency: 2 })
+  await until('the end', stage.isQuiet)
+  const told = stage.push.pushes.map(({ token }) => token)
+  expect(phones.filter(({ phone }) => !told.includes(phone.pushToken))).toEqual([])
+})

@@ -152,6 +152,23 @@ export async function findByPushToken(
   return (await db.query<{ pass_id: string }>(OF_DEVICE, values)).rows.map(({ pass_id }) => pass_id)
 }
 
+const COUNT: Statement = {
+  name: 'apple_registrations_count',
+  text: `SELECT count(*)::integer AS n
+           FROM (SELECT FROM apple_registrations r WHERE r.tenant_id = $1 AND r.pass_id = $2
+                  ORDER BY r.pass_id, r.device_id LIMIT $3) AS r`,
+}
+
+/** Devices that have the pass, counted up to `limit`. */
+export async function countDevices(
+  db: Database,
+  space: string,
+  passId: string,
+  limit: number,
+): Promise<number> {
+  return (await db.query<{ n: number }>(COUNT, [space, passId, limit])).rows[0]!.n
+}
+
 const IS_KNOWN: Statement = {
   name: 'apple_registrations_any',
   text: `SELECT EXISTS (SELECT FROM apple_registrations r WHERE r.tenant_id = $1 AND r.device_id = $2) AS known`,

@@ -14,6 +14,7 @@ import { changedAt } from './changed.ts'
 import { markOutsideRequest } from './installs.ts'
 import { lockPasses, type PassRow } from './queries.ts'
 import {
+  countDevices,
   deleteRegistrations,
   findAbandoned,
   findByPushToken,
@@ -49,8 +50,12 @@ export interface Changed {
 }
 
 export interface Devices {
-  /** `unknown`: there is no such pass. */
-  register(place: PassPlace, deviceId: string, pushToken: string): Promise<'new' | 'known' | 'unknown'>
+  /** `unknown`: there is no such pass; `full`: it is on as many devices as it may be. */
+  register(
+    place: PassPlace,
+    deviceId: string,
+    pushToken: string,
+  ): Promise<'new' | 'known' | 'unknown' | 'full'>
   /** Does nothing where it is not registered. */
   unregister(place: PassPlace, deviceId: string): Promise<void>
   /** Apple says that the push token is none since then (machine time): what was registered with it is not any more. */
@@ -64,6 +69,9 @@ export interface Devices {
 
 /** Tenants of whom a device may have passes. */
 const MAX_SPACES = 500
+
+/** Devices of a pass. A holder has a few, and a pass that is handed around some more: beyond that they are made up. */
+export const MAX_DEVICES = 100
 
 /** Passes of a device that are dropped in one transaction. */
 const DROPPED_AT_ONCE = 100
@@ -122,8 +130,9 @@ export function createDevices(parts: DevicesParts): Devices {
         const [passes, retired] = await Promise.all([lockPasses(db, space, [passId]), isRetired(db, space)])
         const pass = passes.get(passId)
         if (!pass || retired) return 'unknown'
-        await note() // committed first: a device that is not located would never find its pass
         const known = await readRegistration(db, space, deviceId, passId)
+        if (!known && (await countDevices(db, space, passId, MAX_DEVICES)) === MAX_DEVICES) return 'full'
+        await note() // committed first: a device that is not located would never find its pass
         const isNews = known
           ? known.push_token !== pushToken && known.changed > 0 // it may have been told by way of the old one
           : hasChanged(pass, clock.service(environment))

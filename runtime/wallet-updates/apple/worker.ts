@@ -143,7 +143,8 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
       .finally(() => {
         slots.give(space)
         underWay.delete(ending)
-        if (blocked.delete(space)) agenda.add(space)
+        // A slot is free: for the tenant whose it was, and for whom there was none longest.
+        for (const next of [space, ...blocked.values().take(1)]) if (blocked.delete(next)) agenda.add(next)
         if (agenda.size > 0) wakeUp.notify()
       })
     underWay.add(ending)
@@ -198,6 +199,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     }
     const found = await findWork(pool, platform, leaseClock.now())
     tenants = found.length
+    if (slots.free > 0) blocked.clear() // nobody may be left under way who would wake them
     for (const space of found) if (!blocked.has(space)) agenda.add(space)
     findAt = performance.now() + pollMs
   }
