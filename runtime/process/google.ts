@@ -53,9 +53,10 @@ export async function openGoogle(settings: GoogleSettings, log: Logger): Promise
   if (!settings.roles.has('worker')) {
     // Whoever answers only asks for keys alone: those of the stand-in of another process, which says where they are.
     if (keys !== undefined) return open({ ...GOOGLE, keys })
-    log.warn(
-      'callbacks of Google Wallet are answered 503: set GOOGLE_CALLBACK_KEYS_URL to what the worker names',
-    )
+    if (settings.roles.has('api'))
+      log.warn(
+        'callbacks of Google Wallet are answered 503: set GOOGLE_CALLBACK_KEYS_URL to `keys` of the worker',
+      )
     return open(undefined)
   }
   // Loaded here alone: in production nothing stands in for Google.
