@@ -17,7 +17,7 @@ const PASSWORD = 'correct horse'
 let directory: string
 let good: ApplePassSettings
 const at = (name: string) => join(directory, name)
-const write = (name: string, content: string) => {
+const write = (name: string, content: string | Buffer) => {
   writeFileSync(at(name), content)
   return at(name)
 }
@@ -111,6 +111,15 @@ describe('what does not fit', () => {
       /^APPLE_PASS_WWDR: .* did not issue .*CN=Worldwide Developer Relations/,
     ],
     [
+      'one that did not sign it, though it is called its issuer',
+      () => {
+        const der = Buffer.from(certify({}).replaceAll(/-----.*-----|\n/g, ''), 'base64')
+        der[der.length - 1]! ^= 1
+        return { certificate: write('a.pem', der) }
+      },
+      /^APPLE_PASS_WWDR: .* did not issue/,
+    ],
+    [
       'another pass type',
       () => ({ passType: 'pass.other' }),
       /^APPLE_PASS_TYPE: "pass.other".* is for "pass.com.example"/,
@@ -135,6 +144,11 @@ test('doctor says how many days are left', () => {
   expect(found(NOW + 61 * DAY)).toMatchObject({
     verdict: 'warn',
     words: expect.stringContaining('29 days left'),
+  })
+  const wwdr = write('short.pem', certify({ ...authority, isAuthority: true, to: NOW + 10 * DAY }))
+  expect(checkAppleWallet({ applePass: { ...good, wwdr }, production: true }, NOW)).toMatchObject({
+    verdict: 'warn',
+    words: expect.stringContaining('10 days left'),
   })
   expect(checkAppleWallet({ production: true }, NOW)).toMatchObject({
     verdict: 'warn',

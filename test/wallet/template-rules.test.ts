@@ -23,6 +23,17 @@ const make = (content: object) => send('/v1/pass_templates', { body: { ...TEMPLA
 const withImage = (name: string, image: Buffer) =>
   make({ brand: { ...TEMPLATE.brand, [name]: image.toString('base64') } })
 
+test('one key for two fields is refused, in a change too', async () => {
+  const field = { key: 'points', label: 'Points', value: '0' }
+  const details = [{ field: 'fields[1].key', issue: 'is the key of another field' }]
+  const made = await make({ fields: [field, { ...field, label: 'More points' }] })
+  expect([made.status, made.body.error.details]).toEqual([422, details])
+  const { id } = (await make({})).body
+  const body = { fields: [field, field] }
+  const changed = await send(`/v1/pass_templates/${id}`, { method: 'PATCH', body })
+  expect([changed.status, changed.body.error.details]).toEqual([422, details])
+})
+
 describe('images that are none', () => {
   const bomb = Buffer.alloc(60_000_000)
   const palette = chunk('PLTE', Buffer.alloc(6, 200))
@@ -48,6 +59,16 @@ describe('images that are none', () => {
       422,
       [{ field: 'brand.icon', issue: 'is not a PNG image' }],
     ])
+  })
+
+  test.each([
+    ['icon', 87, 88, 'is not a square of 29 to 174 pixels'],
+    ['logo', 481, 150, 'is larger than 480 × 150 pixels'],
+    ['strip', 1125, 433, 'is larger than 1125 × 432 pixels'],
+  ])('a picture of other sizes: %s, %i × %i', async (name, width, height, issue) => {
+    const image = png({ width, height }, Buffer.alloc((1 + 3 * width) * height))
+    const { status, body } = await withImage(name, image)
+    expect([status, body.error.details]).toEqual([422, [{ field: `brand.${name}`, issue }]])
   })
 
   test('one that says it is huge is not unpacked', async () => {
