@@ -111,6 +111,7 @@ const RUNTIME_ROOMS = [
   'platform/keys',
   'platform/addresses',
   'platform/audit',
+  'platform/work',
   'platform/clock',
   'platform/database/open',
   'platform/database/embedded',

@@ -1,4 +1,4 @@
-/** What a worker knows is to be done, how much of it at once, and when to look again. Only memory: the database has it all. */
+/** What a worker knows is to be done, and when to look again. Only memory: the database has it all. */
 
 /** What is to be done, by tenant, in the order in which it came up. */
 export interface Agenda {
@@ -89,93 +89,6 @@ export function createAgenda({ atOnce, notify }: AgendaOptions): Agenda {
       for (const timer of [...later.values(), ...resting.values()]) clearTimeout(timer)
       later.clear()
       resting.clear()
-    },
-  }
-}
-/** Attempts of one process under way, by tenant. */
-export interface Slots {
-  take(tenantId: string): void
-  give(tenantId: string): void
-  readonly free: number
-  readonly taken: number
-  /** How many more a tenant may take, at most `most`, when it has none; and those of the tenants that may take fewer. */
-  allowances(
-    most: number,
-    tenants: readonly string[],
-  ): {
-    readonly allowance: number
-    readonly allowances: Readonly<Record<string, number>>
-  }
-}
-
-/**
- * Shares a number of slots: a tenant may hold a third of what is left free besides. So one alone gets a quarter, several
- * get less each, and something is always free for whoever comes next (dynamic thresholds: Choudhury and Hahne, 1998).
- */
-export function createSlots(capacity: number): Slots {
-  const held = new Map<string, number>()
-  let taken = 0
-  const free = () => Math.max(0, capacity - taken)
-  return {
-    take(tenantId) {
-      held.set(tenantId, (held.get(tenantId) ?? 0) + 1)
-      taken += 1
-    },
-    give(tenantId) {
-      const left = (held.get(tenantId) ?? 0) - 1
-      if (left > 0) held.set(tenantId, left)
-      else held.delete(tenantId)
-      taken -= 1
-    },
-    get free() {
-      return free()
-    },
-    get taken() {
-      return taken
-    },
-    allowances(most, tenants) {
-      const share = (holding: number) => Math.min(most, Math.max(0, Math.floor((free() - 3 * holding) / 4)))
-      const allowances: Record<string, number> = {}
-      for (const tenantId of tenants) {
-        const allowance = share(held.get(tenantId) ?? 0)
-        if (held.has(tenantId) && allowance < most) allowances[tenantId] = allowance
-      }
-      return { allowance: Math.max(1, share(0)), allowances }
-    },
-  }
-}
-/** Wakes whoever waits, or the next who does: a notification is never lost and never counted twice. */
-export interface WakeUp {
-  notify(): void
-  /** Forgets a notification for which no one has waited yet. */
-  clear(): void
-  /** Resolves at the next notification, or after so many milliseconds. */
-  wait(ms: number): Promise<void>
-}
-
-export function createWakeUp(): WakeUp {
-  let notified = false
-  let resume: (() => void) | undefined
-  return {
-    notify() {
-      notified = true
-      resume?.()
-    },
-    clear() {
-      notified = false
-    },
-    async wait(ms) {
-      if (!notified) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms)
-          resume = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-      }
-      resume = undefined
-      notified = false
     },
   }
 }

@@ -5,10 +5,10 @@ import type { Clock } from '../platform/clock/clock.ts'
 import { useIndexes } from '../platform/database/pool/by-index.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { LeaseClock } from '../platform/work/lease-clock.ts'
 import { cancelAttempts } from '../resources/webhook-endpoints/cancel-attempts.ts'
 import { showEndpoint } from '../resources/webhook-endpoints/handlers.ts'
 import { type EndpointRow, lockEndpoint, updateEndpoint } from '../resources/webhook-endpoints/queries.ts'
-import type { LeaseClock } from './lease-clock.ts'
 import { type Completion, completeAttempts, completeOfOne } from './queries/deliveries.ts'
 
 export interface ExhaustionOptions {

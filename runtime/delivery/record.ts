@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock/clock.ts'
 import { byIndex, useIndexes } from '../platform/database/pool/by-index.ts'
 import type { Environment } from '../platform/environment.ts'
 import { newId } from '../platform/ids.ts'
-import { createBatches } from './batches.ts'
+import { createBatches } from '../platform/work/batches.ts'
 import { type Exhausted, type ExhaustionOptions, exhaust } from './exhaustion.ts'
 import {
   type Completion,

@@ -1,11 +1,11 @@
 /** Who is served when there is more to do than can be done. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createSlots } from '../../runtime/delivery/agenda.ts'
 import type { VisitRequest } from '../../runtime/delivery/queries/visits.ts'
 import { claimAttempts } from '../../runtime/delivery/queries/visits.ts'
 import { findDue } from '../../runtime/delivery/queries/waiting.ts'
 import { newId } from '../../runtime/platform/ids.ts'
+import { createSlots } from '../../runtime/platform/work/slots.ts'
 import { until } from '../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { openStage, START, type Stage } from './setup.ts'

@@ -1,8 +1,9 @@
 /** A tenant's rows are locked by one statement at a time: another one of the same worker would find nothing. */
 import { expect, test } from 'vitest'
-import { createAgenda, createSlots } from '../../runtime/delivery/agenda.ts'
+import { createAgenda } from '../../runtime/delivery/agenda.ts'
 import { createRounds } from '../../runtime/delivery/rounds.ts'
 import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
+import { createSlots } from '../../runtime/platform/work/slots.ts'
 
 test.each(['plan', 'claim'] as const)(
   'while one is under way to %s for a tenant there is no other',

@@ -1,5 +1,4 @@
 import { type Logger, pino } from 'pino'
-import type { LeaseClock } from '../../runtime/delivery/lease-clock.ts'
 import { createWorker, type Worker, type WorkerOptions } from '../../runtime/delivery/worker.ts'
 import { collectEvents } from '../../runtime/events/emit.ts'
 import { createOutbound, type Outbound } from '../../runtime/outbound/outbound.ts'
@@ -7,6 +6,7 @@ import type { Clock } from '../../runtime/platform/clock/clock.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { type Networks, parseNetworks } from '../../runtime/platform/networks.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
+import type { LeaseClock } from '../../runtime/platform/work/lease-clock.ts'
 import { type AttemptRow, retryAttempt } from '../../runtime/resources/delivery-attempts/queries.ts'
 import {
   insertEndpoint,

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
-import { createLeaseClock } from '../../runtime/delivery/lease-clock.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
+import { createLeaseClock } from '../../runtime/platform/work/lease-clock.ts'
 import { createDevices } from '../../runtime/resources/passes/registrations.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import type { Pushed } from '../../runtime/wallet-updates/apple/apns.ts'

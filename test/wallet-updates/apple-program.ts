@@ -1,9 +1,9 @@
 /** A worker of pushes, as a process of its own, so that it can be killed. */
 import { createPrivateKey } from 'node:crypto'
 import { pino } from 'pino'
-import { createLeaseClock } from '../../runtime/delivery/lease-clock.ts'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { createLeaseClock } from '../../runtime/platform/work/lease-clock.ts'
 import { createDevices } from '../../runtime/resources/passes/registrations.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { createApns } from '../../runtime/wallet-updates/apple/apns.ts'

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { createSlots, createWakeUp } from '../../delivery/agenda.ts'
-import { createBatches } from '../../delivery/batches.ts'
-import type { LeaseClock } from '../../delivery/lease-clock.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
+import { createBatches } from '../../platform/work/batches.ts'
+import type { LeaseClock } from '../../platform/work/lease-clock.ts'
+import { createSlots } from '../../platform/work/slots.ts'
+import { createWakeUp } from '../../platform/work/wake-up.ts'
 import {
   claimUpdates,
   findWork,
@@ -80,7 +81,7 @@ const SETTLING = 4
 
 /**
  * Sends what waits in the queue of one environment and platform, next to any number of other workers: tenants take turns, each
- * has its share of what is under way (delivery/slots.ts), and what is taken is under a lease. Begins at once.
+ * has its share of what is under way (platform/work/slots.ts), and what is taken is under a lease. Begins at once.
  */
 export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
   const { platform, pool, leaseClock, sender, fanOut, log } = options

@@ -1,4 +1,4 @@
-import type { Database, Statement } from '../platform/database/database.ts'
+import type { Database, Statement } from '../database/database.ts'
 
 /** The time by which leases and buckets are checked: one for all workers, the database's. Milliseconds since the epoch. */
 export interface LeaseClock {

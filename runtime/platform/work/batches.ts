@@ -1,10 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  codeOf,
-  DEADLOCK_DETECTED,
-  isUnavailable,
-  SERIALIZATION_FAILURE,
-} from '../platform/database/errors.ts'
+import { codeOf, DEADLOCK_DETECTED, isUnavailable, SERIALIZATION_FAILURE } from '../database/errors.ts'
 
 /** Collects what is to be written: while one batch is under way the next one gathers. */
 export interface Batches<Item, Written> {
