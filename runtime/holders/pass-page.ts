@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { readSpace } from '../platform/database/space.ts'
 import { deviceOf } from '../wallet/page/buttons.ts'
 import { type PassPage, writeMissingPage, writePassPage } from '../wallet/page/page.ts'
 import type { PassState } from '../wallet/pass-state.ts'
 import type { Barcodes } from './barcodes.ts'
-import { isUnchanged, validatorHeaders } from './conditions.ts'
+import { isUnchanged, type Validators, validatorHeaders } from './conditions.ts'
 
 /** What a page depends on beside the pass. */
 export interface PageRequest {
@@ -24,22 +25,47 @@ export interface PageAnswer {
   readonly body: Buffer
 }
 
+/** What a page follows from, beside the program and who asks. */
+export type PageFacts = Pick<PassState, 'place' | 'organization' | 'pageUrl' | 'changed'>
+
+/** Stands for how this program writes pages: its sources. */
+const PROGRAM = createHash('sha256')
+for (const name of readdirSync(new URL('../wallet/page/', import.meta.url)).toSorted())
+  PROGRAM.update(readFileSync(new URL(`../wallet/page/${name}`, import.meta.url)))
+const FINGERPRINT = PROGRAM.digest('base64url')
+
+function validatorsOf(facts: PageFacts, { headers, isTest }: Omit<PageRequest, 'googleUrl'>): Validators {
+  const { place, organization, pageUrl, changed } = facts
+  const parts = [FINGERPRINT, pageUrl, place, organization, changed, isTest, deviceOf(headers['user-agent'])]
+  const etag = `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}"`
+  return { etag, lastModified: changed }
+}
+
+/** 304 where the client has the page already; undefined where it has to be written. */
+export function answerUnchanged(
+  facts: PageFacts,
+  request: Omit<PageRequest, 'googleUrl'>,
+): PageAnswer | undefined {
+  const validators = validatorsOf(facts, request)
+  if (!isUnchanged(request.headers, validators)) return undefined
+  return { status: 304, headers: [...validatorHeaders(validators), ...VARY], body: Buffer.alloc(0) }
+}
+
+const VARY = ['Vary', 'User-Agent']
+
 /** The page of a pass, in the order of wallets of the holder's device. @throws `unavailable` when too many are asked for. */
 export async function answerPassPage(
   state: PassState,
-  { headers, googleUrl, isTest }: PageRequest,
+  request: PageRequest,
   barcodes: Pick<Barcodes, 'draw'>,
 ): Promise<PageAnswer> {
+  const { headers, googleUrl, isTest } = request
   const barcode = await barcodes.draw(readSpace(state.place.space).tenantId, state.barcode)
   const page = writePassPage(state, { barcode, device: deviceOf(headers['user-agent']), googleUrl, isTest })
-  const body = Buffer.from(page.html)
-  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
-  const validators = { etag, lastModified: state.changed }
-  const unchanged = isUnchanged(headers, validators)
   return {
-    status: unchanged ? 304 : 200,
-    headers: [...describe(page), ...validatorHeaders(validators), 'Vary', 'User-Agent'],
-    body: unchanged ? Buffer.alloc(0) : body,
+    status: 200,
+    headers: [...describe(page), ...validatorHeaders(validatorsOf(state, request)), ...VARY],
+    body: Buffer.from(page.html),
   }
 }
 

@@ -4,11 +4,12 @@ import { readSpace } from '../platform/database/space.ts'
 import type { Environment } from '../platform/environment.ts'
 import { showLink } from '../resources/passes/links.ts'
 import { readLinks } from '../resources/passes/queries.ts'
-import { readPassState, type StateSources } from '../resources/passes/state.ts'
+import { pageUrlOf, readChanged, readPassState, type StateSources } from '../resources/passes/state.ts'
 import type { PassPlace, PassTokens } from '../wallet/pass-tokens.ts'
 import type { Barcodes } from './barcodes.ts'
+import { isConditional } from './conditions.ts'
 import { type HolderRoute, requireMethod, type Visit } from './holders.ts'
-import { answerPassPage, MISSING_PAGE, type PageAnswer } from './pass-page.ts'
+import { answerPassPage, answerUnchanged, MISSING_PAGE, type PageAnswer } from './pass-page.ts'
 
 export interface PassPageParts {
   readonly environment: Environment
@@ -32,14 +33,25 @@ async function answer(
   { request: { headers }, now }: Visit,
   place: PassPlace,
 ): Promise<PageAnswer | undefined> {
-  const db = database.forTenant(readSpace(place.space).tenantId)
+  const { tenantId } = readSpace(place.space)
+  const db = database.forTenant(tenantId)
+  const isTest = environment === 'sandbox'
+  if (isConditional(headers)) {
+    const [changed, organization] = await Promise.all([
+      readChanged(db, place, now),
+      sources.tenantNames.find(tenantId),
+    ])
+    if (changed === undefined || organization === undefined) return undefined
+    const pageUrl = pageUrlOf(sources, place)
+    const unchanged = answerUnchanged({ place, organization, pageUrl, changed }, { headers, isTest })
+    if (unchanged) return unchanged
+  }
   const [state, [link]] = await Promise.all([
     readPassState(db, place, sources, now),
     readLinks(db, place.space, [place.passId]),
   ])
   if (!state || !link) return undefined
-  const request = { headers, googleUrl: showLink(link), isTest: environment === 'sandbox' }
-  return answerPassPage(state, request, barcodes)
+  return answerPassPage(state, { headers, googleUrl: showLink(link), isTest }, barcodes)
 }
 
 function send({ request, response }: Visit, { status, headers, body }: PageAnswer): ServerResponse {

@@ -1,11 +1,11 @@
 /** What a server says of the page of a pass: headers, what is asked again, order of wallets, states. In a browser: `browser/`. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { createBarcodes } from '../../runtime/holders/barcodes.ts'
-import { answerPassPage, MISSING_PAGE } from '../../runtime/holders/pass-page.ts'
+import { answerPassPage, answerUnchanged, MISSING_PAGE } from '../../runtime/holders/pass-page.ts'
 import { contrast, readableOn } from '../../runtime/wallet/page/colors.ts'
 import { html } from '../../runtime/wallet/page/html.ts'
 import type { PassState } from '../../runtime/wallet/pass-state.ts'
-import { makeState, withImages } from './page-states.ts'
+import { makeState } from './page-states.ts'
 
 const barcodes = createBarcodes()
 afterAll(() => barcodes.stop())
@@ -14,7 +14,8 @@ const TENANT = 'ten_01jx2f8m3q5r7s9t1v3w5x7y9z'
 const googleUrl = 'https://pay.google.com/gp/v/save/jwt'
 
 function ask(state: PassState, headers: Readonly<Record<string, string>> = {}, isTest = true) {
-  return answerPassPage(state, { headers, googleUrl, isTest }, barcodes)
+  const request = { headers, googleUrl, isTest }
+  return answerUnchanged(state, request) ?? answerPassPage(state, request, barcodes)
 }
 
 const textOf = async (state: PassState, headers = {}, isTest = true) =>
@@ -63,9 +64,9 @@ describe('headers', () => {
     const tags = await Promise.all(
       [
         makeState('loyalty'),
-        makeState('loyalty', { status: 'revoked' }),
+        makeState('loyalty', { status: 'revoked', changed: Date.parse('2026-06-01T12:00:01Z') }),
         makeState('loyalty', { organization: 'Harbor Coffee' }),
-        withImages(makeState('loyalty')),
+        makeState('loyalty', { pageUrl: 'https://other.example/p/AQ-example' }),
       ].map(async (state) => byName((await ask(state)).headers).ETag),
     )
     expect(new Set(tags).size).toBe(4)

@@ -45,6 +45,10 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     const etag = first.headers.get('etag')!
     const again = await fetchPage(download.page_url, { headers: { 'If-None-Match': etag } })
     expect([again.status, again.text]).toEqual([304, ''])
+    for (const name of ['etag', 'last-modified', 'vary', 'cache-control'])
+      expect(again.headers.get(name)).toBe(first.headers.get(name))
+    const onPhone = { 'If-None-Match': etag, 'User-Agent': 'Android' } // another order of wallets
+    expect((await fetchPage(download.page_url, { headers: onPhone })).status).toBe(200)
     await send(`/v1/passes/${id}/revoke`, { method: 'POST' })
     const revoked = await fetchPage(download.page_url, { headers: { 'If-None-Match': etag } })
     expect(revoked.status).toBe(200)

@@ -94,10 +94,18 @@ function stateFrom(
     holder: { name: row.holder_name, email: row.holder_email },
     expiresAt: row.expires_at,
     changed: changedAt(row, now),
-    pageUrl: `${baseUrl}/p/${passTokens.write('page', place)}`,
+    pageUrl: pageUrlOf({ baseUrl, passTokens }, place),
     appleToken: passTokens.write('apple', place),
     webServiceUrl: `${baseUrl}/apple`,
   }
+}
+
+/** Where the holder sees the pass. */
+export function pageUrlOf(
+  { baseUrl, passTokens }: Pick<StateSources, 'baseUrl' | 'passTokens'>,
+  place: PassPlace,
+): string {
+  return `${baseUrl}/p/${passTokens.write('page', place)}`
 }
 
 const READ_CHANGED: Statement = { name: 'passes_state_changed', text: stateOf('', '') }
