@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyAudit } from '../../runtime/admin/audit.ts'
 import { markOutsideRequest } from '../../runtime/resources/passes/installs.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
-import { checkEvent } from '../support/contract.ts'
 import {
   type Answer,
   makeKey,
@@ -14,6 +13,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
+import { eventsOf } from './events-of.ts'
 import { firstFault, issuePass, makeTemplate, NO_PASS, refusal, speakFor, VERSIONS } from './fixtures.ts'
 
 let service: TestService
@@ -32,12 +32,7 @@ const install = (send: Send, pass_id: string, platform = 'apple') =>
 const uninstall = (send: Send, pass_id: string, platform = 'apple') =>
   send('/v1/test/passes/simulate_uninstall', { body: { pass_id, platform } })
 
-/** Events of a type, oldest first, as the tenant's version shows them. */
-async function told(send: Send, type: string): Promise<Event[]> {
-  const { data } = (await send(`/v1/events?order=asc&limit=100&type=${type}`)).body
-  expect(data.flatMap(checkEvent)).toEqual([])
-  return data
-}
+const told = (send: Send, type: string) => eventsOf(send, `type=${type}`)
 
 describe.each(VERSIONS)('%s', (version) => {
   test('on the first device of each platform, and off the last', async () => {

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { PassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
-import { checkEvent } from '../support/contract.ts'
 import {
   type Answer,
   makeKey,
@@ -14,6 +13,7 @@ import {
   type TestService,
 } from '../support/service.ts'
 import { unzip } from '../wallet/apple-files.ts'
+import { eventsOf } from './events-of.ts'
 import {
   countWaiting,
   firstFault,
@@ -52,9 +52,8 @@ const statusOf = async (send: Send, id: string) => (await send(`/v1/passes/${id}
 
 /** Events about a pass, oldest first: their types and the results of scans. */
 async function told(send: Send, passId: string): Promise<string[]> {
-  const { data } = (await send('/v1/events?order=asc&limit=100')).body
-  const about = data.filter(({ data }: Body) => (data.scan?.pass_id ?? data.pass?.id) === passId)
-  expect(about.flatMap(checkEvent)).toEqual([])
+  const events = await eventsOf(send)
+  const about = events.filter(({ data }: Body) => (data.scan?.pass_id ?? data.pass?.id) === passId)
   return about.map(({ type, data }: Body) => (data.scan ? `${type} ${data.scan.result}` : type))
 }
 
