@@ -69,6 +69,7 @@ const take = (sign: '+' | '-') =>
 const BEGIN = 'INSERT INTO ledger_holds (tenant_id, id, amount, created) VALUES ($1, $2, $3, $4)'
 
 const PLACE: Statement = {
+  name: 'ledger_hold_place',
   text: `WITH taken AS (${take('+')}) ${BEGIN}`,
   steps: inSteps('ledger_hold_place', take('+'), BEGIN),
 }
@@ -76,27 +77,42 @@ const PLACE: Statement = {
 const END = 'INSERT INTO ledger_resolutions (tenant_id, hold_id, created) VALUES ($1, $2, $4)'
 
 const RESOLVE: Statement = {
+  name: 'ledger_hold_resolve',
   text: `WITH given AS (${take('-')}) ${END}`,
   steps: inSteps('ledger_hold_resolve', take('-'), END),
 }
 
 /**
- * Writes what follows from one cause; it travels with the statements after it. The transaction fails when something was posted
- * for the cause before, or a hold that ends has ended. Accounts are locked in the order of their identifiers;
- * `program_funds`, to which holds belong, comes after every account that money moves to or from it but `settlement_payable`.
+ * Writes what follows from one cause; it travels with the statements after it, and need not be waited for. The transaction fails
+ * when something was posted for the cause before, or a hold that ends has ended. Accounts are locked in the order of their
+ * identifiers; `program_funds`, to which holds belong, comes after every account that money moves to or from it.
  *
  * @param cause unique within the tenant, and in its words: `ctx_…/2`.
  * @param now service time.
+ * @returns when the transfer is done.
  */
-export function post(db: Database, tenantId: string, cause: string, posting: Posting, now: number): void {
+export function post(
+  db: Database,
+  tenantId: string,
+  cause: string,
+  { transfer, resolved, placed }: Posting,
+  now: number,
+): Promise<unknown> {
   const created = toTimestamp(now)
-  const { transfer, resolved, placed } = posting
-  if (transfer) {
-    const { from, to, amount } = transfer
-    const [first, second, moved] = from < to ? [from, to, -amount] : [to, from, amount]
-    const ids = [newId('len', now), newId('len', now)]
-    enqueue(db.query(TRANSFER, [tenantId, cause, created, first, moved, second, ...ids]))
-  }
+  const done = transfer ? move(db, tenantId, cause, transfer, now) : Promise.resolve()
   if (resolved) enqueue(db.query(RESOLVE, [tenantId, resolved.id, resolved.amount, created]))
   if (placed) enqueue(db.query(PLACE, [tenantId, placed.id, placed.amount, created]))
+  return done
+}
+
+function move(
+  db: Database,
+  tenantId: string,
+  cause: string,
+  { from, to, amount }: Transfer,
+  now: number,
+): Promise<unknown> {
+  const [first, second, moved] = from < to ? [from, to, -amount] : [to, from, amount]
+  const ids = [newId('len', now), newId('len', now)]
+  return db.query(TRANSFER, [tenantId, cause, toTimestamp(now), first, moved, second, ...ids])
 }

@@ -6,6 +6,8 @@ import { auditLogHandlers } from '../resources/audit-log/handlers.ts'
 import { authorizationEndpointHandlers } from '../resources/authorization-endpoint/handlers.ts'
 import { balanceHandlers } from '../resources/balance/handlers.ts'
 import { cardProgramsHandlers } from '../resources/card-programs/handlers.ts'
+import { cardTransactionsHandlers } from '../resources/card-transactions/handlers.ts'
+import { cardTransactionSimulators } from '../resources/card-transactions/simulators.ts'
 import { cardholdersHandlers } from '../resources/cardholders/handlers.ts'
 import { cardsHandlers } from '../resources/cards/handlers.ts'
 import { deliveryAttemptsHandlers } from '../resources/delivery-attempts/handlers.ts'
@@ -26,6 +28,8 @@ export const handlers = {
   ...balanceHandlers,
   ...cardProgramsHandlers,
   ...cardholdersHandlers,
+  ...cardTransactionSimulators,
+  ...cardTransactionsHandlers,
   ...cardsHandlers,
   ...deliveryAttemptsHandlers,
   ...eventsHandlers,
@@ -65,11 +69,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   getWalletToken: true,
   updateWalletToken: true,
 
-  listCardTransactions: true,
-  getCardTransaction: true,
-  updateCardTransaction: true,
-  releaseCardTransaction: true,
-
   listAuthorizationDecisions: true,
   getAuthorizationDecision: true,
 
@@ -99,14 +98,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   listTreasuryReports: true,
   getTreasuryReport: true,
 
-  simulateAuthorization: true,
-  simulateDecline: true,
-  simulateIncrement: true,
-  simulateReversal: true,
-  simulateExpiry: true,
-  simulateClearing: true,
-  simulateRefund: true,
-  simulateForcePost: true,
   simulateSanctionsMatch: true,
   simulateDisputeOutcome: true,
 

@@ -1,4 +1,4 @@
-import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
+import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { planAll } from '../support/planning.ts'
 import type { Send } from '../support/service.ts'
@@ -24,6 +24,8 @@ export interface Post {
   readonly audit: readonly string[]
   /** Types of the events that tell of it. */
   readonly events: readonly string[]
+  /** Where alone what it needs can be made; absent: in both. */
+  readonly environment?: Environment
   /** Needs a second factor, each time. */
   readonly factor?: boolean
 }
@@ -73,7 +75,7 @@ const PHYSICAL = {
   },
 }
 
-async function makeCard(send: Send, content: object = { type: 'virtual' }): Promise<string> {
+export async function makeCard(send: Send, content: object = { type: 'virtual' }): Promise<string> {
   return make(send, '/v1/cards', { cardholder_id: await makeCardholder(send), ...content })
 }
 

@@ -79,6 +79,22 @@ const CARDS = `INSERT INTO cards (tenant_id, id, cardholder_id, type, status, fr
          CASE WHEN n BETWEEN 16 AND 19 THEN 'lost' END, CASE WHEN n BETWEEN 15 AND 18 THEN '${SHIPPING}'::json END, ${CONTROLS}, '{}', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const MERCHANT = `json_build_object('name', 'Diner', 'category_code', CASE WHEN n BETWEEN 12 AND 14 THEN '4121' ELSE '5812' END,
+  'network_id', null, 'city', null, 'country', 'US')`
+
+// Open ones are the newest; what is rare stands at the old end.
+const TRANSACTIONS = `INSERT INTO card_transactions (tenant_id, id, card_id, cardholder_id, type, status, merchant, category, currency,
+    requested, authorized, held, cleared, refunded, reversed, hold_id, expires_at, cleared_at, rules, history, metadata, created, updated)
+  SELECT $1, ${id('ctx', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('card', '1')} ELSE ${id('card', '0')} END,
+         CASE WHEN n BETWEEN 10 AND 16 THEN ${id('chd', '1')} ELSE ${id('chd', '0')} END,
+         CASE WHEN n BETWEEN 15 AND 18 THEN 'cash_withdrawal' ELSE 'purchase' END,
+         CASE WHEN n BETWEEN 16 AND 19 THEN 'reversed' WHEN n > $3 - 4 THEN 'authorized' ELSE 'cleared' END,
+         ${MERCHANT}, CASE WHEN n BETWEEN 12 AND 14 THEN '4121' ELSE '5812' END, 'usd',
+         100, 100, CASE WHEN n > $3 - 4 THEN 100 ELSE 0 END, CASE WHEN n > $3 - 4 THEN 0 ELSE 100 END, 0, 0,
+         CASE WHEN n > $3 - 4 THEN ${id('ctx', 'n')} || '/1' END, CASE WHEN n > $3 - 4 THEN timestamptz '2030-01-01' END,
+         CASE WHEN n > $3 - 4 THEN NULL ELSE ${AT} END, '[]', '[]', '{}', ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
 const EVENTS = `INSERT INTO events (tenant_id, id, sequence, type, version, body, created)
   SELECT $1, ${id('evt', 'n')}, n + 1, CASE WHEN n BETWEEN 10 AND 12 THEN 'pass.revoked' ELSE 'pass.created' END,
          '2026-05-19',
@@ -140,6 +156,7 @@ const TABLES = [
   [TOKENS, 1 / 3],
   [PROGRAMS, 1 / 15],
   [CARDS, 1 / 3],
+  [TRANSACTIONS, 1 / 3],
   [EVENTS, 1 / 3],
   [ENDPOINTS, 0],
   [ATTEMPTS, 1 / 3],

@@ -1,5 +1,8 @@
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
+import { newCardTransaction } from '../../runtime/resources/card-transactions/authorizing.ts'
+import { insertCardTransaction } from '../../runtime/resources/card-transactions/queries.ts'
+import { forcePost } from '../../runtime/resources/card-transactions/states.ts'
 import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, type TestService } from '../support/service.ts'
 import { WRITTEN_LISTS } from './lists.ts'
@@ -18,8 +21,10 @@ export interface Owner {
 
 /** Prefixes of objects that nothing can make yet. Shrinks as operations are built; what is made belongs into `makeOwner`. */
 export const NOT_YET: readonly string[] = [
-  ...['azd', 'ctx', 'dsp', 'po', 'pod', 'ppl', 'prm', 'sal', 'sln', 'stl', 'trp', 'wtk'],
+  ...['azd', 'dsp', 'po', 'pod', 'ppl', 'prm', 'sal', 'sln', 'stl', 'trp', 'wtk'],
 ]
+
+const MERCHANT = { name: MARK, category_code: '5812', network_id: null, city: MARK, country: 'US' } as const
 
 export type Ask = (
   secret: string,
@@ -95,6 +100,14 @@ async function makeOwner(
   const order = { cardholder_id: chd, card_program_id: cprg, type: 'virtual', metadata }
   await make('/v1/cards', order)
   const card = await make('/v1/cards', order)
+  // A merchant's doing, which no caller can cause in live.
+  const use = { merchant: MERCHANT, requested: 100, entry_method: null, wallet: null }
+  const posted = [0, 1].map(() => ({
+    ...forcePost(newCardTransaction({ id: card, cardholder_id: chd }, use, service.clock.now)),
+    metadata,
+  }))
+  for (const row of posted) await insertCardTransaction(service.database[environment], tenantId, row)
+  const ctx = posted[1]!.id
   const endpoint = { url: 'https://93.184.215.14/hooks', enabled_events: ['*'], metadata }
   await make('/v1/webhook-endpoints', endpoint)
   const whe = await make('/v1/webhook-endpoints', endpoint)
@@ -122,6 +135,7 @@ async function makeOwner(
       ['tok', tok],
       ['cprg', cprg],
       ['card', card],
+      ['ctx', ctx],
       ['whe', whe],
       ['wdla', await first(`/v1/webhook-endpoints/${whe}/delivery-attempts`)],
       ['evt', await first('/v1/events')],

@@ -5,6 +5,7 @@ import { listAudit } from '../../runtime/platform/audit/queries.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import type { CreatedRange, Page } from '../../runtime/platform/database/page.ts'
 import { listCardPrograms } from '../../runtime/resources/card-programs/queries.ts'
+import { listCardTransactions } from '../../runtime/resources/card-transactions/queries.ts'
 import { listCardholders } from '../../runtime/resources/cardholders/queries.ts'
 import { listCards } from '../../runtime/resources/cards/queries.ts'
 import { listAttempts } from '../../runtime/resources/delivery-attempts/queries.ts'
@@ -122,6 +123,30 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
         cardholderIds: [crowdId('chd', 1)],
         statuses: ['canceled'],
         types: ['physical'],
+      },
+    }),
+    ...lists('card transactions', 'ctx', listCardTransactions, {
+      '': {},
+      'of a time': later,
+      'of the common status': { statuses: ['cleared'] },
+      'of the rare status': { statuses: ['reversed'] },
+      'of no status': { statuses: ['expired'] },
+      'of the rare type': { types: ['cash_withdrawal'] },
+      'of the common card': { cardIds: [crowdId('card', 0)] },
+      'of the rare card': { cardIds: [crowdId('card', 1)] },
+      'of the rare card, status and type': {
+        cardIds: [crowdId('card', 1)],
+        statuses: ['reversed'],
+        types: ['cash_withdrawal'],
+      },
+      'of the common cardholder': { cardholderIds: [crowdId('chd', 0)] },
+      'of the rare cardholder': { cardholderIds: [crowdId('chd', 1)] },
+      'of the common category': { categoryCodes: ['5812'] },
+      'of the rare category': { categoryCodes: ['4121'] },
+      'of both categories': { categoryCodes: ['4121', '5812'] },
+      'of the rare card, of the common category': {
+        cardIds: [crowdId('card', 1)],
+        categoryCodes: ['5812'],
       },
     }),
     ...lists('events', 'evt', listEvents, {

@@ -22,6 +22,7 @@ import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
 import { createLeaseClock } from '../../runtime/platform/work/lease-clock.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { createWiper } from '../../runtime/resources/account/wipe-job.ts'
+import { expireHolds } from '../../runtime/resources/card-transactions/expiry-job.ts'
 import { lockCardsOf } from '../../runtime/resources/cards/queries.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { claimCallback } from '../../runtime/resources/passes/google-callbacks.ts'
@@ -56,6 +57,7 @@ const LISTS = [
   '/v1/cardholders?type=individual&status=active&created[gte]=2026-01-01',
   '/v1/cards?status=active&type=virtual&created[gte]=2026-01-01',
   '/v1/merchant_categories',
+  '/v1/card_transactions?status=authorized&category_code=5812&created[gte]=2026-01-01',
   '/v1/me',
 ]
 
@@ -130,7 +132,10 @@ function postsOf(environment: Environment, plan: string): readonly Post[] {
       (extensions.environment ?? environment) === environment && (extensions.plan ?? plan) === plan,
   )
   const ids = new Set(there.map(({ id }) => id))
-  return POSTS.filter(({ operation }) => operation !== 'wipeSandbox' && ids.has(operation))
+  return POSTS.filter(
+    ({ operation, environment: only = environment }) =>
+      operation !== 'wipeSandbox' && ids.has(operation) && only === environment,
+  )
 }
 
 async function lookAround(send: Send, plan: string): Promise<void> {
@@ -227,6 +232,9 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
     wakeUpChannel: { publish: () => {} },
   })
   clock.now -= 3_600_000
+  clock.now += 8 * 86_400_000
+  await expireHolds({ database, clock, wakeUpChannel: { publish: () => {} } })
+  clock.now -= 8 * 86_400_000
   await createClock().refresh(database.control)
   await readRevision(database.control)
   connectWakeUpChannel(database.control, createWakeUps()).publish('sandbox', 'ten_1')

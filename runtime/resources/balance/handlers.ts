@@ -4,6 +4,7 @@ import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { type Funds, lockFunds, readAccount } from '../../ledger/accounts.ts'
 import { post } from '../../ledger/post.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
 
 /** The most that the interface can show, in cents. */
@@ -29,7 +30,7 @@ export const balanceHandlers = {
       throw validationFailed([{ field: 'amount', issue: `would take the balance beyond ${MAX_BALANCE}` }])
     }
     const transfer = { from: 'bank', to: 'program_funds', amount } as const
-    post(db, caller.space, newId('len', request.now), { transfer }, request.now)
+    enqueue(post(db, caller.space, newId('len', request.now), { transfer }, request.now))
     return { status: 200, body: showBalance({ ...funds, balance }, payable.balance) }
   },
 } satisfies BalanceHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateFunding'>

@@ -1,0 +1,78 @@
+/**
+ * An authorization in three parts: the facts are read under lock, `decide` of rules.ts decides, and what was decided is written.
+ * Each stands for itself: what is asked of others before something is posted is asked between two transactions of the database.
+ */
+import { validationFailed } from '../../api/errors/errors.ts'
+import { lockFunds } from '../../ledger/accounts.ts'
+import type { Database } from '../../platform/database/database.ts'
+import { newId } from '../../platform/ids.ts'
+import { type CardRow, lockCard } from '../cards/queries.ts'
+import type { CardTransactionRow } from './queries.ts'
+import type { AuthorizationFacts } from './rules.ts'
+import { readSpending } from './spending.ts'
+import { typeOf } from './states.ts'
+
+/** A card with all that an authorization of it depends on. */
+export type LockedFacts = Omit<AuthorizationFacts, 'card'> & { readonly card: CardRow }
+
+/**
+ * Locks a card and what its tenant's cards can spend, and reads what else a decision takes; undefined where there is no such
+ * card. The statements travel together: each begins when the one before it holds its lock, so it sees what that waited for.
+ *
+ * @param now service time.
+ */
+export async function lockFacts(
+  db: Database,
+  tenantId: string,
+  cardId: string,
+  now: number,
+): Promise<LockedFacts | undefined> {
+  const [card, spending, funds] = await Promise.all([
+    lockCard(db, tenantId, cardId),
+    readSpending(db, tenantId, cardId, now),
+    lockFunds(db, tenantId),
+  ])
+  return card && spending && { card, ...spending, available: funds.balance - funds.held, now }
+}
+
+/** Throws 422: a reference in the body. */
+export function requireCard<T>(card: T | undefined): T {
+  if (!card) throw validationFailed([{ field: 'card_id', issue: 'names no card' }])
+  return card
+}
+
+/** What is known of a use of a card before it is decided. */
+export type Use = Pick<CardTransactionRow, 'merchant' | 'requested' | 'entry_method' | 'wallet'>
+
+/** A transaction to which nothing has happened yet. @param now service time. */
+export function newCardTransaction(
+  card: Pick<CardRow, 'id' | 'cardholder_id'>,
+  use: Use,
+  now: number,
+): CardTransactionRow {
+  return {
+    ...use,
+    id: newId('ctx', now),
+    card_id: card.id,
+    cardholder_id: card.cardholder_id,
+    type: typeOf(use.merchant.category_code),
+    status: 'declined',
+    currency: 'usd',
+    authorized: 0,
+    held: 0,
+    cleared: 0,
+    refunded: 0,
+    reversed: 0,
+    disputed: 0,
+    decline_code: null,
+    decision_id: null,
+    hold_id: null,
+    expires_at: null,
+    cleared_at: null,
+    rules: [],
+    history: [],
+    metadata: {},
+    created: now,
+    updated: now,
+  }
+}

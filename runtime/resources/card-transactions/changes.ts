@@ -1,0 +1,116 @@
+/** Transactions written with all that follows from them: spending, the ledger, events. Their cards are locked. */
+import { notFound, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import type { Emitter } from '../../events/emit.ts'
+import { emit } from '../../events/emit.ts'
+import { type Posting, post } from '../../ledger/post.ts'
+import type { Database } from '../../platform/database/database.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
+import { CHECK_VIOLATION, codeOf, constraintOf } from '../../platform/database/errors.ts'
+import {
+  type CardTransactionRow,
+  insertCardTransaction,
+  lockCardTransaction,
+  updateCardTransaction,
+} from './queries.ts'
+import { addSpending, spentBy } from './spending.ts'
+import { showCardTransaction } from './view.ts'
+
+/** Where a transaction is written. */
+export interface Place {
+  readonly db: Database
+  readonly space: string
+  readonly events: Emitter
+}
+
+type EventType =
+  | 'card.transaction.authorized'
+  | 'card.transaction.declined'
+  | 'card.transaction.reversed'
+  | 'card.transaction.expired'
+  | 'card.transaction.cleared'
+  | 'card.transaction.refunded'
+
+/** Nothing has moved yet. */
+const NOTHING = { held: 0, hold_id: null, cleared: 0, refunded: 0 }
+
+/** Writes a new transaction. */
+export async function writeNew(place: Place, row: CardTransactionRow, type: EventType): Promise<void> {
+  const { db, space, events } = place
+  enqueue(insertCardTransaction(db, space, row))
+  await move(place, NOTHING, row, row.status === 'authorized' ? 1 : 0, row.created)
+  emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
+}
+
+/** Writes a transaction as it is now. */
+export async function writeChange(
+  place: Place,
+  before: CardTransactionRow,
+  after: CardTransactionRow,
+  type: EventType | 'card.transaction.updated',
+): Promise<void> {
+  const { db, space, events } = place
+  enqueue(updateCardTransaction(db, space, after))
+  await move(place, before, after, 0, after.updated)
+  const data = { card_transaction: showCardTransaction(after) }
+  if (type === 'card.transaction.updated') {
+    emit(events, { type, data, before: { card_transaction: showCardTransaction(before) } })
+  } else emit(events, { type, data })
+}
+
+/** Adds up and posts what a transaction has moved. Throws 422 where the balance would leave what can be shown. */
+async function move(
+  { db, space }: Place,
+  before: Pick<CardTransactionRow, keyof typeof NOTHING>,
+  after: CardTransactionRow,
+  authorizations: number,
+  now: number,
+): Promise<void> {
+  addSpending(db, space, after, spentBy(after) - spentBy(before), authorizations)
+  const posting = postingOf(before, after)
+  const posted = post(db, space, `${after.id}/${after.history.length}`, posting, now)
+  if (!posting.transfer) return
+  await posted.catch((error: unknown) => {
+    if (codeOf(error) !== CHECK_VIOLATION || constraintOf(error) !== 'ledger_accounts_bounds') throw error
+    throw validationFailed([{ field: 'amount', issue: 'would take the balance beyond what can be shown' }])
+  })
+}
+
+function postingOf(
+  before: Pick<CardTransactionRow, keyof typeof NOTHING>,
+  after: CardTransactionRow,
+): Posting {
+  const collected = after.cleared - after.refunded - (before.cleared - before.refunded)
+  const [from, to] =
+    collected > 0
+      ? (['program_funds', 'network_clearing'] as const)
+      : (['network_clearing', 'program_funds'] as const)
+  const isHeldAnew = after.hold_id !== before.hold_id
+  return {
+    transfer: collected === 0 ? undefined : { from, to, amount: Math.abs(collected) },
+    resolved: isHeldAnew && before.hold_id !== null ? { id: before.hold_id, amount: before.held } : undefined,
+    placed: isHeldAnew && after.hold_id !== null ? { id: after.hold_id, amount: after.held } : undefined,
+  }
+}
+
+/** What changing a transaction takes of a request. */
+export type ChangeContext = Pick<Context, 'caller' | 'db' | 'events' | 'request'>
+
+/**
+ * Changes one transaction, and gives it.
+ *
+ * @param missing is thrown where there is none; default: 404.
+ */
+export async function changeCardTransaction(
+  { caller, db, events }: ChangeContext,
+  id: string,
+  type: Parameters<typeof writeChange>[3],
+  change: (row: CardTransactionRow) => CardTransactionRow,
+  missing: () => Error = notFound,
+): Promise<CardTransactionRow> {
+  const before = await lockCardTransaction(db, caller.space, id)
+  if (!before) throw missing()
+  const after = change(before)
+  await writeChange({ db, space: caller.space, events }, before, after, type)
+  return after
+}

@@ -1,0 +1,83 @@
+/** Authorizations that hold for too long: what is held is given back, and told. */
+import type { Logger } from 'pino'
+import { readPin } from '../../admin/pins.ts'
+import { collectEvents } from '../../events/emit.ts'
+import type { WakeUpChannel } from '../../events/wake-ups.ts'
+import { systemEntry } from '../../platform/audit/entry.ts'
+import { appendAudit, isSpaceWiped } from '../../platform/audit/queries.ts'
+import type { Clock } from '../../platform/clock/clock.ts'
+import type { Database } from '../../platform/database/database.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
+import type { Pool } from '../../platform/database/pool/pool.ts'
+import { readSpace } from '../../platform/database/space.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { writeChange } from './changes.ts'
+import { findOverdueHolds, lockCardTransactions } from './queries.ts'
+import { giveUp } from './states.ts'
+
+export interface HoldExpiryParts {
+  readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
+  readonly clock: Clock
+  readonly wakeUpChannel: WakeUpChannel
+}
+
+/** Transactions written at a time. */
+const BATCH = 100
+
+/** Expires the holds whose time has come by the service clock, each once however many nodes try. */
+export async function expireHolds(parts: HoldExpiryParts): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    for (;;) {
+      const now = parts.clock.service(environment)
+      const overdue = await findOverdueHolds(parts.database[environment], now, BATCH)
+      for (const [space, holds] of Map.groupBy(overdue, ({ tenant_id }) => tenant_id)) {
+        const ids = holds.map(({ id }) => id)
+        const due = await expireOf(parts, environment, space, ids, now).catch((error: unknown) => {
+          if (isSpaceWiped(error)) return false // the next look does not find them
+          throw error
+        })
+        if (due) parts.wakeUpChannel.publish(environment, space)
+      }
+      if (overdue.length < BATCH) break
+    }
+  }
+}
+
+/** Gives whether deliveries may be due. */
+async function expireOf(
+  { database }: HoldExpiryParts,
+  environment: Environment,
+  space: string,
+  ids: readonly string[],
+  now: number,
+): Promise<boolean> {
+  const { tenantId } = readSpace(space)
+  const pin = await readPin(database.control, tenantId, environment)
+  return database[environment].forTenant(tenantId).transaction(async (db) => {
+    const rows = await lockCardTransactions(db, space, ids)
+    const events = collectEvents({ tenantId: space, pin, now })
+    // Another node, or a clearing, may have been quicker.
+    const overdue = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= now)
+    for (const row of overdue) {
+      const expired = giveUp(row, 'expiry', row.held, Math.max(row.updated, row.expires_at!))
+      await writeChange({ db, space, events }, row, expired, 'card.transaction.expired')
+    }
+    if (overdue.length === 0) return false
+    const due = events.write(db)
+    for (const { id } of overdue) {
+      enqueue(appendAudit(db, space, systemEntry(environment, 'card_transaction.expired', id, now)))
+    }
+    return due
+  })
+}
+
+const PAUSE_MS = 1000
+
+/** Looks every second. */
+export function startHoldExpiryJob(parts: HoldExpiryParts, log: Logger): PeriodicJob {
+  return runPeriodically(() => expireHolds(parts), {
+    pauseMs: PAUSE_MS,
+    failed: (err) => log.warn({ err }, 'holds could not be expired; the next look finds them'),
+  })
+}

@@ -1,0 +1,60 @@
+import type { CardTransactionsHandlers } from '../../../generated/canonical/handlers.ts'
+import { notFound, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { changeCardTransaction } from './changes.ts'
+import { type CardTransactionRow, listCardTransactions, readCardTransaction } from './queries.ts'
+import { giveUp } from './states.ts'
+import { showCardTransaction } from './view.ts'
+
+export const cardTransactionsHandlers = {
+  async listCardTransactions({ caller, db, cursors }, { query }) {
+    const page = readPage(query, cursors)
+    const filter = {
+      created: readCreated(query),
+      ...(query.card_id && { cardIds: query.card_id }),
+      ...(query.cardholder_id && { cardholderIds: query.cardholder_id }),
+      ...(query.status && { statuses: query.status }),
+      ...(query.type && { types: query.type }),
+      ...(query.category_code && { categoryCodes: query.category_code }),
+    }
+    const records = await listCardTransactions(db, caller.space, filter, page)
+    return { status: 200, body: showList(records, page, cursors, showCardTransaction) }
+  },
+
+  async getCardTransaction({ caller, db }, { path }) {
+    const row = await readCardTransaction(db, caller.space, path.card_transaction_id)
+    if (!row) throw notFound()
+    return { status: 200, body: showCardTransaction(row) }
+  },
+
+  async updateCardTransaction(context, { path, body }) {
+    const annotate = (row: CardTransactionRow): CardTransactionRow => {
+      const given = body.metadata
+      const metadata = (
+        given === null ? {} : mergePatch(row.metadata, given ?? {})
+      ) as CardTransactionRow['metadata']
+      const faults = checkMetadata(metadata)
+      if (faults.length > 0) throw validationFailed(faults)
+      return { ...row, metadata, updated: context.request.now }
+    }
+    const row = await changeCardTransaction(
+      context,
+      path.card_transaction_id,
+      'card.transaction.updated',
+      annotate,
+    )
+    return { status: 200, body: showCardTransaction(row) }
+  },
+
+  async releaseCardTransaction(context, { path }) {
+    const row = await changeCardTransaction(
+      context,
+      path.card_transaction_id,
+      'card.transaction.reversed',
+      (before) => giveUp(before, 'release', before.held, context.request.now),
+    )
+    return { status: 200, body: showCardTransaction(row) }
+  },
+} satisfies CardTransactionsHandlers<Context>

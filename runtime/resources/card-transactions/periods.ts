@@ -1,0 +1,25 @@
+/** The times over which spending is added up: UTC days, weeks from Monday (ISO 8601), months and years. */
+
+const DAY_MS = 86_400_000
+
+/** First days of the periods that an instant is in: `2026-06-01`. */
+export interface Periods {
+  readonly day: string
+  readonly week: string
+  readonly month: string
+  readonly year: string
+}
+
+const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+
+/** @param at milliseconds since the epoch. */
+export function periodsOf(at: number): Periods {
+  const day = dateOf(at)
+  const sinceMonday = (new Date(at).getUTCDay() + 6) % 7
+  return {
+    day,
+    week: dateOf(at - sinceMonday * DAY_MS),
+    month: `${day.slice(0, 8)}01`,
+    year: `${day.slice(0, 5)}01-01`,
+  }
+}
