@@ -78,6 +78,7 @@ const RUNTIME_ROOMS = [
   'wallet-updates',
   'delivery',
   'holders',
+  'resources/disputes',
   'resources/card-transactions',
   'resources/cards',
   'resources/card-programs',

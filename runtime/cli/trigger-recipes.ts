@@ -1,5 +1,6 @@
 /** How to make each type of event happen, through the API alone. */
 import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
+import { moneyRecipes } from './money-recipes.ts'
 import { MisuseError } from './svc-session.ts'
 
 export interface RecipeOptions {
@@ -52,6 +53,7 @@ export const RECIPES = {
     await client.archivePass({ path: made })
     return made
   },
+  ...moneyRecipes((client) => makeCard(client)),
   'cardholder.created': (client) => makeCardholder(client),
   'cardholder.updated': async (client) => {
     const made = await makeCardholder(client)

@@ -57,6 +57,7 @@ import { createUsageMeter, startUsageFlush, type UsageMeter } from '../platform/
 import { createAccountChanges } from '../resources/account/changes.ts'
 import { startWipeJob } from '../resources/account/wipe-job.ts'
 import { startHoldExpiryJob } from '../resources/card-transactions/expiry-job.ts'
+import { startDisputeExpiryJob } from '../resources/disputes/expiry-job.ts'
 import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createDevices } from '../resources/passes/registrations.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
@@ -204,7 +205,7 @@ interface Work extends Delivery {
   readonly wallets: WalletSources
 }
 
-/** What a worker does beside answering: it delivers, expires passes and holds, and deletes what has been kept long enough. */
+/** What a worker does beside answering: it delivers, ends passes, holds and disputes in time, and deletes what has been kept long enough. */
 function startWork(parts: Foundation): Work {
   const { settings, database, clock, log, google } = parts
   const delivery = openDelivery(parts)
@@ -218,6 +219,7 @@ function startWork(parts: Foundation): Work {
     startCleanupJob(database, clock, log),
     startExpiryJob({ ...parts, passTokens }, log),
     startHoldExpiryJob(parts, log),
+    startDisputeExpiryJob(parts, log),
     startRetentionJob({
       control: database.control,
       clock,

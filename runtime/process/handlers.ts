@@ -11,6 +11,7 @@ import { cardTransactionSimulators } from '../resources/card-transactions/simula
 import { cardholdersHandlers } from '../resources/cardholders/handlers.ts'
 import { cardsHandlers } from '../resources/cards/handlers.ts'
 import { deliveryAttemptsHandlers } from '../resources/delivery-attempts/handlers.ts'
+import { disputesHandlers } from '../resources/disputes/handlers.ts'
 import { eventsHandlers } from '../resources/events/handlers.ts'
 import { merchantCategoriesHandlers } from '../resources/merchant-categories/handlers.ts'
 import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
@@ -32,6 +33,7 @@ export const handlers = {
   ...cardTransactionsHandlers,
   ...cardsHandlers,
   ...deliveryAttemptsHandlers,
+  ...disputesHandlers,
   ...eventsHandlers,
   ...merchantCategoriesHandlers,
   ...passTemplatesHandlers,
@@ -72,13 +74,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   listAuthorizationDecisions: true,
   getAuthorizationDecision: true,
 
-  createDispute: true,
-  listDisputes: true,
-  getDispute: true,
-  updateDispute: true,
-  submitDispute: true,
-  withdrawDispute: true,
-
   listSettlements: true,
   getSettlement: true,
   listSettlementLines: true,
@@ -99,7 +94,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   getTreasuryReport: true,
 
   simulateSanctionsMatch: true,
-  simulateDisputeOutcome: true,
 
   advanceSettlementClock: true,
   simulateSettlementFailure: true,

@@ -157,6 +157,8 @@ describe('from the commit on', () => {
       token: 1,
       card: 0,
       card_program: 0,
+      card_transaction: 0,
+      dispute: 0,
       scan: 1,
       pass: 1,
       pass_template: 1,

@@ -22,12 +22,51 @@ const makeHold = async (send: Send) =>
     merchant: MERCHANT,
   })
 
-export const makeCleared = async (send: Send): Promise<string> =>
+const makeCleared = async (send: Send): Promise<string> =>
   ask(send, '/v1/test/cards/simulate_force_post', {
     card_id: await makeCard(send),
     amount: 1000,
     merchant: MERCHANT,
   })
+
+const makeDispute = async (send: Send): Promise<string> =>
+  ask(send, '/v1/disputes', { card_transaction_id: await makeCleared(send), reason: 'other' })
+
+async function makeSubmitted(send: Send): Promise<string> {
+  return ask(send, `/v1/disputes/${await makeDispute(send)}/submit`, {})
+}
+
+// The row, what its transaction has of it, and what the ledger credits.
+const DISPUTE = (where: string) => `SELECT count(*) AS count FROM sandbox.disputes d
+   JOIN sandbox.card_transactions t ON t.tenant_id = d.tenant_id AND t.id = d.card_transaction_id
+  WHERE d.tenant_id = $1 AND ${where}
+    AND t.disputed = CASE WHEN d.status IN ('lost', 'withdrawn', 'expired') THEN 0 ELSE d.amount END
+    AND d.provisional_credit = (SELECT coalesce(sum(e.amount), 0) FROM sandbox.ledger_entries e
+                                 WHERE e.tenant_id = $1 AND e.cause LIKE d.id || '/%' AND e.account_id = 'provisional_credit')`
+
+/** What is done to a dispute. */
+const disputing = (
+  operation: string,
+  status: string,
+  audit: string,
+  events: readonly string[],
+  from: (send: Send) => Promise<string>,
+  request: (id: string) => { readonly path: string; readonly body?: object },
+): Post => ({
+  operation,
+  status: 200,
+  audit: [audit],
+  events: events.map((event) => `dispute.${event}`),
+  environment: 'sandbox',
+  prepare: async (send) => {
+    const id = await from(send)
+    return { ...request(id), id }
+  },
+  effect: DISPUTE(`d.id = $2 AND d.status = '${status}'`),
+  once: 1,
+})
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 // The row, what the ledger holds for it, what it has moved there, and what its card has spent.
 const TRANSACTION = (where: string) => `SELECT count(*) AS count FROM sandbox.card_transactions t
@@ -128,4 +167,54 @@ export const MONEY_POSTS: readonly Post[] = [
     effect: TRANSACTION(`t.id = $2 AND t.status = 'reversed'`),
     once: 1,
   },
+  {
+    operation: 'createDispute',
+    status: 201,
+    audit: ['dispute.created'],
+    events: ['dispute.created'],
+    environment: 'sandbox',
+    prepare: async (send) => {
+      const id = await makeCleared(send)
+      const files = [{ name: 'a.png', content_type: 'image/png', content: PNG }]
+      return {
+        path: '/v1/disputes',
+        body: { card_transaction_id: id, reason: 'other', evidence: { files } },
+        id,
+      }
+    },
+    effect: `${DISPUTE('t.id = $2')} AND EXISTS (
+      SELECT FROM sandbox.dispute_files f WHERE f.tenant_id = $1 AND f.dispute_id = d.id AND f.position = 0)`,
+    once: 1,
+  },
+  disputing(
+    'submitDispute',
+    'submitted',
+    'dispute.submitted',
+    ['submitted', 'funds_reinstated'],
+    makeDispute,
+    (id) => ({
+      path: `/v1/disputes/${id}/submit`,
+    }),
+  ),
+  disputing(
+    'withdrawDispute',
+    'withdrawn',
+    'dispute.withdrawn',
+    ['closed', 'funds_rescinded'],
+    makeSubmitted,
+    (id) => ({
+      path: `/v1/disputes/${id}/withdraw`,
+    }),
+  ),
+  disputing(
+    'simulateDisputeOutcome',
+    'lost',
+    'dispute_outcome.simulated',
+    ['closed', 'funds_rescinded'],
+    makeSubmitted,
+    (id) => ({
+      path: '/v1/test/disputes/simulate_outcome',
+      body: { dispute_id: id, outcome: 'lost' },
+    }),
+  ),
 ]

@@ -95,6 +95,13 @@ const TRANSACTIONS = `INSERT INTO card_transactions (tenant_id, id, card_id, car
          CASE WHEN n > $3 - 4 THEN NULL ELSE ${AT} END, '[]', '[]', '{}', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const DISPUTES = `INSERT INTO disputes (tenant_id, id, card_transaction_id, amount, provisional_credit, reason, status, files, metadata,
+    submission_deadline, closed_at, created, updated)
+  SELECT $1, ${id('dsp', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('ctx', '1')} ELSE ${id('ctx', '0')} END, 1, 0,
+         CASE WHEN n BETWEEN 12 AND 14 THEN 'duplicate' ELSE 'fraudulent' END,
+         CASE WHEN n BETWEEN 14 AND 18 THEN 'lost' ELSE 'withdrawn' END, '[]', '{}', ${AT}, ${AT}, ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
 const EVENTS = `INSERT INTO events (tenant_id, id, sequence, type, version, body, created)
   SELECT $1, ${id('evt', 'n')}, n + 1, CASE WHEN n BETWEEN 10 AND 12 THEN 'pass.revoked' ELSE 'pass.created' END,
          '2026-05-19',
@@ -157,6 +164,7 @@ const TABLES = [
   [PROGRAMS, 1 / 15],
   [CARDS, 1 / 3],
   [TRANSACTIONS, 1 / 3],
+  [DISPUTES, 1 / 3],
   [EVENTS, 1 / 3],
   [ENDPOINTS, 0],
   [ATTEMPTS, 1 / 3],

@@ -8,6 +8,7 @@ export const LOCATORS: Table = [
   ['DELETE FROM idempotency_answers WHERE ctid', 'what has run out is swept for everybody'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
+  ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
   ['SELECT s.tenant_id, coalesce(greatest(', 'workers find the tenants for whom there is something to do'],
   [
@@ -57,6 +58,7 @@ export const SPREAD: Table = [
   ],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
+  ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
   ['DELETE FROM idempotency_answers WHERE created <= (', 'what has run out is swept for everybody'],
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],

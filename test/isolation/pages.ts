@@ -9,6 +9,7 @@ import { listCardTransactions } from '../../runtime/resources/card-transactions/
 import { listCardholders } from '../../runtime/resources/cardholders/queries.ts'
 import { listCards } from '../../runtime/resources/cards/queries.ts'
 import { listAttempts } from '../../runtime/resources/delivery-attempts/queries.ts'
+import { listDisputes } from '../../runtime/resources/disputes/queries.ts'
 import { listTemplates } from '../../runtime/resources/pass-templates/queries.ts'
 import { countPasses, listPasses, type PassFilter } from '../../runtime/resources/passes/queries.ts'
 import { listScans } from '../../runtime/resources/scans/queries.ts'
@@ -147,6 +148,21 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of the rare card, of the common category': {
         cardIds: [crowdId('card', 1)],
         categoryCodes: ['5812'],
+      },
+    }),
+    ...lists('disputes', 'dsp', listDisputes, {
+      '': {},
+      'of a time': later,
+      'of the common status': { statuses: ['withdrawn'] },
+      'of the rare status': { statuses: ['lost'] },
+      'of no status': { statuses: ['won'] },
+      'of the common reason': { reasons: ['fraudulent'] },
+      'of the rare reason': { reasons: ['duplicate'] },
+      'of the common transaction': { transactionIds: [crowdId('ctx', 0)] },
+      'of the rare transaction, status and reason': {
+        transactionIds: [crowdId('ctx', 1)],
+        statuses: ['lost'],
+        reasons: ['duplicate'],
       },
     }),
     ...lists('events', 'evt', listEvents, {

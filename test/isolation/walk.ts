@@ -24,6 +24,7 @@ import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { createWiper } from '../../runtime/resources/account/wipe-job.ts'
 import { expireHolds } from '../../runtime/resources/card-transactions/expiry-job.ts'
 import { lockCardsOf } from '../../runtime/resources/cards/queries.ts'
+import { expireDisputes } from '../../runtime/resources/disputes/expiry-job.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { claimCallback } from '../../runtime/resources/passes/google-callbacks.ts'
 import { readChanged, readPassState } from '../../runtime/resources/passes/state.ts'
@@ -57,6 +58,7 @@ const LISTS = [
   '/v1/cardholders?type=individual&status=active&created[gte]=2026-01-01',
   '/v1/cards?status=active&type=virtual&created[gte]=2026-01-01',
   '/v1/merchant_categories',
+  '/v1/disputes?status=unsubmitted&created[gte]=2026-01-01',
   '/v1/card_transactions?status=authorized&category_code=5812&created[gte]=2026-01-01',
   '/v1/me',
 ]
@@ -151,6 +153,8 @@ async function lookAround(send: Send, plan: string): Promise<void> {
     await send(`${path}/${data[0].id}`)
     await send(`${path}/${data[0].id}`, { method: 'PATCH', body: { metadata: { a: '1' } } })
   }
+  const [dispute] = (await send('/v1/disputes?status=unsubmitted&limit=1')).body.data
+  if (dispute) await send(`/v1/disputes/${dispute.id}`, { method: 'PATCH', body: { evidence: null } })
   const endpoint = `/v1/webhook-endpoints/${(await send('/v1/webhook-endpoints')).body.data[0].id}`
   const [attempt] = (await send(`${endpoint}/delivery-attempts`)).body.data
   await send(`${endpoint}/delivery-attempts?status=pending&event_id=${attempt.event_id}`)
@@ -234,7 +238,9 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   clock.now -= 3_600_000
   clock.now += 8 * 86_400_000
   await expireHolds({ database, clock, wakeUpChannel: { publish: () => {} } })
-  clock.now -= 8 * 86_400_000
+  clock.now += 52 * 86_400_000
+  await expireDisputes({ database, clock, wakeUpChannel: { publish: () => {} } })
+  clock.now -= 60 * 86_400_000
   await createClock().refresh(database.control)
   await readRevision(database.control)
   connectWakeUpChannel(database.control, createWakeUps()).publish('sandbox', 'ten_1')

@@ -39,6 +39,8 @@ const WIPED: readonly WipedTable[] = [
   { name: 'pass_templates', key: 'id', type: 'pass_template' },
   { name: 'trial_usage' },
   { name: 'authorization_endpoints' },
+  { name: 'dispute_files', key: 'dispute_id' },
+  { name: 'disputes', key: 'id', type: 'dispute' },
   { name: 'card_transactions', key: 'id', type: 'card_transaction' },
   { name: 'card_spending', key: 'card_id' },
   { name: 'ledger_entries', key: 'id' },

@@ -1,0 +1,82 @@
+/** How to make events of card transactions and disputes happen, through the API alone. */
+import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
+
+type Made = { readonly card_id: string; readonly card_transaction_id: string }
+type MakeCard = (client: Client) => Promise<{ readonly card_id: string }>
+
+const MERCHANT = { name: 'Harbor Diner', category_code: '5812', country: 'US', city: 'Oakland' }
+const AMOUNT = 1250
+
+/** @param makeCard issues a virtual card. */
+export function moneyRecipes(makeCard: MakeCard) {
+  const authorize = async (client: Client): Promise<Made> => {
+    const { card_id } = await makeCard(client)
+    await client.simulateFunding({ body: { amount: AMOUNT } })
+    const body = { card_id, amount: AMOUNT, currency: 'usd', merchant: MERCHANT }
+    const { id } = await client.simulateAuthorization({ body })
+    return { card_id, card_transaction_id: id }
+  }
+  const clear = async (client: Client): Promise<Made> => {
+    const made = await authorize(client)
+    await client.simulateClearing({ body: { card_transaction_id: made.card_transaction_id } })
+    return made
+  }
+  const dispute = async (client: Client): Promise<Made & { readonly dispute_id: string }> => {
+    const made = await clear(client)
+    const body = { card_transaction_id: made.card_transaction_id, reason: 'not_received' } as const
+    return { ...made, dispute_id: (await client.createDispute({ body })).id }
+  }
+  const submit = async (client: Client) => {
+    const made = await dispute(client)
+    await client.submitDispute({ path: made })
+    return made
+  }
+  const lose = async (client: Client) => {
+    const made = await submit(client)
+    await client.simulateDisputeOutcome({ body: { dispute_id: made.dispute_id, outcome: 'lost' } })
+    return made
+  }
+  return {
+    'card.transaction.authorized': authorize,
+    'card.transaction.declined': async (client) => {
+      const { card_id } = await makeCard(client)
+      const { id } = await client.simulateDecline({
+        body: { card_id, amount: AMOUNT, reason: 'suspected_fraud' },
+      })
+      return { card_id, card_transaction_id: id }
+    },
+    'card.transaction.updated': async (client) => {
+      const made = await authorize(client)
+      await client.updateCardTransaction({ path: made, body: { metadata: { made_by: 'svc trigger' } } })
+      return made
+    },
+    'card.transaction.reversed': async (client) => {
+      const made = await authorize(client)
+      await client.simulateReversal({ body: { card_transaction_id: made.card_transaction_id } })
+      return made
+    },
+    'card.transaction.expired': async (client) => {
+      const made = await authorize(client)
+      await client.simulateExpiry({ body: { card_transaction_id: made.card_transaction_id } })
+      return made
+    },
+    'card.transaction.cleared': clear,
+    'card.transaction.refunded': async (client) => {
+      const made = await clear(client)
+      await client.simulateRefund({ body: { card_transaction_id: made.card_transaction_id } })
+      return made
+    },
+    'dispute.created': dispute,
+    'dispute.updated': async (client) => {
+      const made = await dispute(client)
+      await client.updateDispute({ path: made, body: { reason: 'duplicate' } })
+      return made
+    },
+    'dispute.submitted': submit,
+    'dispute.funds_reinstated': submit,
+    'dispute.closed': lose,
+    'dispute.funds_rescinded': lose,
+  } satisfies Partial<
+    Record<WebhookEvent['type'], (client: Client) => Promise<Readonly<Record<string, string>>>>
+  >
+}

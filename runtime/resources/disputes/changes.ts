@@ -1,0 +1,45 @@
+/** Disputes written with all that follows from them: what they contest, the ledger, events. */
+import { notFound } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { emit } from '../../events/emit.ts'
+import { post } from '../../ledger/post.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
+import type { Place } from '../card-transactions/changes.ts'
+import { addDisputed, type DisputeRow, type LockedDispute, lockDispute, updateDispute } from './queries.ts'
+import { contested, transferOf } from './states.ts'
+import { showDispute } from './view.ts'
+
+/** Writes a dispute as it is now; it and its transaction are locked. */
+export function writeChange({ db, space, events }: Place, before: DisputeRow, after: DisputeRow): void {
+  enqueue(updateDispute(db, space, after))
+  const more = contested(after) - contested(before)
+  if (more !== 0) enqueue(addDisputed(db, space, after.card_transaction_id, more))
+  const transfer = transferOf(before, after)
+  enqueue(post(db, space, `${after.id}/${after.status}`, { transfer }, after.updated))
+  const data = { dispute: showDispute(after) }
+  if (after.status === 'submitted' && before.status === 'unsubmitted') {
+    emit(events, { type: 'dispute.submitted', data })
+    emit(events, { type: 'dispute.funds_reinstated', data })
+  } else if (after.closed_at !== null && before.closed_at === null) {
+    emit(events, { type: 'dispute.closed', data })
+    if (transfer && after.status !== 'won') emit(events, { type: 'dispute.funds_rescinded', data })
+  } else emit(events, { type: 'dispute.updated', data, before: { dispute: showDispute(before) } })
+}
+
+/**
+ * Changes one dispute, and gives it.
+ *
+ * @param missing is thrown where there is none; default: 404.
+ */
+export async function changeDispute(
+  { caller, db, events }: Pick<Context, 'caller' | 'db' | 'events'>,
+  id: string,
+  change: (locked: LockedDispute) => DisputeRow,
+  missing: () => Error = notFound,
+): Promise<DisputeRow> {
+  const locked = await lockDispute(db, caller.space, id)
+  if (!locked) throw missing()
+  const after = change(locked)
+  writeChange({ db, space: caller.space, events }, locked.dispute, after)
+  return after
+}

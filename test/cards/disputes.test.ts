@@ -1,0 +1,308 @@
+/** Disputes: their states, their time, their documents, and what they do to the ledger. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { verifyLedger } from '../../runtime/admin/ledger.ts'
+import { readAccount } from '../../runtime/ledger/accounts.ts'
+import { expireDisputes } from '../../runtime/resources/disputes/expiry-job.ts'
+import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
+import { checkEvent } from '../support/contract.ts'
+import {
+  type Answer,
+  makeTenant,
+  type Send,
+  START,
+  startTestService,
+  type TestService,
+} from '../support/service.ts'
+import { CARD_VERSIONS, make, makeCard, patch } from './fixtures.ts'
+
+let service: TestService
+let tenantId: string
+let send: Send
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.stop())
+beforeEach(async () => {
+  service.clock.now = START
+  await use('2026-05-19')
+})
+
+type Body = Answer['body']
+
+const DAY = 86_400_000
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const PDF = Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n').toString('base64')
+
+async function use(version: string) {
+  service.clock.monotonic += 120_000
+  tenantId = await makeTenant(service, 'enterprise', version as '2026-05-19')
+  send = await speakFor(service, tenantId)
+}
+
+async function makeCleared(amount = 1000): Promise<string> {
+  const card = await makeCard(send)
+  const merchant = {
+    name: 'A',
+    category_code: (await send('/v1/me')).body.version === '2025-11-01' ? 'restaurants' : '5812',
+  }
+  return (await make(send, '/v1/test/cards/simulate_force_post', { card_id: card.id, amount, merchant })).id
+}
+
+const open = async (card_transaction_id: string, more: object = {}): Promise<Body> =>
+  make(send, '/v1/disputes', { card_transaction_id, reason: 'not_received', ...more })
+const act = async (id: string, what: 'submit' | 'withdraw') =>
+  send(`/v1/disputes/${id}/${what}`, { method: 'POST' })
+const decide = (dispute_id: string, outcome: string) =>
+  send('/v1/test/disputes/simulate_outcome', { body: { dispute_id, outcome } })
+const refund = (card_transaction_id: string, amount?: number) =>
+  send('/v1/test/cards/simulate_refund', { body: { card_transaction_id, ...(amount && { amount }) } })
+const CONFLICT = [409, 'conflict', 'invalid_state']
+
+async function typesTold(): Promise<string[]> {
+  const { data } = (await send('/v1/events?order=asc&limit=100')).body
+  const about = data.filter(({ type }: Body) => type.startsWith('dispute.'))
+  expect(about.flatMap(checkEvent)).toEqual([])
+  return about.map(({ type }: Body) => type.slice('dispute.'.length))
+}
+
+/** Receivable, credited, cleared. */
+async function accounts(): Promise<number[]> {
+  await verifyLedger(service.operator, tenantId)
+  const names = ['dispute_receivable', 'provisional_credit', 'network_clearing'] as const
+  return Promise.all(
+    names.map(async (name) => (await readAccount(service.database.sandbox, tenantId, name)).balance),
+  )
+}
+
+test('is prepared, submitted, reviewed and won', async () => {
+  const ctx = await makeCleared()
+  const made = await open(ctx, {
+    amount: 600,
+    evidence: { explanation: 'Nothing came.' },
+    metadata: { a: '1' },
+  })
+  expect(made).toMatchObject({
+    object: 'dispute',
+    card_transaction_id: ctx,
+    amount: 600,
+    currency: 'usd',
+    reason: 'not_received',
+    evidence: { explanation: 'Nothing came.', files: [] },
+    status: 'unsubmitted',
+    provisional_credit: 0,
+    submission_deadline: '2026-07-31T12:00:00.000Z',
+    submitted_at: null,
+    closed_at: null,
+    metadata: { a: '1' },
+  })
+  expect((await send(`/v1/disputes/${made.id}`)).body).toEqual(made)
+  const { body: submitted } = await act(made.id, 'submit')
+  expect(submitted).toMatchObject({
+    status: 'submitted',
+    provisional_credit: 600,
+    submitted_at: submitted.updated,
+  })
+  expect(await accounts()).toEqual([-600, 600, 1000])
+  expect((await send('/v1/balance')).body.available).toBe(-1000)
+  expect((await decide(made.id, 'under_review')).body.status).toBe('under_review')
+  expect((await decide(made.id, 'won')).body).toMatchObject({ status: 'won', provisional_credit: 0 })
+  expect(await accounts()).toEqual([0, 600, 400])
+  expect(await typesTold()).toEqual(['created', 'submitted', 'funds_reinstated', 'updated', 'closed'])
+})
+
+test.each([
+  ['lost', ['submit', 'lost'], ['created', 'submitted', 'funds_reinstated', 'closed', 'funds_rescinded']],
+  [
+    'withdrawn',
+    ['submit', 'withdraw'],
+    ['created', 'submitted', 'funds_reinstated', 'closed', 'funds_rescinded'],
+  ],
+  ['withdrawn', ['withdraw'], ['created', 'closed']],
+] as const)(
+  'is %s after %j: nothing is left of it, and it can be disputed anew',
+  async (status, steps, told) => {
+    const ctx = await makeCleared()
+    const { id } = await open(ctx)
+    for (const step of steps) {
+      const answer = step === 'lost' ? await decide(id, step) : await act(id, step)
+      expect([step, answer.status]).toEqual([step, 200])
+    }
+    expect((await send(`/v1/disputes/${id}`)).body).toMatchObject({ status, provisional_credit: 0 })
+    expect(await accounts()).toEqual([0, 0, 1000])
+    expect(await typesTold()).toEqual(told)
+    for (const refused of [await act(id, 'submit'), await act(id, 'withdraw'), await decide(id, 'won')]) {
+      expect(refusal(refused)).toEqual(CONFLICT)
+    }
+    expect((await open(ctx)).amount).toBe(1000)
+  },
+)
+
+test('has 60 days to be submitted, by the service clock; then a worker ends it, once', async () => {
+  const [late, early] = [await open(await makeCleared()), await open(await makeCleared())]
+  service.clock.now = START + 60 * DAY - 1
+  expect((await act(early.id, 'submit')).status).toBe(200)
+  service.clock.now += 1
+  expect(refusal(await act(late.id, 'submit'))).toEqual(CONFLICT)
+  expect(refusal(await patch(send, `/v1/disputes/${late.id}`, { amount: 1 }))).toEqual(CONFLICT)
+  const parts = { database: service.database, clock: service.clock, wakeUpChannel: { publish: () => {} } }
+  await Promise.all([expireDisputes(parts), expireDisputes(parts)])
+  expect((await send(`/v1/disputes/${late.id}`)).body).toMatchObject({
+    status: 'expired',
+    closed_at: late.submission_deadline,
+  })
+  expect((await send(`/v1/disputes/${early.id}`)).body.status).toBe('submitted')
+  expect((await typesTold()).filter((type) => type === 'closed')).toEqual(['closed'])
+  const again = await send('/v1/disputes', {
+    body: { card_transaction_id: late.card_transaction_id, reason: 'other' },
+  })
+  expect(refusal(again)).toEqual(CONFLICT)
+})
+
+describe('what was cleared', () => {
+  test('is disputed and refunded once', async () => {
+    const ctx = await makeCleared()
+    await open(ctx, { amount: 700 })
+    const more = await send('/v1/disputes', {
+      body: { card_transaction_id: ctx, reason: 'other', amount: 301 },
+    })
+    expect(refusal(more)).toEqual(CONFLICT)
+    expect(refusal(await refund(ctx, 301))).toEqual(CONFLICT)
+    expect((await refund(ctx, 100)).status).toBe(200)
+    expect((await open(ctx)).amount).toBe(200)
+    expect(refusal(await refund(ctx))).toEqual(CONFLICT)
+  })
+
+  test('is disputed once by many at once', async () => {
+    const ctx = await makeCleared()
+    const body = { card_transaction_id: ctx, reason: 'other', amount: 300 }
+    const all = await Promise.all(Array.from({ length: 16 }, () => send('/v1/disputes', { body })))
+    expect(all.filter(({ status }) => status === 201)).toHaveLength(3)
+    const { rows } = await service.database.control.query<{ disputed: number }>(
+      { text: 'SELECT disputed FROM sandbox.card_transactions WHERE tenant_id = $1 AND id = $2' },
+      [tenantId, ctx],
+    )
+    expect(rows).toEqual([{ disputed: 900 }])
+  })
+
+  test('is needed', async () => {
+    const card = await makeCard(send)
+    const declined = await make(send, '/v1/test/cards/simulate_decline', {
+      card_id: card.id,
+      amount: 1,
+      reason: 'card_lost',
+    })
+    const answer = await send('/v1/disputes', { body: { card_transaction_id: declined.id, reason: 'other' } })
+    expect(refusal(answer)).toEqual(CONFLICT)
+    const missing = { card_transaction_id: 'ctx_00000000000000000000000000', reason: 'other' }
+    expect(firstFault(await send('/v1/disputes', { body: missing }))[2]).toMatchObject({
+      field: 'card_transaction_id',
+    })
+  })
+})
+
+describe('evidence', () => {
+  const file = (content: string, content_type: string, name = 'a') => ({ name, content_type, content })
+  const fileOf = (bytes: number) =>
+    Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(bytes - 9, 0x20)]).toString('base64')
+
+  test('is kept, and shown without its content', async () => {
+    const files = [
+      file(PNG, 'image/png', 'order.png'),
+      file(PDF, 'application/pdf'),
+      file(fileOf(750_000), 'application/pdf'),
+    ]
+    const { id, evidence } = await open(await makeCleared(), { evidence: { files } })
+    expect(evidence.files[0]).toEqual({
+      name: 'order.png',
+      content_type: 'image/png',
+      size: Buffer.from(PNG, 'base64').length,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    const kept = async () => {
+      const text = `SELECT encode(content, 'base64') AS content FROM sandbox.dispute_files WHERE tenant_id = $1 AND dispute_id = $2 ORDER BY position`
+      const { rows } = await service.database.control.query<{ content: string }>({ text }, [tenantId, id])
+      return rows.map(({ content }) => content.replaceAll('\n', ''))
+    }
+    expect(await kept()).toEqual(files.map(({ content }) => content))
+    expect((await send('/v1/disputes')).body.data[0].evidence).toEqual(evidence)
+    const renewed = await patch(send, `/v1/disputes/${id}`, { evidence: { files: [files[1]] } })
+    expect([renewed.body.evidence.files.length, await kept()]).toEqual([1, [PDF]])
+    const explained = await patch(send, `/v1/disputes/${id}`, { evidence: { explanation: 'So it was.' } })
+    expect([explained.body.evidence.files.length, explained.body.evidence.explanation]).toEqual([
+      1,
+      'So it was.',
+    ])
+    const removed = await patch(send, `/v1/disputes/${id}`, { evidence: null })
+    expect([removed.body.evidence, await kept()]).toEqual([{ explanation: null, files: [] }, []])
+  })
+
+  test('larger than a body may be: refused as any body', async () => {
+    const body = {
+      card_transaction_id: await makeCleared(),
+      reason: 'other',
+      evidence: { files: [file(fileOf(1_048_576), 'application/pdf')] },
+    }
+    expect((await send('/v1/disputes', { body })).status).toBe(413)
+  })
+
+  test.each([
+    ['of another type', file(PNG, 'application/pdf'), 'is image/png, not application/pdf'],
+    [
+      'of no type',
+      file(Buffer.from('<script>').toString('base64'), 'image/png'),
+      'is of no known type, not image/png',
+    ],
+    ['empty', file('', 'image/png'), 'is of no known type, not image/png'],
+    ['no base64', file('iVBORw0KGgo', 'image/png'), 'is not base64'],
+  ])('%s: refused by field', async (_, wrong, issue) => {
+    const ctx = await makeCleared()
+    const body = {
+      card_transaction_id: ctx,
+      reason: 'other',
+      evidence: { files: [file(PNG, 'image/png'), wrong] },
+    }
+    expect(firstFault(await send('/v1/disputes', { body }))).toEqual([
+      422,
+      'validation_failed',
+      { field: 'evidence.files[1].content', issue },
+    ])
+    expect((await send('/v1/disputes')).body.data).toEqual([])
+  })
+})
+
+test('is changed until it is submitted, and annotated at any time', async () => {
+  const { id } = await open(await makeCleared(), { amount: 600 })
+  const change = (body: object) => patch(send, `/v1/disputes/${id}`, body)
+  expect((await change({ amount: 900, reason: 'duplicate' })).body).toMatchObject({
+    amount: 900,
+    reason: 'duplicate',
+  })
+  expect(refusal(await change({ amount: 1001 }))).toEqual(CONFLICT)
+  expect((await change({ amount: 1000 })).body.amount).toBe(1000)
+  await act(id, 'submit')
+  for (const body of [{ amount: 1 }, { reason: 'other' }, { evidence: null }])
+    expect(refusal(await change(body))).toEqual(CONFLICT)
+  expect((await change({ metadata: { a: '1' } })).body.metadata).toEqual({ a: '1' })
+  expect((await change({ status: 'won' })).status).toBe(422)
+  for (const amount of [0, -1, 1.5, '1', 1e15 + 1]) {
+    expect(firstFault(await change({ amount }))[2]).toMatchObject({ field: 'amount' })
+  }
+})
+
+describe.each(CARD_VERSIONS)('%s', (version) => {
+  test('names complaints as it does, in bodies, filters and events', async () => {
+    await use(version)
+    const reason = version === '2026-05-19' ? 'customer_complaint' : 'customer_dispute'
+    const other = version === '2026-05-19' ? 'customer_dispute' : 'customer_complaint'
+    const ctx = await makeCleared()
+    const { id } = await open(ctx, { reason })
+    expect((await send(`/v1/disputes/${id}`)).body.reason).toBe(reason)
+    expect((await send(`/v1/disputes?reason=${reason}&status=unsubmitted`)).body.data).toHaveLength(1)
+    expect((await send(`/v1/disputes?card_transaction_id=${ctx}&reason=fraudulent`)).body.data).toEqual([])
+    expect((await send(`/v1/disputes?reason=${other}`)).status).toBe(400)
+    const { data } = (await send('/v1/events?type=dispute.created')).body
+    expect(data[0].data.dispute.reason).toBe(reason)
+    const refused = await send('/v1/disputes', { body: { card_transaction_id: ctx, reason: other } })
+    expect(firstFault(refused)[2]).toMatchObject({ field: 'reason' })
+  })
+})
