@@ -9,6 +9,8 @@ import type { Scratch } from './scratch.ts'
 
 const VERSION = '2026-05-19'
 
+export const BENCH_PEPPER = 'pepper of the bench'
+
 /** GET, or POST with a new Idempotency-Key where there is a body; throws where the answer is no success. */
 export type Call = (
   path: string,
@@ -42,7 +44,7 @@ export async function startDemoService({ directory, atEnd, own }: Scratch): Prom
   const url = `postgres://${user}:${password}@${host}:${port}/${database}`
   const env = {
     DATABASE_URL: url,
-    SVC_PEPPER: 'pepper of the bench',
+    SVC_PEPPER: BENCH_PEPPER,
     DATA_DIR: directory,
     SANDBOX_PORT: '0',
     LIVE_PORT: '0',
