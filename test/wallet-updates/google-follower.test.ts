@@ -83,6 +83,23 @@ test('a change of a template reaches its class and the objects of all its passes
   await until('the end of the walk', async () => (await stage.cursor(tenantId))?.walks.length === 0)
 })
 
+test('locations reach the class of a tenant whose version has none, in whose events nothing changed', async () => {
+  const { tenantId, send } = await stage.addTenant('2025-06-01')
+  const template = await makeTemplate(send)
+  const pass = await makePass(send, template)
+  stage.follow()
+  await untilAt('loyalty', pass, {})
+  const put = (latitude: number) =>
+    send(`/v1/pass_templates/${template}`, {
+      method: 'PATCH',
+      body: { relevant_locations: [{ latitude, longitude: 2 }] },
+    })
+  for (const latitude of [1, 2, 3]) expect((await put(latitude)).status).toBe(200)
+  await untilAt('loyalty', template, { merchantLocations: [{ latitude: 3, longitude: 2 }] })
+  expect((await send('/v1/events?type=pass_template.updated')).body.data).toEqual([])
+  await until('the end of the walk', async () => (await stage.cursor(tenantId))?.walks.length === 0)
+})
+
 test('what was emitted while Google was away is made up for, in the end', async () => {
   const { tenantId, send } = await stage.addTenant()
   stage.google.fault = () => ({ status: 503 })

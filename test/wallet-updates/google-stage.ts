@@ -38,7 +38,8 @@ export interface GoogleStage {
   /** Another node that follows the sandbox. */
   follow(options?: Partial<FollowerOptions>): Follower
   /** A tenant with a key of the sandbox. */
-  addTenant(): Promise<{ readonly tenantId: string; readonly send: Send }>
+  /** @param pin the version of its events. */
+  addTenant(pin?: string): Promise<{ readonly tenantId: string; readonly send: Send }>
   /** Google's class or object of a template or pass. */
   at(kind: PassKind, id: string): Readonly<Record<string, unknown>> | undefined
   cursor(space: string): Promise<Cursor | undefined>
@@ -103,8 +104,8 @@ export async function openGoogleStage(): Promise<GoogleStage> {
       followers.push(follower)
       return follower
     },
-    async addTenant() {
-      const tenantId = await makeTenant(service)
+    async addTenant(pin) {
+      const tenantId = await makeTenant(service, 'enterprise', pin)
       const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
       return { tenantId, send: speak(service.urls.sandbox, { secret, version: current }) }
     },

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { PassTemplatesHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
@@ -19,7 +20,7 @@ import {
   updateTemplate,
 } from './queries.ts'
 import { checkTemplate } from './rules.ts'
-import { tellWalletsOfTemplate } from './wallet-queue.ts'
+import { resendTemplate, tellWalletsOfTemplate } from './wallet-queue.ts'
 
 type PassTemplate = components['schemas']['PassTemplate']
 
@@ -84,7 +85,9 @@ export const passTemplatesHandlers = {
     enqueue(tellWalletsOfTemplate(db, caller.space, row.id, context.request.machineNow))
     const shown = showTemplate(changed)
     const before = { pass_template: showTemplate(row) }
-    emit(events, { type: 'pass_template.updated', data: { pass_template: shown }, before })
+    const told = emit(events, { type: 'pass_template.updated', data: { pass_template: shown }, before })
+    if (!told && !isDeepStrictEqual(row.relevant_locations, changed.relevant_locations))
+      enqueue(resendTemplate(db, caller.space, row.id))
     return { status: 200, body: shown }
   },
 

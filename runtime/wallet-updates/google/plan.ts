@@ -128,6 +128,7 @@ export function concludeVisit(
 
 /** The step as far as all of its passes are settled. */
 function settledOf({ walk, passes, isEnd }: WalkStep, isSettled: (id: string) => boolean): WalkStep {
+  if (walk.class && !isSettled(walk.template!)) return { walk, passes: [], isEnd: false }
   const open = passes.findIndex(({ id }) => !isSettled(id))
   return open < 0 ? { walk, passes, isEnd } : { walk, passes: passes.slice(0, open), isEnd: false }
 }
@@ -136,8 +137,11 @@ function settledOf({ walk, passes, isEnd }: WalkStep, isSettled: (id: string) =>
 export function walksAfter(walks: readonly Walk[], step: WalkStep | undefined): readonly Walk[] {
   if (!step) return walks
   const { walk, passes, isEnd } = step
-  const others = walks.filter((each) => each !== walk)
-  if (!isEnd) return [...others, { ...walk, ...(passes.length > 0 && { after: passes.at(-1)! }) }]
+  // Its class was sent after all of these were asked for.
+  const isDone = (each: Walk) => each.class && !each.after && walk.class && each.template === walk.template
+  const others = walks.filter((each) => each !== walk && !isDone(each))
+  const { class: _, ...begun } = walk
+  if (!isEnd) return [...others, passes.length > 0 ? { ...begun, after: passes.at(-1)! } : walk]
   const { template, again } = walk
   return again ? withWalk(others, template) : others
 }

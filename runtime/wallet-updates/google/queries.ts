@@ -8,6 +8,8 @@ import { toTimestamp } from '../../platform/database/types.ts'
 /** A walk through passes that are sent again because their template has changed; through all where no template is named. */
 export interface Walk {
   readonly template?: string
+  /** Its class comes first: no event tells of the change (pass-templates/wallet-queue.ts). */
+  readonly class?: true
   /** Behind the pass that was sent last; absent at the beginning. */
   readonly after?: PassPosition
   /** Once more from the beginning: the template has changed when the walk was in the middle. */
@@ -168,9 +170,11 @@ export interface VisitEnd {
   readonly taken: readonly string[]
 }
 
+// What was appended to the walks since the visit began stays behind them; $7 is where that begins.
 const END: Statement = {
   name: 'google_cursors_end',
-  text: `UPDATE google_cursors SET sequence = $3, walks = $4, ready_at = $5, failures = $6, token = NULL
+  text: `UPDATE google_cursors SET sequence = $3, ready_at = $5, failures = $6, token = NULL,
+                walks = ($4::jsonb || jsonb_path_query_array(walks::jsonb, $7::jsonpath))::json
           WHERE tenant_id = $1 AND token = $2`,
 }
 
@@ -190,10 +194,23 @@ const FORGET_REFUSALS: Statement = {
 }
 
 /** Gives the lease back and records how far it came; false where the lease has run out and another worker goes on. */
-export function endVisit(pool: Pool, { space, token }: Visit, end: VisitEnd, now: number): Promise<boolean> {
+export function endVisit(
+  pool: Pool,
+  { space, token, walks }: Visit,
+  end: VisitEnd,
+  now: number,
+): Promise<boolean> {
   return pool.transaction(async (tx) => {
     const readyAt = Number.isFinite(end.readyAt) ? toTimestamp(end.readyAt) : '-infinity'
-    const values = [space, token, end.sequence, JSON.stringify(end.walks), readyAt, end.failures]
+    const values = [
+      space,
+      token,
+      end.sequence,
+      JSON.stringify(end.walks),
+      readyAt,
+      end.failures,
+      `$[${walks.length} to last]`,
+    ]
     if ((await tx.query(END, values)).count === 0) return false
     const { refused, taken } = end
     if (taken.length > 0) enqueue(tx.query(FORGET_REFUSALS, [space, taken]))

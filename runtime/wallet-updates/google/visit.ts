@@ -68,9 +68,9 @@ export function createVisitor({ pool, sync, now, leaseMs = LEASE_MS, isStopping 
     await sendAll(fromEvents.filter(isTemplate), results, isOver)
     await sendAll(fromEvents, results, isOver)
     const step = isOver() ? undefined : await readStep(visit)
-    const passes = step?.passes ?? []
-    const targets = passes.map(({ id }) => ({ space: visit.space, id, isNew: false }))
-    await sendAll(targets, results, isOver)
+    const toTarget = ({ id }: { readonly id: string }) => ({ space: visit.space, id, isNew: false })
+    if (step?.walk.class) await sendAll([toTarget({ id: step.walk.template! })], results, isOver)
+    await sendAll((step?.passes ?? []).map(toTarget), results, isOver)
     return { results, step }
   }
 
