@@ -17,7 +17,7 @@ let service: TestService
 let tenantId: string
 let send: Send
 beforeAll(async () => {
-  service = await startTestService()
+  service = await startTestService({ poolSize: 24 })
 })
 afterAll(() => service.stop())
 beforeEach(async () => {
