@@ -114,6 +114,7 @@ const RUNTIME_ROOMS = [
   'platform/addresses',
   'platform/audit',
   'platform/work',
+  'platform/card-keys',
   'platform/clock',
   'platform/database/open',
   'platform/database/embedded',

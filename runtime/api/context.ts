@@ -51,6 +51,7 @@ export function createContext(
     account: account && effects ? accountOf(exchange, service, db, effects) : NO_ACCOUNT,
     endpointSecrets: service.endpointSecrets,
     seals: service.seals,
+    cardKeys: service.cardKeys,
     prepared,
   }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CheckedItem } from 'dateline/runtime'
 import type { Logger } from 'pino'
 import type { EventStreams } from '../events/streams.ts'
+import type { CardKeys } from '../platform/card-keys/card-keys.ts'
 import type { ProxyTrust } from '../platform/client-address.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Pool, Transactions } from '../platform/database/pool/pool.ts'
@@ -25,6 +26,7 @@ export interface Service {
   readonly database: Pool
   readonly account: AccountChanges
   readonly seals: Seals
+  readonly cardKeys: CardKeys
   readonly factors: Factors
   /** Absent: nothing is counted. */
   readonly usage?: UsageMeter | undefined

@@ -3,6 +3,7 @@
 import type { Reply } from 'dateline/runtime'
 import type { EmittedEvent, NewEvent } from '../events/emit.ts'
 import type { StreamStart } from '../events/streams.ts'
+import type { CardKeys } from '../platform/card-keys/card-keys.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Caller } from '../platform/keys/caller.ts'
 import type { Seals } from '../platform/secrets.ts'
@@ -25,6 +26,7 @@ export interface Context {
   readonly account: Account
   readonly endpointSecrets: EndpointSecrets
   readonly seals: Seals
+  readonly cardKeys: CardKeys
   /** What the handler's `prepare` gave; undefined where it has none. */
   readonly prepared: unknown
 }

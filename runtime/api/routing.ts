@@ -40,7 +40,7 @@ export interface Route {
   readonly bucket: Bucket
   /** Undefined while there is none: answered 501. */
   readonly handler: Handler | undefined
-  /** Undefined for a read. */
+  /** Undefined for a read that leaves no trace. */
   readonly write: WriteRules | undefined
   /** Names of the path's parameters, in the order of the path. */
   readonly pathNames: readonly string[]
@@ -59,7 +59,7 @@ export function createRoute(operation: Operation, handler: Handler | undefined):
     operation,
     bucket: rateLimit,
     handler,
-    write: operation.method === 'GET' ? undefined : writeRulesOf(operation),
+    write: isRead(operation) ? undefined : writeRulesOf(operation),
     pathNames: splitPath(operation.path)
       .filter((segment) => segment.startsWith('{'))
       .map((segment) => segment.slice(1, -1)),
@@ -67,6 +67,11 @@ export function createRoute(operation: Operation, handler: Handler | undefined):
     requiredQuery: operation.query.filter((parameter) => parameter.required),
     idempotency: key && operation.method === 'POST' ? idempotency : 'none',
   }
+}
+
+/** A GET that the audit log tells of is done as a write is: in a transaction, with its entry. */
+function isRead({ method, extensions }: Operation): boolean {
+  return method === 'GET' && extensions.auditAction === undefined
 }
 
 function writeRulesOf({ id, extensions }: Operation): WriteRules {

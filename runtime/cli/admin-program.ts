@@ -1,5 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { verifyAudit } from '../admin/audit.ts'
+import { rotateCardKey } from '../admin/card-keys.ts'
 import type { Operator } from '../admin/change.ts'
 import { advanceClock } from '../admin/clock.ts'
 import { createKey, retireKey, revokeKey, rotateKey, SCOPES, type Scope } from '../admin/keys.ts'
@@ -192,6 +193,11 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     .action((options: { tenant: string }, command: Command) =>
       run(command, (operator) => verifyLedger(operator, options.tenant)),
     )
+  verb(
+    noun('card-keys', 'keys that numbers of cards are sealed under'),
+    'rotate',
+    'make a new one, and seal every number under it',
+  ).action((_: unknown, command: Command) => run(command, rotateCardKey))
   verb(noun('usage', 'how much was asked for'), 'show', 'requests by day and bucket')
     .addOption(tenantOption())
     .addOption(environmentOption())

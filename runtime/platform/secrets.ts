@@ -40,8 +40,13 @@ export class UnsealError extends Error {
  *   that a value copied into another row does not open there.
  */
 export function seal(pepper: string, plaintext: string, context: string): Buffer {
+  return sealWith(sealingKey(pepper), plaintext, context)
+}
+
+/** The same under a key of 32 bytes. */
+export function sealWith(key: KeyObject, plaintext: string, context: string): Buffer {
   const nonce = randomBytes(NONCE_LENGTH)
-  const cipher = createCipheriv('aes-256-gcm', sealingKey(pepper), nonce)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
   cipher.setAAD(Buffer.from(context))
   const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
   return Buffer.concat([Buffer.of(FORMAT), nonce, cipher.getAuthTag(), body])
@@ -49,9 +54,14 @@ export function seal(pepper: string, plaintext: string, context: string): Buffer
 
 /** Opens what `seal` made. Throws `UnsealError`. */
 export function unseal(pepper: string, sealed: Buffer, context: string): string {
+  return unsealWith(sealingKey(pepper), sealed, context)
+}
+
+/** Opens what `sealWith` made under the same key. Throws `UnsealError`. */
+export function unsealWith(key: KeyObject, sealed: Buffer, context: string): string {
   if (sealed.length < HEADER_LENGTH || sealed[0] !== FORMAT) throw new UnsealError('not a sealed value')
   const nonce = sealed.subarray(1, 1 + NONCE_LENGTH)
-  const decipher = createDecipheriv('aes-256-gcm', sealingKey(pepper), nonce)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce)
   decipher.setAAD(Buffer.from(context))
   decipher.setAuthTag(sealed.subarray(1 + NONCE_LENGTH, HEADER_LENGTH))
   try {

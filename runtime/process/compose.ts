@@ -39,6 +39,8 @@ import type { WalletSources } from '../observability/wallet-metrics.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { openOutbound } from '../outbound/outbound.ts'
 import { type BaseUrls, resolveBaseUrls } from '../platform/addresses/base-urls.ts'
+import { createCardKeys } from '../platform/card-keys/card-keys.ts'
+import { startResealJob } from '../platform/card-keys/rotation.ts'
 import { readTrust } from '../platform/client-address.ts'
 import { type Clock, createClock } from '../platform/clock/clock.ts'
 import { type OpenDatabase, openDatabase } from '../platform/database/open/open-database.ts'
@@ -217,6 +219,7 @@ function startWork(parts: Foundation): Work {
   const jobs = [
     delivery,
     startCleanupJob(database, clock, log),
+    startResealJob(database.control, createCardKeys(database.control, database.pepper, clock), log),
     startExpiryJob({ ...parts, passTokens }, log),
     startHoldExpiryJob(parts, log),
     startDisputeExpiryJob(parts, log),
@@ -283,6 +286,7 @@ export function createApis(parts: ApiParts): Apis {
     limiter,
     usage,
     seals,
+    cardKeys: createCardKeys(control, pepper, clock),
     turns: createTurns(presence),
     factors: createFactors(control, pepper, clock, observability?.memberPaused),
     cursorKey: deriveSecret(pepper, 'cursors'),

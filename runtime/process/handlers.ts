@@ -61,8 +61,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   getSanctionsAlert: true,
   resolveSanctionsAlert: true,
 
-  getCardDetails: true,
-
   createProvisioningPayload: true,
   listProvisioningPayloads: true,
   getProvisioningPayload: true,

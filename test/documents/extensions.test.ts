@@ -82,7 +82,7 @@ test('the newest document declares what holds for all versions, the older ones n
 
 test.each([
   ['canonicalOperation', { method: 'POST' }],
-  ['canonicalOperation', { method: 'GET', 'x-audit-action': 'pass.read' }],
+  ['canonicalOperation', { method: 'GET', 'x-account': 'whole' }],
   ['canonicalOperation', { method: 'POST', 'x-audit-action': 'revokePass' }],
   ['canonicalOperation', { method: 'POST', 'x-audit-action': 'pass.revoked', 'x-account': true }],
 ])('%s refuses %j', (kind, members) => {

@@ -43,6 +43,7 @@ const CREDENTIAL: Credential = {
 type Given = Partial<Omit<Operation, 'extensions'>> & { readonly extensions?: Partial<OperationExtensions> }
 
 function operation(given: Given = {}): Operation {
+  const audited = given.method === undefined ? {} : { auditAction: 'thing.done' }
   return {
     id: 'getThing',
     method: 'GET',
@@ -53,7 +54,7 @@ function operation(given: Given = {}): Operation {
     query: [],
     headers: [],
     ...given,
-    extensions: { scope: 'read', rateLimit: 'read', auditAction: 'thing.done', ...given.extensions },
+    extensions: { scope: 'read', rateLimit: 'read', ...audited, ...given.extensions },
   }
 }
 
@@ -69,6 +70,9 @@ const NO_TRANSACTIONS: Transactions = {
   transaction: (work) => work(NOWHERE),
   soon: async (work) => ({ value: await work(NOWHERE), flushed: async () => {} }),
 }
+const noKeys = () => Promise.reject(new Error('there are no card keys'))
+const NO_KEYS = { sealer: noKeys, open: noKeys, fingerprint: () => Buffer.alloc(0) }
+
 const NO_POOL: Pool = {
   ...NO_TRANSACTIONS,
   distributed: false,
@@ -110,6 +114,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     clock: { machine: Date.now, service: Date.now },
     account: createAccountChanges(NO_POOL, '', environment, { machine: Date.now }),
     seals: createSeals('pepper'),
+    cardKeys: NO_KEYS,
     factors: { ...NO_FACTORS, ...setting.factors },
     keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
     limiter: createLimiter(),

@@ -5,6 +5,10 @@ type Table = readonly (readonly [begins: string, why: string])[]
 /** Statements that start without a tenant, or are for all of them. */
 export const LOCATORS: Table = [
   ['SELECT k.tenant_id, t.name, t.plan', 'a request starts with a key: its digest locates the tenant'],
+  [
+    'SELECT tenant_id, card_id, key_version, sealed FROM',
+    'a new card key is for the numbers of everybody, in steps',
+  ],
   ['DELETE FROM idempotency_answers WHERE ctid', 'what has run out is swept for everybody'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
@@ -46,6 +50,10 @@ export const LOCATORS: Table = [
 
 /** Statements that go to several shards where tables are distributed by tenant: none of them is part of a request. */
 export const SPREAD: Table = [
+  [
+    'SELECT tenant_id, card_id, key_version, sealed FROM',
+    'a new card key is for the numbers of everybody, in steps',
+  ],
   ['SELECT s.tenant_id, coalesce(greatest(', 'workers find the tenants for whom there is something to do'],
   [
     'SELECT h.tenant_id AS space, h.sequence - coalesce(c.sequence, 0) AS behind',

@@ -5,6 +5,7 @@ import { TOTP } from 'otpauth'
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
+import { rotateCardKey } from '../../runtime/admin/card-keys.ts'
 import { readPin } from '../../runtime/admin/pins.ts'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { createUser } from '../../runtime/admin/users.ts'
@@ -12,6 +13,8 @@ import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { retain } from '../../runtime/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/delivery/worker.ts'
 import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/wake-ups.ts'
+import { createCardKeys } from '../../runtime/platform/card-keys/card-keys.ts'
+import { reseal } from '../../runtime/platform/card-keys/rotation.ts'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { readRevision } from '../../runtime/platform/database/revision.ts'
@@ -190,7 +193,8 @@ async function showHolders(
   const db = recorder.database[environment]
   const state = await readPassState(db, place, sources, clock.now)
   expect(await readChanged(db, place, clock.now)).toBe(state?.changed)
-  const { cardholder_id } = (await send('/v1/cards?limit=1')).body.data[0]
+  const [{ id, cardholder_id }] = (await send('/v1/cards?type=virtual&limit=1')).body.data
+  expect((await send(`/v1/cards/${id}/details`)).status).toBe(200)
   await recorder.database[environment].transaction((tx) => lockCardsOf(tx, space, cardholder_id))
   await recorder.database[environment].transaction((tx) =>
     claimCallback(tx, space, crypto.randomUUID(), Date.now() + 60_000, Date.now()),
@@ -246,6 +250,8 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await readRevision(database.control)
   connectWakeUpChannel(database.control, createWakeUps()).publish('sandbox', 'ten_1')
   await until('a notice', () => recorder.recorded.some(({ statement }) => statement.name === 'events_notify'))
+  await rotateCardKey({ ...service.operator, control: database.control })
+  await reseal(database.control, createCardKeys(database.control, database.pepper, clock), 0)
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
 }
 

@@ -48,6 +48,7 @@ const WIPED: readonly WipedTable[] = [
   { name: 'ledger_resolutions', key: 'hold_id' },
   { name: 'ledger_holds', key: 'id' },
   { name: 'ledger_accounts', key: 'id' },
+  { name: 'card_numbers', key: 'card_id' },
   { name: 'cards', key: 'id', type: 'card' },
   { name: 'card_programs', key: 'id', type: 'card_program' },
   { name: 'wallet_changes', key: 'subject_id', isLate: true },

@@ -1,7 +1,7 @@
 import type { CardsHandlers, TestCardsHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
-import { notFound, validationFailed } from '../../api/errors/errors.ts'
-import type { Context } from '../../api/handler.ts'
+import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
+import { type Context, prepared } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { checkControls, patchControls } from '../card-programs/spending-controls.ts'
@@ -9,13 +9,19 @@ import { activateCard, changeCard, writeChange } from './changes.ts'
 import { issueCard, replaceCard } from './issuing.ts'
 import { type CardRow, listCards, lockCard, readCard } from './queries.ts'
 import { cancel, freeze, requireLive, ship, unfreeze } from './states.ts'
+import { readSecrets } from './stored-number.ts'
 import { showCard } from './view.ts'
 
+type Schemas = components['schemas']
+
 export const cardsHandlers = {
-  async createCard(context, { body }) {
-    const card = await issueCard(context, body)
-    return { status: 201, body: showCard(card, context.request.now) }
-  },
+  createCard: prepared(
+    ({ cardKeys }, _input: { body: Schemas['CardCreate'] }) => cardKeys.sealer(),
+    async (context, { body }, sealer) => {
+      const card = await issueCard(context, body, sealer)
+      return { status: 201 as const, body: showCard(card, context.request.now) }
+    },
+  ),
 
   async listCards({ caller, db, cursors, request }, { query }) {
     const page = readPage(query, cursors)
@@ -59,8 +65,25 @@ export const cardsHandlers = {
     return { status: 200, body: await changeCard(context, path.card_id, change, 'card.canceled') }
   },
 
-  async replaceCard(context, { path, body }) {
-    return { status: 201, body: await replaceCard(context, path.card_id, body.reason) }
+  replaceCard: prepared(
+    ({ cardKeys }, _input: { path: { card_id: string }; body: Schemas['CardReplace'] }) => cardKeys.sealer(),
+    async (context, { path, body }, sealer) => {
+      const card = await replaceCard(context, path.card_id, body.reason, sealer)
+      return { status: 201 as const, body: card }
+    },
+  ),
+
+  async getCardDetails(context, { path }) {
+    const card = await readCard(context.db, context.caller.space, path.card_id)
+    if (!card) throw notFound()
+    if (card.type !== 'virtual')
+      throw invalidState('The number of a physical card is on it, and shown nowhere else.')
+    const { number, cvc } = await readSecrets(context, card.id)
+    const { exp_month, exp_year } = card
+    return {
+      status: 200,
+      body: { object: 'card_details', card_id: card.id, number, cvc, exp_month, exp_year },
+    }
   },
 
   async simulateShipping(context, { body }) {
@@ -73,7 +96,7 @@ export const cardsHandlers = {
       body: writeChange(context, card, shipped, SHIPPING_EVENTS[body.status] ?? 'card.updated'),
     }
   },
-} satisfies Partial<CardsHandlers<Context>> & Pick<TestCardsHandlers<Context>, 'simulateShipping'>
+} satisfies CardsHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateShipping'>
 
 const SHIPPING_EVENTS: Readonly<Record<string, 'card.shipped' | 'card.delivered'>> = {
   shipped: 'card.shipped',
@@ -81,7 +104,7 @@ const SHIPPING_EVENTS: Readonly<Record<string, 'card.shipped' | 'card.delivered'
 }
 
 /** Applies a merge patch (RFC 7396). */
-function patch(card: CardRow, given: components['schemas']['CardUpdate'], now: number): CardRow {
+function patch(card: CardRow, given: Schemas['CardUpdate'], now: number): CardRow {
   requireLive(card, 'changed')
   const metadata = given.metadata === null ? {} : mergePatch(card.metadata, given.metadata ?? {})
   const changed = {

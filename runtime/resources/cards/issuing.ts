@@ -4,6 +4,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
+import type { Sealer } from '../../platform/card-keys/card-keys.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
 import { type CardProgramRow, readCardProgram } from '../card-programs/queries.ts'
@@ -11,15 +12,20 @@ import { checkControls, readControls } from '../card-programs/spending-controls.
 import { shareStatus } from '../cardholders/queries.ts'
 import { type Address, checkAddress } from '../tokens/identity.ts'
 import { writeChange } from './changes.ts'
-import { expiryOf, makeSecrets } from './numbers.ts'
+import { expiryOf } from './numbers.ts'
 import { type CardRow, insertCard, lockCard, readCard } from './queries.ts'
 import { replace, requireReplaceable } from './states.ts'
+import { assignNumber } from './stored-number.ts'
 import { showCard } from './view.ts'
 
 type Schemas = components['schemas']
 
 /** Issues a card to an active cardholder. Throws 422 by field, and `invalid_state` where the cardholder is not active. */
-export async function issueCard(context: Context, order: Schemas['CardCreate']): Promise<CardRow> {
+export async function issueCard(
+  context: Context,
+  order: Schemas['CardCreate'],
+  sealer: Sealer,
+): Promise<CardRow> {
   const { caller, db } = context
   const [cardholder, program] = await Promise.all([
     shareStatus(db, caller.space, order.cardholder_id),
@@ -34,7 +40,7 @@ export async function issueCard(context: Context, order: Schemas['CardCreate']):
   if (faults.length > 0) throw validationFailed(faults)
   requireActive(cardholder)
   const { spending_controls } = order
-  return insertNew(context, {
+  return insertNew(context, sealer, {
     cardholder_id: order.cardholder_id,
     card_program_id: order.card_program_id ?? null,
     type: order.type,
@@ -56,6 +62,7 @@ export async function replaceCard(
   context: Context,
   id: string,
   reason: Schemas['CardReplacementReason'],
+  sealer: Sealer,
 ): Promise<Schemas['Card']> {
   const { caller, db, request } = context
   const known = await readCard(db, caller.space, id)
@@ -69,7 +76,7 @@ export async function replaceCard(
   requireReplaceable(card)
   requireActive(status)
   const { shipping } = card
-  const successor = insertNew(context, {
+  const successor = await insertNew(context, sealer, {
     ...card,
     replacement_for_id: card.id,
     shipping: shipping && { ...shipping, status: 'pending', tracking_number: null },
@@ -91,15 +98,16 @@ type CardOrder = Pick<
   | 'metadata'
 >
 
-function insertNew({ caller, db, events, request }: Context, order: CardOrder): CardRow {
+async function insertNew(context: Context, sealer: Sealer, order: CardOrder): Promise<CardRow> {
+  const { caller, db, events, request } = context
   const { now } = request
-  const { number } = makeSecrets()
+  const id = newId('card', now)
   const card: CardRow = {
     ...order,
-    id: newId('card', now),
+    id,
     status: order.type === 'virtual' ? 'active' : 'inactive',
     frozen: false,
-    last4: number.slice(-4),
+    last4: await assignNumber(context, sealer, id),
     ...expiryOf(now),
     cancellation_reason: null,
     replaced_by_id: null,

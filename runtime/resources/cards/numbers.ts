@@ -1,21 +1,14 @@
 /** Numbers of cards: of a range for tests, which no network routes. */
 import { randomInt } from 'node:crypto'
+import type { CardSecrets } from '../../platform/card-keys/card-keys.ts'
 
 /** The first digits of every number. */
 const TEST_BIN = '400000'
 const LENGTH = 16
 
-/** What is printed on a card. */
-export interface CardSecrets {
-  /** Sixteen digits, the last of which checks the others. */
-  readonly number: string
-  /** Three digits. */
-  readonly cvc: string
-}
-
 const digits = (count: number) => String(randomInt(10 ** count)).padStart(count, '0')
 
-/** A random number and security code. */
+/** A random number of sixteen digits, the last of which checks the others, and a security code of three. */
 export function makeSecrets(): CardSecrets {
   const start = TEST_BIN + digits(LENGTH - TEST_BIN.length - 1)
   return { number: start + checkDigit(start), cvc: digits(3) }
