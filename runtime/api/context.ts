@@ -52,6 +52,7 @@ export function createContext(
     endpointSecrets: service.endpointSecrets,
     seals: service.seals,
     cardKeys: service.cardKeys,
+    cardEncryption: service.cardEncryption,
     prepared,
   }
 }

@@ -14,6 +14,7 @@ import type { Credential, Keyring } from '../platform/keys/keyring.ts'
 import type { Allowance, RequestLimiter } from '../platform/limits/limiter.ts'
 import type { Seals } from '../platform/secrets.ts'
 import type { UsageMeter } from '../platform/usage/meter.ts'
+import type { CardEncryption } from '../wallet/pay/encryption.ts'
 import type { AccountChanges } from './account.ts'
 import type { ErrorCode } from './errors/errors.ts'
 import type { Destinations, EndpointSecrets, Links } from './handler.ts'
@@ -27,6 +28,7 @@ export interface Service {
   readonly account: AccountChanges
   readonly seals: Seals
   readonly cardKeys: CardKeys
+  readonly cardEncryption: CardEncryption
   readonly factors: Factors
   /** Absent: nothing is counted. */
   readonly usage?: UsageMeter | undefined

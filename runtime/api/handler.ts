@@ -9,6 +9,7 @@ import type { Caller } from '../platform/keys/caller.ts'
 import type { Seals } from '../platform/secrets.ts'
 import type { Wallet } from '../wallet/google/signer.ts'
 import type { PassTokens } from '../wallet/pass-tokens.ts'
+import type { CardEncryption } from '../wallet/pay/encryption.ts'
 import type { Account } from './account.ts'
 import type { Cursors } from './lists/cursors.ts'
 
@@ -27,6 +28,7 @@ export interface Context {
   readonly endpointSecrets: EndpointSecrets
   readonly seals: Seals
   readonly cardKeys: CardKeys
+  readonly cardEncryption: CardEncryption
   /** What the handler's `prepare` gave; undefined where it has none. */
   readonly prepared: unknown
 }

@@ -1,4 +1,5 @@
 /** How to make each type of event happen, through the API alone. */
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
 import { moneyRecipes } from './money-recipes.ts'
 import { MisuseError } from './svc-session.ts'
@@ -77,6 +78,12 @@ export const RECIPES = {
     await client.simulateShipping({ body: { card_id: made.card_id, status: 'delivered' } })
     return made
   },
+  'card.wallet_token.created': makeWalletToken,
+  'card.wallet_token.updated': async (client) => {
+    const made = await makeWalletToken(client)
+    await client.updateWalletToken({ path: made, body: { status: 'active' } })
+    return made
+  },
   'webhook_endpoint.test': async (client, { endpoint }) => {
     const whe_id = endpoint ?? (await findOnlyEndpoint(client))
     const event = await client.testWebhookEndpoint({ path: { whe_id } })
@@ -144,6 +151,25 @@ async function makeShippedCard(client: Client) {
   const made = await makeCard(client, { type: 'physical', shipping: { address, service: 'express' } })
   await client.simulateShipping({ body: { card_id: made.card_id, status: 'shipped' } })
   return made
+}
+
+/** How long the sandbox's phones may take, and how often they are looked at. In milliseconds. */
+const PHONES = { patience: 20_000, pause: 250 }
+
+/** A payload, and the token that a phone makes of it. */
+async function makeWalletToken(client: Client) {
+  const made = await makeCard(client)
+  const device = { client_device_id: 'svc trigger', client_wallet_account_id: 'svc trigger' }
+  const payload = await client.createProvisioningPayload({
+    path: made,
+    body: { wallet: 'google_pay', ...device },
+  })
+  for (let waited = 0; waited < PHONES.patience; waited += PHONES.pause) {
+    const { data } = await client.listWalletTokens({ query: { card_id: made.card_id } })
+    if (data[0]) return { ...made, provisioning_payload_id: payload.id, wallet_token_id: data[0].id }
+    await wait(PHONES.pause)
+  }
+  throw new Error('no phone of the sandbox used the payload: no worker of the service runs')
 }
 
 const idOf = ({ pass_template_id }: { pass_template_id: string }) => ({ template_id: pass_template_id })

@@ -21,8 +21,10 @@ import {
 import {
   type ApplePassSettings,
   type ApplePushSettings,
+  type PaySettings,
   readApplePass,
   readApplePush,
+  readPay,
 } from './wallet-settings.ts'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -83,6 +85,8 @@ export interface Settings {
   readonly googleUrls: { readonly wallet?: string; readonly token?: string; readonly keys?: string }
   /** How devices are told of changes; absent: as Apple does it, or for development a server of our own. */
   readonly applePush?: ApplePushSettings
+  /** Whom cards are encrypted to in phones' wallets; what is absent is of our own, for development. */
+  readonly pay: PaySettings
   /** Requests and responses are also validated by express-openapi-validator; differences are logged. */
   readonly contractGuard: boolean
   readonly logLevel: LogLevel
@@ -256,6 +260,7 @@ export function readSettings(
       token: read('GOOGLE_TOKEN_URL', secureUrl(production)),
       keys: read('GOOGLE_CALLBACK_KEYS_URL', secureUrl(production)),
     }),
+    pay: readPay(env),
     contractGuard: read('SVC_CONTRACT_GUARD', guard(has)) ?? false,
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',

@@ -36,6 +36,19 @@ export function readApplePass(
   }
 }
 
+/** Whom cards are encrypted to in phones' wallets: paths of PEM files. */
+export interface PaySettings {
+  /** Roots that the certificates of Apple's devices lead to. */
+  readonly appleRoots?: string
+  /** The public key of the card network, for Google Pay. */
+  readonly googleKey?: string
+}
+
+export function readPay(env: Readonly<Record<string, string | undefined>>): PaySettings {
+  const { APPLE_PAY_ROOTS: appleRoots, GOOGLE_PAY_KEY: googleKey } = env
+  return { ...(appleRoots && { appleRoots }), ...(googleKey && { googleKey }) }
+}
+
 /** How Apple's push service is reached. */
 export interface ApplePushSettings {
   /** An origin other than Apple's. */

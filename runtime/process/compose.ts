@@ -62,9 +62,12 @@ import { startHoldExpiryJob } from '../resources/card-transactions/expiry-job.ts
 import { startDisputeExpiryJob } from '../resources/disputes/expiry-job.ts'
 import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createDevices } from '../resources/passes/registrations.ts'
+import { startStandInJob } from '../resources/provisioning-payloads/stand-in-job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
 import { createWallet, type GoogleSigner } from '../wallet/google/signer.ts'
 import { openPassTokens } from '../wallet/pass-tokens.ts'
+import { createCardEncryption } from '../wallet/pay/encryption.ts'
+import { openPayTrust } from '../wallet/pay/trust.ts'
 import { openPushes } from '../wallet-updates/apple/open-pushes.ts'
 import { openFollowers } from '../wallet-updates/google/open-followers.ts'
 import { checkAppleSigner, openApple } from './apple.ts'
@@ -223,6 +226,7 @@ function startWork(parts: Foundation): Work {
     startExpiryJob({ ...parts, passTokens }, log),
     startHoldExpiryJob(parts, log),
     startDisputeExpiryJob(parts, log),
+    startStandInJob(parts, log),
     startRetentionJob({
       control: database.control,
       clock,
@@ -243,7 +247,10 @@ function startWork(parts: Foundation): Work {
 
 /** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */
 export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google'> {
-  readonly settings: Pick<Settings, 'trustedProxies' | 'timeouts' | 'dataDir' | 'applePass'>
+  readonly settings: Pick<
+    Settings,
+    'trustedProxies' | 'timeouts' | 'dataDir' | 'applePass' | 'pay' | 'production'
+  >
   readonly google: {
     readonly signer: GoogleSigner
     /** Absent where passes are not sent to Google. */
@@ -287,6 +294,11 @@ export function createApis(parts: ApiParts): Apis {
     usage,
     seals,
     cardKeys: createCardKeys(control, pepper, clock),
+    cardEncryption: createCardEncryption(
+      () => openPayTrust(settings, clock.machine()),
+      deriveSecret(pepper, 'card network'),
+      clock.machine,
+    ),
     turns: createTurns(presence),
     factors: createFactors(control, pepper, clock, observability?.memberPaused),
     cursorKey: deriveSecret(pepper, 'cursors'),

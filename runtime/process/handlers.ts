@@ -17,8 +17,10 @@ import { merchantCategoriesHandlers } from '../resources/merchant-categories/han
 import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
 import { passesHandlers } from '../resources/passes/handlers.ts'
 import { passSimulators } from '../resources/passes/simulators.ts'
+import { provisioningPayloadsHandlers } from '../resources/provisioning-payloads/handlers.ts'
 import { scansHandlers } from '../resources/scans/handlers.ts'
 import { tokensHandlers } from '../resources/tokens/handlers.ts'
+import { walletTokensHandlers } from '../resources/wallet-tokens/handlers.ts'
 import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handlers.ts'
 
 /** Every handler that is written. */
@@ -39,8 +41,10 @@ export const handlers = {
   ...passTemplatesHandlers,
   ...passesHandlers,
   ...passSimulators,
+  ...provisioningPayloadsHandlers,
   ...scansHandlers,
   ...tokensHandlers,
+  ...walletTokensHandlers,
   ...webhookEndpointsHandlers,
 }
 
@@ -60,14 +64,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   listSanctionsAlerts: true,
   getSanctionsAlert: true,
   resolveSanctionsAlert: true,
-
-  createProvisioningPayload: true,
-  listProvisioningPayloads: true,
-  getProvisioningPayload: true,
-
-  listWalletTokens: true,
-  getWalletToken: true,
-  updateWalletToken: true,
 
   listAuthorizationDecisions: true,
   getAuthorizationDecision: true,

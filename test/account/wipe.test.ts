@@ -159,6 +159,8 @@ describe('from the commit on', () => {
       card_program: 0,
       card_transaction: 0,
       dispute: 0,
+      wallet_token: 0,
+      provisioning_payload: 0,
       scan: 1,
       pass: 1,
       pass_template: 1,

@@ -203,6 +203,14 @@ describe('a card is refused', () => {
     expect(refusal(answer)).toEqual([409, 'conflict', 'invalid_state'])
   })
 
+  test('for a cardholder whose name is on a list, until that is resolved', async () => {
+    const cardholder_id = await makeCardholder(send)
+    const text = `UPDATE sandbox.cardholders SET sanctions_status = 'potential_match' WHERE tenant_id = $1 AND id = $2`
+    await service.database.control.query({ text }, [tenantId, cardholder_id])
+    const answer = await send('/v1/cards', { body: { cardholder_id, type: 'virtual' } })
+    expect(refusal(answer)).toEqual([409, 'conflict', 'invalid_state'])
+  })
+
   test('in live before the business is verified, and so is every other write', async () => {
     const other = await makeTenant(service)
     const live = await speakFor(service, other, 'live')

@@ -83,7 +83,7 @@ export async function makeCard(send: Send, content: object = { type: 'virtual' }
 const HOOKS = 'https://93.184.215.14/hooks'
 
 export function makeEndpoint(send: Send): Promise<string> {
-  return make(send, '/v1/webhook-endpoints', { url: HOOKS, enabled_events: ['card.created'] })
+  return make(send, '/v1/webhook-endpoints', { url: HOOKS, enabled_events: ['treasury_report.failed'] })
 }
 
 const OF_TEMPLATE = 'SELECT count(*) AS count FROM sandbox.passes WHERE tenant_id = $1 AND template_id = $2'
@@ -465,6 +465,20 @@ export const POSTS: readonly Post[] = [
     effect: `SELECT count(*) AS count FROM sandbox.cards c
                JOIN sandbox.cards o ON o.tenant_id = c.tenant_id AND o.id = c.replacement_for_id
               WHERE c.tenant_id = $1 AND o.id = $2 AND o.replaced_by_id = c.id AND o.status = 'canceled'`,
+    once: 1,
+  },
+  {
+    operation: 'createProvisioningPayload',
+    status: 201,
+    audit: ['provisioning_payload.created'],
+    events: [],
+    prepare: async (send) => {
+      const id = await makeCard(send)
+      const body = { wallet: 'google_pay', client_device_id: 'd', client_wallet_account_id: 'w' }
+      return { path: `/v1/cards/${id}/provisioning_payloads`, body, id }
+    },
+    effect:
+      'SELECT count(*) AS count FROM sandbox.provisioning_payloads WHERE tenant_id = $1 AND card_id = $2',
     once: 1,
   },
   {

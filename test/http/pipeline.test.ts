@@ -23,6 +23,7 @@ import { createSeals } from '../../runtime/platform/secrets.ts'
 import { createAccountChanges } from '../../runtime/resources/account/changes.ts'
 import { createEndpointSecrets } from '../../runtime/resources/webhook-endpoints/secrets.ts'
 import { createPassTokens } from '../../runtime/wallet/pass-tokens.ts'
+import { createCardEncryption } from '../../runtime/wallet/pay/encryption.ts'
 
 const VERSION = { name: '2026-05-19', status: 'current' } as const
 
@@ -70,6 +71,9 @@ const NO_TRANSACTIONS: Transactions = {
   transaction: (work) => work(NOWHERE),
   soon: async (work) => ({ value: await work(NOWHERE), flushed: async () => {} }),
 }
+const noTrust = () => {
+  throw new Error('nobody is trusted')
+}
 const noKeys = () => Promise.reject(new Error('there are no card keys'))
 const NO_KEYS = { sealer: noKeys, open: noKeys, fingerprint: () => Buffer.alloc(0) }
 
@@ -115,6 +119,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     account: createAccountChanges(NO_POOL, '', environment, { machine: Date.now }),
     seals: createSeals('pepper'),
     cardKeys: NO_KEYS,
+    cardEncryption: createCardEncryption(noTrust, '', Date.now),
     factors: { ...NO_FACTORS, ...setting.factors },
     keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
     limiter: createLimiter(),

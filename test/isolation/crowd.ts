@@ -102,6 +102,16 @@ const DISPUTES = `INSERT INTO disputes (tenant_id, id, card_transaction_id, amou
          CASE WHEN n BETWEEN 14 AND 18 THEN 'lost' ELSE 'withdrawn' END, '[]', '{}', ${AT}, ${AT}, ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const PAYLOADS = `INSERT INTO provisioning_payloads (tenant_id, id, card_id, wallet, last4, awaiting, created)
+  SELECT $1, ${id('ppl', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('card', '1')} ELSE ${id('card', '0')} END,
+         'google_pay', '4242', false, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const WALLET_TOKENS = `INSERT INTO wallet_tokens (tenant_id, id, card_id, wallet, status, created, updated)
+  SELECT $1, ${id('wtk', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('card', '1')} ELSE ${id('card', '0')} END,
+         'google_pay', 'active', ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
 const EVENTS = `INSERT INTO events (tenant_id, id, sequence, type, version, body, created)
   SELECT $1, ${id('evt', 'n')}, n + 1, CASE WHEN n BETWEEN 10 AND 12 THEN 'pass.revoked' ELSE 'pass.created' END,
          '2026-05-19',
@@ -165,6 +175,8 @@ const TABLES = [
   [CARDS, 1 / 3],
   [TRANSACTIONS, 1 / 3],
   [DISPUTES, 1 / 3],
+  [PAYLOADS, 1 / 3],
+  [WALLET_TOKENS, 1 / 3],
   [EVENTS, 1 / 3],
   [ENDPOINTS, 0],
   [ATTEMPTS, 1 / 3],

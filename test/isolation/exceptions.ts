@@ -4,6 +4,10 @@ type Table = readonly (readonly [begins: string, why: string])[]
 
 /** Statements that start without a tenant, or are for all of them. */
 export const LOCATORS: Table = [
+  [
+    'SELECT tenant_id, id, card_id FROM provisioning_payloads p',
+    'phones of the sandbox use payloads, whoever they are of',
+  ],
   ['SELECT k.tenant_id, t.name, t.plan', 'a request starts with a key: its digest locates the tenant'],
   [
     'SELECT tenant_id, card_id, key_version, sealed FROM',
@@ -51,6 +55,10 @@ export const LOCATORS: Table = [
 /** Statements that go to several shards where tables are distributed by tenant: none of them is part of a request. */
 export const SPREAD: Table = [
   [
+    'SELECT tenant_id, id, card_id FROM provisioning_payloads p',
+    'phones of the sandbox use payloads, whoever they are of',
+  ],
+  [
     'SELECT tenant_id, card_id, key_version, sealed FROM',
     'a new card key is for the numbers of everybody, in steps',
   ],
@@ -78,6 +86,10 @@ export const SPREAD: Table = [
 
 /** Statements that may read more rows than a few for each that they give. */
 export const LAVISH: Table = [
+  [
+    'WITH unclaimed AS ( SELECT attempt_id FROM webhook_ready',
+    'the queue: what is ready to be sent of an endpoint, or of its tenant where that is short',
+  ],
   ['WITH result AS ( SELECT * FROM json_to_recordset', 'the queue: how endpoints react, in batches'],
   [
     'WITH outcome AS ( SELECT * FROM json_to_recordset',

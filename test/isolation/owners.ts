@@ -1,8 +1,10 @@
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
+import { newId } from '../../runtime/platform/ids.ts'
 import { newCardTransaction } from '../../runtime/resources/card-transactions/authorizing.ts'
 import { insertCardTransaction } from '../../runtime/resources/card-transactions/queries.ts'
 import { forcePost } from '../../runtime/resources/card-transactions/states.ts'
+import { insertWalletToken } from '../../runtime/resources/wallet-tokens/queries.ts'
 import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, type TestService } from '../support/service.ts'
 import { WRITTEN_LISTS } from './lists.ts'
@@ -20,9 +22,7 @@ export interface Owner {
 }
 
 /** Prefixes of objects that nothing can make yet. Shrinks as operations are built; what is made belongs into `makeOwner`. */
-export const NOT_YET: readonly string[] = [
-  ...['azd', 'po', 'pod', 'ppl', 'prm', 'sal', 'sln', 'stl', 'trp', 'wtk'],
-]
+export const NOT_YET: readonly string[] = [...['azd', 'po', 'pod', 'prm', 'sal', 'sln', 'stl', 'trp']]
 
 const MERCHANT = { name: MARK, category_code: '5812', network_id: null, city: MARK, country: 'US' } as const
 
@@ -111,6 +111,21 @@ async function makeOwner(
   const dispute = { card_transaction_id: ctx, amount: 10, reason: 'other', metadata }
   await make('/v1/disputes', dispute)
   const dsp = await make('/v1/disputes', dispute)
+  const device = { client_device_id: MARK, client_wallet_account_id: MARK }
+  const payloads = `/v1/cards/${card}/provisioning_payloads`
+  await make(payloads, { wallet: 'google_pay', ...device })
+  const ppl = await make(payloads, { wallet: 'google_pay', ...device })
+  const times = { created: service.clock.now, updated: service.clock.now }
+  const token = {
+    card_id: card,
+    provisioning_payload_id: ppl,
+    wallet: 'google_pay',
+    status: 'active',
+  } as const
+  const [wtk, other] = [newId('wtk'), newId('wtk')]
+  for (const id of [wtk, other]) {
+    await insertWalletToken(service.database[environment], tenantId, { id, ...token, ...times })
+  }
   const endpoint = { url: 'https://93.184.215.14/hooks', enabled_events: ['*'], metadata }
   await make('/v1/webhook-endpoints', endpoint)
   const whe = await make('/v1/webhook-endpoints', endpoint)
@@ -140,6 +155,8 @@ async function makeOwner(
       ['card', card],
       ['ctx', ctx],
       ['dsp', dsp],
+      ['ppl', ppl],
+      ['wtk', wtk],
       ['whe', whe],
       ['wdla', await first(`/v1/webhook-endpoints/${whe}/delivery-attempts`)],
       ['evt', await first('/v1/events')],

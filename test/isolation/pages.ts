@@ -12,7 +12,9 @@ import { listAttempts } from '../../runtime/resources/delivery-attempts/queries.
 import { listDisputes } from '../../runtime/resources/disputes/queries.ts'
 import { listTemplates } from '../../runtime/resources/pass-templates/queries.ts'
 import { countPasses, listPasses, type PassFilter } from '../../runtime/resources/passes/queries.ts'
+import { listPayloads } from '../../runtime/resources/provisioning-payloads/queries.ts'
 import { listScans } from '../../runtime/resources/scans/queries.ts'
+import { listWalletTokens } from '../../runtime/resources/wallet-tokens/queries.ts'
 import { listEndpoints } from '../../runtime/resources/webhook-endpoints/queries.ts'
 import { type Crowd, crowdId, rowsOf } from './crowd.ts'
 
@@ -164,6 +166,16 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
         statuses: ['lost'],
         reasons: ['duplicate'],
       },
+    }),
+    ...lists('provisioning payloads', 'ppl', listPayloads, {
+      'of the common card': { cardId: crowdId('card', 0) },
+      'of the rare card': { cardId: crowdId('card', 1) },
+    }),
+    ...lists('wallet tokens', 'wtk', listWalletTokens, {
+      '': {},
+      'of a time': later,
+      'of the common card': { cardIds: [crowdId('card', 0)] },
+      'of the rare card': { cardIds: [crowdId('card', 1)] },
     }),
     ...lists('events', 'evt', listEvents, {
       'of nearly all types': { types: TYPES, areMost: true },

@@ -19,6 +19,7 @@ import { createClock } from '../../runtime/platform/clock/clock.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { readRevision } from '../../runtime/platform/database/revision.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
+import { newId } from '../../runtime/platform/ids.ts'
 import { createTenantNames } from '../../runtime/platform/keys/tenant-names.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
 import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
@@ -32,6 +33,8 @@ import { resendTemplate } from '../../runtime/resources/pass-templates/wallet-qu
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { claimCallback } from '../../runtime/resources/passes/google-callbacks.ts'
 import { readChanged, readPassState } from '../../runtime/resources/passes/state.ts'
+import { usePayloads } from '../../runtime/resources/provisioning-payloads/stand-in-job.ts'
+import { insertWalletToken } from '../../runtime/resources/wallet-tokens/queries.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { createFollower } from '../../runtime/wallet-updates/google/follower.ts'
 import { makeTemplate, NO_TEMPLATE, TEMPLATE } from '../api/fixtures.ts'
@@ -64,6 +67,7 @@ const LISTS = [
   '/v1/merchant_categories',
   '/v1/disputes?status=unsubmitted&created[gte]=2026-01-01',
   '/v1/card_transactions?status=authorized&category_code=5812&created[gte]=2026-01-01',
+  '/v1/wallet_tokens?card_id=card_00000000000000000000000000',
   '/v1/me',
 ]
 
@@ -195,6 +199,18 @@ async function showHolders(
   expect(await readChanged(db, place, clock.now)).toBe(state?.changed)
   const [{ id, cardholder_id }] = (await send('/v1/cards?type=virtual&limit=1')).body.data
   expect((await send(`/v1/cards/${id}/details`)).status).toBe(200)
+  const payloads = `/v1/cards/${id}/provisioning_payloads`
+  const device = { client_device_id: 'd', client_wallet_account_id: 'w' }
+  const payload = await send(payloads, { body: { wallet: 'google_pay', ...device } })
+  expect((await send(`${payloads}/${payload.body.id}`)).status).toBe(200)
+  expect((await send(`${payloads}?limit=1`)).status).toBe(200)
+  await insertWalletToken(recorder.database[environment], space, {
+    ...{ id: newId('wtk'), card_id: id, provisioning_payload_id: payload.body.id, wallet: 'google_pay' },
+    ...{ status: 'active', created: service.clock.now, updated: service.clock.now },
+  })
+  const token = `/v1/wallet_tokens/${(await send('/v1/wallet_tokens?limit=1')).body.data[0].id}`
+  await send(token)
+  await send(token, { method: 'PATCH', body: { status: 'suspended' } })
   await recorder.database[environment].transaction((tx) => lockCardsOf(tx, space, cardholder_id))
   await recorder.database[environment].transaction((tx) =>
     claimCallback(tx, space, crypto.randomUUID(), Date.now() + 60_000, Date.now()),
@@ -250,6 +266,7 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await readRevision(database.control)
   connectWakeUpChannel(database.control, createWakeUps()).publish('sandbox', 'ten_1')
   await until('a notice', () => recorder.recorded.some(({ statement }) => statement.name === 'events_notify'))
+  await usePayloads({ database, clock, wakeUpChannel: { publish: () => {} } })
   await rotateCardKey({ ...service.operator, control: database.control })
   await reseal(database.control, createCardKeys(database.control, database.pepper, clock), 0)
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })

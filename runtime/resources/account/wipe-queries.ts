@@ -48,6 +48,8 @@ const WIPED: readonly WipedTable[] = [
   { name: 'ledger_resolutions', key: 'hold_id' },
   { name: 'ledger_holds', key: 'id' },
   { name: 'ledger_accounts', key: 'id' },
+  { name: 'wallet_tokens', key: 'id', type: 'wallet_token' },
+  { name: 'provisioning_payloads', key: 'id', type: 'provisioning_payload' },
   { name: 'card_numbers', key: 'card_id' },
   { name: 'cards', key: 'id', type: 'card' },
   { name: 'card_programs', key: 'id', type: 'card_program' },

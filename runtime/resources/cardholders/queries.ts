@@ -105,16 +105,18 @@ export async function lockCardholder(
 
 const SHARE: Statement = {
   name: 'cardholders_share',
-  text: 'SELECT status FROM cardholders WHERE tenant_id = $1 AND id = $2 FOR SHARE',
+  text: 'SELECT status, sanctions_status FROM cardholders WHERE tenant_id = $1 AND id = $2 FOR SHARE',
 }
 
-/** The status of a cardholder, which stays so until the transaction ends; undefined where there is none. */
-export async function shareStatus(
+/** Where a cardholder stands, which stays so until the transaction ends. */
+export type Standing = Pick<CardholderRow, 'status' | 'sanctions_status'>
+
+export async function shareStanding(
   db: Database,
   tenantId: string,
   id: string,
-): Promise<CardholderRow['status'] | undefined> {
-  return (await db.query<Pick<CardholderRow, 'status'>>(SHARE, [tenantId, id])).rows[0]?.status
+): Promise<Standing | undefined> {
+  return (await db.query<Standing>(SHARE, [tenantId, id])).rows[0]
 }
 
 const UPDATE: Statement = {

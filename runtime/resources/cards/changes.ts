@@ -4,6 +4,7 @@ import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
+import { endTokens } from '../wallet-tokens/changes.ts'
 import { type CardRow, lockCard, lockCardsOf, lockLine, updateCard } from './queries.ts'
 import * as states from './states.ts'
 import { showCard } from './view.ts'
@@ -47,6 +48,33 @@ export function writeChange(
   return card
 }
 
+/** Writes a card that is canceled now. @param successorId of the card that takes over what it has on devices. */
+export async function writeEnd(
+  context: CardContext,
+  before: CardRow,
+  after: CardRow,
+  successorId: string | undefined,
+): Promise<Schemas['Card']> {
+  const shown = writeChange(context, before, after, 'card.canceled')
+  await endTokens(context, before.id, successorId)
+  return shown
+}
+
+/** Cancels a card; one that is to replace it takes over at once what it has on devices. Throws 404 and `invalid_state`. */
+export async function cancelCard(
+  context: CardContext,
+  id: string,
+  reason: Schemas['CardCancellationReason'],
+): Promise<Schemas['Card']> {
+  const { caller, db, request } = context
+  const card = await lockCard(db, caller.space, id)
+  if (!card) throw notFound()
+  const canceled = states.cancel(card, reason, request.now)
+  const successor = card.replaced_by_id && (await lockCard(db, caller.space, card.replaced_by_id))
+  const isThere = successor && successor.status !== 'canceled'
+  return writeEnd(context, card, canceled, isThere ? successor.id : undefined)
+}
+
 /** Activates a card; those that it replaces, and that were used until now, end with that. Throws 404 and `invalid_state`. */
 export async function activateCard(context: CardContext, id: string): Promise<Schemas['Card']> {
   const { now } = context.request
@@ -56,7 +84,7 @@ export async function activateCard(context: CardContext, id: string): Promise<Sc
   const shown = writeChange(context, card, states.activate(card, now), 'card.updated')
   for (const before of line) {
     if (before.status === 'canceled') continue
-    writeChange(context, before, states.cancel(before, 'user', now), 'card.canceled')
+    await writeEnd(context, before, states.cancel(before, 'user', now), card.id)
   }
   return shown
 }
@@ -64,6 +92,6 @@ export async function activateCard(context: CardContext, id: string): Promise<Sc
 /** Cancels every card of a cardholder that is not canceled yet, in the transaction of the request. */
 export async function cancelCardsOf(context: CardContext, cardholderId: string): Promise<void> {
   for (const card of await lockCardsOf(context.db, context.caller.space, cardholderId)) {
-    writeChange(context, card, states.cancel(card, 'user', context.request.now), 'card.canceled')
+    await writeEnd(context, card, states.cancel(card, 'user', context.request.now), undefined)
   }
 }

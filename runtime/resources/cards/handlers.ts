@@ -5,10 +5,10 @@ import { type Context, prepared } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { checkControls, patchControls } from '../card-programs/spending-controls.ts'
-import { activateCard, changeCard, writeChange } from './changes.ts'
+import { activateCard, cancelCard, changeCard, writeChange } from './changes.ts'
 import { issueCard, replaceCard } from './issuing.ts'
 import { type CardRow, listCards, lockCard, readCard } from './queries.ts'
-import { cancel, freeze, requireLive, ship, unfreeze } from './states.ts'
+import { freeze, requireLive, ship, unfreeze } from './states.ts'
 import { readSecrets } from './stored-number.ts'
 import { showCard } from './view.ts'
 
@@ -61,8 +61,7 @@ export const cardsHandlers = {
   },
 
   async cancelCard(context, { path, body }) {
-    const change = (card: CardRow) => cancel(card, body?.reason ?? 'user', context.request.now)
-    return { status: 200, body: await changeCard(context, path.card_id, change, 'card.canceled') }
+    return { status: 200, body: await cancelCard(context, path.card_id, body?.reason ?? 'user') }
   },
 
   replaceCard: prepared(

@@ -9,9 +9,9 @@ import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
 import { type CardProgramRow, readCardProgram } from '../card-programs/queries.ts'
 import { checkControls, readControls } from '../card-programs/spending-controls.ts'
-import { shareStatus } from '../cardholders/queries.ts'
-import { type Address, checkAddress } from '../tokens/identity.ts'
-import { writeChange } from './changes.ts'
+import { type Standing, shareStanding } from '../cardholders/queries.ts'
+import { checkAddress, readAddress } from '../tokens/identity.ts'
+import { writeChange, writeEnd } from './changes.ts'
 import { expiryOf } from './numbers.ts'
 import { type CardRow, insertCard, lockCard, readCard } from './queries.ts'
 import { replace, requireReplaceable } from './states.ts'
@@ -28,7 +28,7 @@ export async function issueCard(
 ): Promise<CardRow> {
   const { caller, db } = context
   const [cardholder, program] = await Promise.all([
-    shareStatus(db, caller.space, order.cardholder_id),
+    shareStanding(db, caller.space, order.cardholder_id),
     order.card_program_id && readCardProgram(db, caller.space, order.card_program_id),
   ])
   const faults = [
@@ -68,13 +68,13 @@ export async function replaceCard(
   const known = await readCard(db, caller.space, id)
   if (!known) throw notFound()
   // The cardholder first, as everywhere.
-  const [status, card] = await Promise.all([
-    shareStatus(db, caller.space, known.cardholder_id),
+  const [cardholder, card] = await Promise.all([
+    shareStanding(db, caller.space, known.cardholder_id),
     lockCard(db, caller.space, id),
   ])
   if (!card) throw notFound()
   requireReplaceable(card)
-  requireActive(status)
+  requireActive(cardholder)
   const { shipping } = card
   const successor = await insertNew(context, sealer, {
     ...card,
@@ -82,7 +82,8 @@ export async function replaceCard(
     shipping: shipping && { ...shipping, status: 'pending', tracking_number: null },
   })
   const replaced = replace(card, successor, reason, request.now)
-  writeChange(context, card, replaced, replaced.status === 'canceled' ? 'card.canceled' : 'card.updated')
+  if (replaced.status === 'canceled') await writeEnd(context, card, replaced, successor.id)
+  else writeChange(context, card, replaced, 'card.updated')
   return showCard(successor, request.now)
 }
 
@@ -119,9 +120,12 @@ async function insertNew(context: Context, sealer: Sealer, order: CardOrder): Pr
   return card
 }
 
-function requireActive(status: string | undefined): void {
-  if (status !== 'active')
-    throw invalidState(`Cards are issued to active cardholders; this one is ${status}.`)
+function requireActive(cardholder: Standing | undefined): void {
+  if (cardholder?.status !== 'active') {
+    throw invalidState(`Cards are issued to active cardholders; this one is ${cardholder?.status}.`)
+  }
+  if (cardholder.sanctions_status !== 'clear')
+    throw invalidState('The cardholder has an open sanctions alert.')
 }
 
 function checkProgram(
@@ -138,11 +142,6 @@ function checkShipping({ type, shipping }: Schemas['CardCreate']): Detail[] {
   if (type === 'virtual') return shipping ? [{ field: 'shipping', issue: 'is for physical cards only' }] : []
   if (!shipping) return [{ field: 'shipping', issue: 'is needed for a physical card' }]
   return checkAddress('shipping.address', readAddress(shipping.address))
-}
-
-function readAddress(given: Schemas['AddressInput']): Address {
-  const { line1, line2 = null, city, state = null, postal_code, country } = given
-  return { line1, line2, city, state, postal_code, country }
 }
 
 function startShipping({ address, service }: Schemas['CardShippingInput']): Schemas['CardShipping'] {
