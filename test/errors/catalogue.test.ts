@@ -178,7 +178,7 @@ const PRODUCED: Readonly<Record<string, () => Promise<Answer>>> = {
       answer = await send('/v1/passes/count')
     return answer
   },
-  not_implemented: () => send('/v1/cards'),
+  not_implemented: () => send('/v1/treasury_reports'),
   internal_error: async () => {
     await asOwner('ALTER TABLE sandbox.pass_templates RENAME TO away')
     const answer = await send('/v1/pass_templates')
