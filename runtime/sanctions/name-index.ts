@@ -1,0 +1,140 @@
+/**
+ * Which listed names can be like a given one, without comparing them all: every word of the shorter of two such names has a
+ * counterpart whose sound is at most `maxDistance` letters away. Words that far apart become equal when so many letters are
+ * taken out of each (Garbe's symmetric deletes), so each listed sound stands under what remains of it.
+ */
+import { distance } from 'fastest-levenshtein'
+import type { NameForm, Word } from './names.ts'
+import { maxDistance } from './score.ts'
+
+/** A listed name, by its place in the list of all. */
+export interface NameIndex {
+  /** Places of the names that may be like it; of no other can `compareNames` say anything but 0. */
+  candidates(name: NameForm): readonly number[]
+}
+
+/** A letter alone stands for any word that begins with it. */
+const isInitial = ({ plain }: Word) => plain.length === 1
+
+/** Sounds that were looked up, and what is like them: names of people repeat. */
+const REMEMBERED = 20_000
+
+export function createNameIndex(names: readonly NameForm[]): NameIndex {
+  const bySound = groupPlaces(names, (word) => word.sound)
+  const byBones = groupPlaces(names, (word) => word.bones)
+  const soundsLike = createSoundIndex([...bySound.keys()])
+  const placesOf = (word: Word, isVowelless: boolean): readonly (readonly number[])[] => {
+    const like = soundsLike(word.sound).map((sound) => bySound.get(sound)!)
+    return isVowelless ? [...like, byBones.get(word.bones) ?? []] : like
+  }
+  const needed = names.map(({ words }) => words.filter((word) => !isInitial(word)).length)
+  const found = new Uint8Array(names.length)
+  const lastWord = new Int32Array(names.length).fill(-1)
+  let wordsSoFar = 0
+
+  return {
+    candidates({ words, isVowelless }) {
+      const touched: number[] = []
+      const own = words.filter((word) => !isInitial(word))
+      for (const word of own) {
+        wordsSoFar = (wordsSoFar + 1) % 0x7fffffff
+        for (const places of placesOf(word, isVowelless)) {
+          for (const place of places) {
+            if (lastWord[place] === wordsSoFar) continue
+            lastWord[place] = wordsSoFar
+            if (found[place] === 0) touched.push(place)
+            found[place]! += 1
+          }
+        }
+      }
+      const candidates = touched.filter((place) => found[place]! >= Math.min(own.length, needed[place]!))
+      for (const place of touched) found[place] = 0
+      return candidates
+    },
+  }
+}
+
+function groupPlaces(names: readonly NameForm[], keyOf: (word: Word) => string): Map<string, number[]> {
+  const places = new Map<string, number[]>()
+  for (const [place, { words }] of names.entries()) {
+    for (const key of new Set(words.filter((word) => !isInitial(word)).map(keyOf))) {
+      const all = places.get(key)
+      if (all) all.push(place)
+      else places.set(key, [place])
+    }
+  }
+  return places
+}
+
+/** Gives the sounds among these that are at most `maxDistance` letters away. */
+function createSoundIndex(sounds: readonly string[]): (sound: string) => readonly string[] {
+  // The remains of a sound and its place in one number, sorted: strings in maps would take fifty times the memory.
+  const stored = Float64Array.from(
+    sounds.flatMap((sound, place) => remainsOf(sound).map((remains) => remains * PLACES + place)),
+  ).sort()
+  const first = firstOfEach(stored)
+  const remembered = new Map<string, readonly string[]>()
+  return (sound) => {
+    const known = remembered.get(sound)
+    if (known) return known
+    const places = new Set<number>()
+    for (const remains of remainsOf(sound)) {
+      for (let at = first[upperBits(remains)]!; at < stored.length; at += 1) {
+        const place = stored[at]! - remains * PLACES
+        if (place >= PLACES) break
+        if (place >= 0) places.add(place)
+      }
+    }
+    const found = Array.from(places, (place) => sounds[place]!).filter((other) => {
+      const most = maxDistance(Math.min(sound.length, other.length))
+      return Math.abs(sound.length - other.length) <= most && distance(sound, other) <= most
+    })
+    if (remembered.size >= REMEMBERED) remembered.clear()
+    remembered.set(sound, found)
+    return found
+  }
+}
+
+/** More sounds than any list has; with 32 bits of remains they fit into a number exactly. */
+const PLACES = 2 ** 20
+
+/** Where the remains begin whose upper bits are the same: few have to be passed from there. */
+const UPPER_BITS = 18
+
+function firstOfEach(stored: Float64Array): Uint32Array {
+  const first = new Uint32Array(2 ** UPPER_BITS + 1)
+  for (const value of stored) first[upperBits(Math.floor(value / PLACES)) + 1]! += 1
+  for (let bits = 1; bits < first.length; bits += 1) first[bits]! += first[bits - 1]!
+  return first
+}
+
+const upperBits = (remains: number) => remains >>> (32 - UPPER_BITS)
+
+/**
+ * So many of the first letters suffice: two words that so many letters keep apart are not further apart in their beginnings,
+ * where what one has at its end and the other has not is taken out too.
+ */
+const BEGINNING = 8
+
+/** Hashes of what remains of a sound's beginning when up to `maxDistance` letters are taken out of it. */
+function remainsOf(sound: string): number[] {
+  const most = maxDistance(sound.length)
+  const length = Math.min(sound.length, BEGINNING)
+  const remains = [hashWithout(sound, length, -1, -1)]
+  for (let one = 0; most > 0 && one < length; one += 1) {
+    remains.push(hashWithout(sound, length, one, -1))
+    for (let other = one + 1; most > 1 && other < length; other += 1) {
+      remains.push(hashWithout(sound, length, one, other))
+    }
+  }
+  return remains
+}
+
+/** FNV-1a of 32 bits. Two that have the same by chance are told apart by their distance. */
+function hashWithout(text: string, length: number, one: number, other: number): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < length; at += 1) {
+    if (at !== one && at !== other) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  }
+  return hash >>> 0
+}
