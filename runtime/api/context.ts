@@ -53,6 +53,8 @@ export function createContext(
     seals: service.seals,
     cardKeys: service.cardKeys,
     cardEncryption: service.cardEncryption,
+    sanctions: service.sanctions,
+    licensedStates: service.licensedStates,
     prepared,
   }
 }

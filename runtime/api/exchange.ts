@@ -17,7 +17,7 @@ import type { UsageMeter } from '../platform/usage/meter.ts'
 import type { CardEncryption } from '../wallet/pay/encryption.ts'
 import type { AccountChanges } from './account.ts'
 import type { ErrorCode } from './errors/errors.ts'
-import type { Destinations, EndpointSecrets, Links } from './handler.ts'
+import type { Context, Destinations, EndpointSecrets, Links } from './handler.ts'
 import type { Route, Versions, VersionTable } from './routing.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -40,6 +40,8 @@ export interface Service {
   readonly links: Links
   readonly destinations: Destinations
   readonly endpointSecrets: EndpointSecrets
+  readonly sanctions: Context['sanctions']
+  readonly licensedStates: ReadonlySet<string>
   readonly streams: EventStreams
   /** How many streams each tenant has open on this node. */
   readonly openStreams: Map<string, number>

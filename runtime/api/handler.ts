@@ -7,6 +7,7 @@ import type { CardKeys } from '../platform/card-keys/card-keys.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Caller } from '../platform/keys/caller.ts'
 import type { Seals } from '../platform/secrets.ts'
+import type { Sanctions } from '../sanctions/list-in-use.ts'
 import type { Wallet } from '../wallet/google/signer.ts'
 import type { PassTokens } from '../wallet/pass-tokens.ts'
 import type { CardEncryption } from '../wallet/pay/encryption.ts'
@@ -29,6 +30,9 @@ export interface Context {
   readonly seals: Seals
   readonly cardKeys: CardKeys
   readonly cardEncryption: CardEncryption
+  readonly sanctions: Pick<Sanctions, 'list'>
+  /** States of the United States in which cardholders may live, in live. */
+  readonly licensedStates: ReadonlySet<string>
   /** What the handler's `prepare` gave; undefined where it has none. */
   readonly prepared: unknown
 }

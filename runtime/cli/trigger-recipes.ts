@@ -84,6 +84,15 @@ export const RECIPES = {
     await client.updateWalletToken({ path: made, body: { status: 'active' } })
     return made
   },
+  'cardholder.sanctions.alert': makeMatch,
+  'cardholder.sanctions.resolved': async (client) => {
+    const made = await makeMatch(client)
+    await client.resolveSanctionsAlert({
+      path: made,
+      body: { resolution: 'false_positive', note: 'Another person of that name.' },
+    })
+    return made
+  },
   'webhook_endpoint.test': async (client, { endpoint }) => {
     const whe_id = endpoint ?? (await findOnlyEndpoint(client))
     const event = await client.testWebhookEndpoint({ path: { whe_id } })
@@ -170,6 +179,12 @@ async function makeWalletToken(client: Client) {
     await wait(PHONES.pause)
   }
   throw new Error('no phone of the sandbox used the payload: no worker of the service runs')
+}
+
+async function makeMatch(client: Client) {
+  const made = await makeCardholder(client)
+  const { id } = await client.simulateSanctionsMatch({ body: made })
+  return { ...made, sanctions_alert_id: id }
 }
 
 const idOf = ({ pass_template_id }: { pass_template_id: string }) => ({ template_id: pass_template_id })

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { US_STATES } from './countries.ts'
 import { parseInstant } from './instants.ts'
 
 /** Reads one variable; an empty one counts as unset. Gives its value or throws a sentence about what is wrong. */
@@ -157,4 +158,13 @@ export function pepper(databaseUrl: string | undefined, production: boolean): Re
     }
     return text
   }
+}
+
+/** States of the United States by their two letters; all where none are named. */
+export const usStates: Reader<ReadonlySet<string>> = (text) => {
+  if (text === undefined) return US_STATES
+  const states = text.split(',').map((state) => state.trim().toUpperCase())
+  const unknown = states.find((state) => !US_STATES.has(state))
+  if (unknown === undefined) return new Set(states)
+  throw new Error(`"${unknown}" is no state of the United States`)
 }

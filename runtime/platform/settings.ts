@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { US_STATES } from './countries.ts'
 import {
   guard,
   instant,
@@ -16,6 +17,7 @@ import {
   secureUrl,
   servers,
   url,
+  usStates,
   whole,
 } from './setting-readers.ts'
 import {
@@ -75,6 +77,10 @@ export interface Settings {
   readonly eventDays: number
   /** How long live scans are kept. */
   readonly scanDays: number
+  /** Absolute path of a sanctions list: a folder, or its `sdn.csv`; absent: invented names, for tests. */
+  readonly sanctionsList?: string
+  /** States of the United States in which cardholders may live, in live. */
+  readonly licensedStates: ReadonlySet<string>
   /** Servers that tenants' names are resolved with, `address` or `address:port`; empty: the system's. */
   readonly dnsServers: readonly string[]
   /** Issuer and path of the service account's JSON file; absent: a key of our own, for development. */
@@ -255,6 +261,7 @@ export function readSettings(
     dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
     eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,
     scanDays: read('SVC_SCAN_DAYS', whole(400, 1, 3650)) ?? 400,
+    licensedStates: read('SVC_LICENSED_STATES', usStates) ?? US_STATES,
     googleUrls: present({
       wallet: read('GOOGLE_WALLET_URL', (text) => origin(secureUrl(production)(text))),
       token: read('GOOGLE_TOKEN_URL', secureUrl(production)),
@@ -277,6 +284,7 @@ export function readSettings(
       applePass,
       applePush,
     }),
+    ...present({ sanctionsList: env.SVC_SANCTIONS_LIST ? resolve(env.SVC_SANCTIONS_LIST) : undefined }),
     ...present({ migrationsDir: read('SVC_MIGRATIONS_DIR', migrations(production)) }),
     ...present({
       tls: tls && { cert: tls[0], key: tls[1] },

@@ -59,11 +59,13 @@ import { createUsageMeter, startUsageFlush, type UsageMeter } from '../platform/
 import { createAccountChanges } from '../resources/account/changes.ts'
 import { startWipeJob } from '../resources/account/wipe-job.ts'
 import { startHoldExpiryJob } from '../resources/card-transactions/expiry-job.ts'
+import { startScreeningJob } from '../resources/cardholders/screening-job.ts'
 import { startDisputeExpiryJob } from '../resources/disputes/expiry-job.ts'
 import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createDevices } from '../resources/passes/registrations.ts'
 import { startStandInJob } from '../resources/provisioning-payloads/stand-in-job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
+import { openSanctions, type Sanctions, watchSanctions } from '../sanctions/list-in-use.ts'
 import { createWallet, type GoogleSigner } from '../wallet/google/signer.ts'
 import { openPassTokens } from '../wallet/pass-tokens.ts'
 import { createCardEncryption } from '../wallet/pay/encryption.ts'
@@ -86,6 +88,7 @@ interface Foundation {
   /** The way out to tenants' addresses. */
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly google: Google
+  readonly sanctions: Sanctions
   /** Within this process, and to the others. */
   readonly wakeUps: WakeUps
   readonly wakeUpChannel: WakeUpChannel
@@ -134,6 +137,9 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => {
       for (const each of Object.values(outbound)) each.close()
     })
+    const sanctions = await openSanctions(database.control, settings.sanctionsList, clock.machine)
+    const listWatch = watchSanctions(sanctions, log)
+    stops.push(() => listWatch.stop())
     const google = await openGoogle(settings, log)
     stops.push(() => google.close())
     const limits = await openLimiter(settings, database.pepper, log)
@@ -150,6 +156,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       baseUrls,
       outbound,
       google,
+      sanctions,
       wakeUps,
       wakeUpChannel,
       isLeaving,
@@ -235,6 +242,7 @@ function startWork(parts: Foundation): Work {
       scanDays: settings.scanDays,
     }),
     startWipeJob({ database, clock }, log),
+    startScreeningJob(parts, log),
     followers,
     pushes,
   ]
@@ -249,7 +257,7 @@ function startWork(parts: Foundation): Work {
 export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google'> {
   readonly settings: Pick<
     Settings,
-    'trustedProxies' | 'timeouts' | 'dataDir' | 'applePass' | 'pay' | 'production'
+    'trustedProxies' | 'timeouts' | 'dataDir' | 'applePass' | 'pay' | 'production' | 'licensedStates'
   >
   readonly google: {
     readonly signer: GoogleSigner
@@ -316,6 +324,8 @@ export function createApis(parts: ApiParts): Apis {
       links: { baseUrl: baseUrls[environment], wallet, passTokens: passTokens[environment] },
       destinations: { check: (url) => outbound[environment].check(url) },
       endpointSecrets: createEndpointSecrets(seals, environment),
+      sanctions: parts.sanctions,
+      licensedStates: settings.licensedStates,
       streams: createEventStreams({ database: pool, environment, wakeUps: parts.wakeUps, isLeaving }),
       openStreams: new Map(),
       deliveriesDue: (tenantId) => parts.wakeUpChannel.publish(environment, tenantId),

@@ -18,6 +18,7 @@ import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
 import { passesHandlers } from '../resources/passes/handlers.ts'
 import { passSimulators } from '../resources/passes/simulators.ts'
 import { provisioningPayloadsHandlers } from '../resources/provisioning-payloads/handlers.ts'
+import { sanctionsAlertsHandlers } from '../resources/sanctions-alerts/handlers.ts'
 import { scansHandlers } from '../resources/scans/handlers.ts'
 import { tokensHandlers } from '../resources/tokens/handlers.ts'
 import { walletTokensHandlers } from '../resources/wallet-tokens/handlers.ts'
@@ -42,6 +43,7 @@ export const handlers = {
   ...passesHandlers,
   ...passSimulators,
   ...provisioningPayloadsHandlers,
+  ...sanctionsAlertsHandlers,
   ...scansHandlers,
   ...tokensHandlers,
   ...walletTokensHandlers,
@@ -58,12 +60,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   createPromotion: true,
   listPromotions: true,
   getPromotion: true,
-
-  screenCardholder: true,
-
-  listSanctionsAlerts: true,
-  getSanctionsAlert: true,
-  resolveSanctionsAlert: true,
 
   listAuthorizationDecisions: true,
   getAuthorizationDecision: true,
@@ -86,8 +82,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   createTreasuryReport: true,
   listTreasuryReports: true,
   getTreasuryReport: true,
-
-  simulateSanctionsMatch: true,
 
   advanceSettlementClock: true,
   simulateSettlementFailure: true,

@@ -110,7 +110,7 @@ async function fillCards() {
     address: { line1: 'Rue 1', city: 'Paris', postal_code: '75001', country: 'FR' },
   }
   await send('/v1/tokens', { body: { type: 'person', person } })
-  const cardholderId: string = (await send('/v1/cardholders', { body: { name: 'Ada Moreau' } })).body.id
+  const cardholderId: string = (await send('/v1/cardholders', { body: { name: 'Dmitri Volkov' } })).body.id
   return { [`/v1/cardholders/${cardholderId}`]: '/v1/cardholders' }
 }
 
@@ -153,6 +153,7 @@ describe('from the commit on', () => {
       webhook_endpoint: 1,
       webhook_delivery_attempt: 3,
       event: 3,
+      sanctions_alert: 1,
       cardholder: 1,
       token: 1,
       card: 0,

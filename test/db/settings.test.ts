@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { US_STATES } from '../../runtime/platform/countries.ts'
 import { isInstalled } from '../../runtime/platform/setting-readers.ts'
 import { readSettings, SettingsError } from '../../runtime/platform/settings.ts'
 
@@ -31,6 +32,7 @@ describe('settings', () => {
       webhookAllow: [],
       eventDays: 30,
       scanDays: 400,
+      licensedStates: US_STATES,
       googleUrls: {},
       dnsServers: [],
       contractGuard: false,

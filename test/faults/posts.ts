@@ -45,6 +45,8 @@ const PERSON = {
   address: { line1: 'Rue 1', city: 'Paris', postal_code: '75001', country: 'FR' },
 }
 
+const MATCH = '/v1/test/cardholders/simulate_sanctions_match'
+
 async function make(send: Send, path: string, body: unknown): Promise<string> {
   const answer = await send(path, { body })
   if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
@@ -491,6 +493,62 @@ export const POSTS: readonly Post[] = [
       return { path: '/v1/test/cards/simulate_shipping', body: { card_id: id, status: 'shipped' }, id }
     },
     effect: `${CARD} AND shipping->>'status' = 'shipped'`,
+    once: 1,
+  },
+  {
+    operation: 'createCardholder',
+    about: 'who is on the list',
+    status: 201,
+    audit: ['cardholder.created'],
+    events: ['cardholder.created'],
+    prepare: async () => {
+      const id = `+1${Math.floor(1e9 + Math.random() * 9e9)}`
+      return { path: '/v1/cardholders', body: { name: 'Dmitri Volkov', phone_number: id }, id }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.cardholders c JOIN sandbox.sanctions_alerts a USING (tenant_id)
+              WHERE tenant_id = $1 AND c.phone_number = $2 AND a.cardholder_id = c.id AND c.status = 'pending'`,
+    once: 1,
+  },
+  {
+    operation: 'screenCardholder',
+    status: 200,
+    audit: ['cardholder.screened'],
+    events: [],
+    prepare: async (send) => {
+      const id = await make(send, '/v1/cardholders', { name: 'Ada Moreau' })
+      return { path: `/v1/cardholders/${id}/screen`, id }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.cardholders
+              WHERE tenant_id = $1 AND id = $2 AND last_screened_at > created`,
+    once: 1,
+  },
+  {
+    operation: 'simulateSanctionsMatch',
+    status: 201,
+    audit: ['sanctions_match.simulated'],
+    events: ['cardholder.sanctions.alert'],
+    prepare: async (send) => {
+      const id = await make(send, '/v1/cardholders', { name: 'Ada Moreau' })
+      return { path: MATCH, body: { cardholder_id: id }, id }
+    },
+    effect:
+      'SELECT count(*) AS count FROM sandbox.sanctions_alerts WHERE tenant_id = $1 AND cardholder_id = $2',
+    once: 1,
+  },
+  {
+    operation: 'resolveSanctionsAlert',
+    status: 200,
+    audit: ['sanctions_alert.resolved'],
+    events: ['cardholder.sanctions.resolved'],
+    prepare: async (send) => {
+      const id = await make(send, '/v1/cardholders', { name: 'Dmitri Volkov' })
+      const [alert] = (await send(`/v1/sanctions_alerts?cardholder_id=${id}`)).body.data
+      const body = { resolution: 'confirmed', note: 'The same.' }
+      return { path: `/v1/sanctions_alerts/${alert.id}/resolve`, body, id }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.cardholders c JOIN sandbox.sanctions_alerts a USING (tenant_id)
+              WHERE tenant_id = $1 AND c.id = $2 AND a.cardholder_id = c.id AND c.status = 'blocked'
+                AND a.status = 'confirmed'`,
     once: 1,
   },
   {

@@ -59,6 +59,13 @@ const CARDHOLDERS = `INSERT INTO cardholders (tenant_id, id, type, name, status,
          CASE WHEN n BETWEEN 11 AND 13 THEN 'inactive' ELSE 'active' END, 'clear', 1, '{}', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const ALERTS = `INSERT INTO sanctions_alerts (tenant_id, id, cardholder_id, kind, status, list_name, entry_id, entry_hash, score,
+                                               matched_fields, resolved_at, created, updated)
+  SELECT $1, ${id('sal', 'n')}, CASE WHEN n BETWEEN 10 AND 12 THEN ${id('chd', '1')} ELSE ${id('chd', '2 + n')} END, 'new_match',
+         CASE WHEN n BETWEEN 11 AND 13 THEN 'open' ELSE 'false_positive' END, 'Test list', n, '', 0.94, '["name"]',
+         CASE WHEN n NOT BETWEEN 11 AND 13 THEN ${AT} END, ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
 const TOKENS = `INSERT INTO tokens (tenant_id, id, type, details, expires_at, created)
   SELECT $1, ${id('tok', 'n')}, 'person', '', '2030-01-01', ${AT}
     FROM generate_series(0, $3 - 1) n`
@@ -170,6 +177,7 @@ const TABLES = [
   [PASSES, 1],
   [SCANS, 1 / 3],
   [CARDHOLDERS, 1 / 3],
+  [ALERTS, 1 / 3],
   [TOKENS, 1 / 3],
   [PROGRAMS, 1 / 15],
   [CARDS, 1 / 3],

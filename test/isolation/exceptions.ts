@@ -23,6 +23,7 @@ export const LOCATORS: Table = [
     'SELECT h.tenant_id AS space, h.sequence - coalesce(c.sequence, 0) AS behind',
     'workers find the spaces that Google Wallet is to be told of',
   ],
+  ['SELECT s.tenant_id FROM screenings s', 'workers find the tenants whose cardholders a new list is for'],
   [
     'WITH visit AS MATERIALIZED ( SELECT t.position, s.* FROM unnest',
     'they plan and claim for several at once',
@@ -72,6 +73,7 @@ export const SPREAD: Table = [
     'SELECT h.tenant_id FROM wallet_heads h LEFT JOIN',
     'workers find the tenants of whom wallets are to be told',
   ],
+  ['SELECT s.tenant_id FROM screenings s', 'workers find the tenants whose cardholders a new list is for'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],

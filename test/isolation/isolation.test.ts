@@ -91,7 +91,10 @@ async function ask(
   const answer = plain
     .replaceAll(/req_\w{26}/g, 'req')
     .replaceAll(/challenges\/\w+/g, 'challenge')
-    .replaceAll(/"(tpl|pass|scan|tok|chd|cprg|card|ctx|dsp|whe|wdla|evt|ppl|wtk)_\w{26}"|"\w+Z"/g, '"made"')
+    .replaceAll(
+      /"(tpl|pass|scan|tok|chd|cprg|card|ctx|dsp|whe|wdla|evt|ppl|wtk|sal)_\w{26}"|"\w+Z"/g,
+      '"made"',
+    )
   return { status, text, answer: unique(answer), asked }
 }
 

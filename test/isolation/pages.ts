@@ -6,6 +6,7 @@ import type { Database } from '../../runtime/platform/database/database.ts'
 import type { CreatedRange, Page } from '../../runtime/platform/database/page.ts'
 import { listCardPrograms } from '../../runtime/resources/card-programs/queries.ts'
 import { listCardTransactions } from '../../runtime/resources/card-transactions/queries.ts'
+import { listAlerts } from '../../runtime/resources/cardholders/alerts.ts'
 import { listCardholders } from '../../runtime/resources/cardholders/queries.ts'
 import { listCards } from '../../runtime/resources/cards/queries.ts'
 import { listAttempts } from '../../runtime/resources/delivery-attempts/queries.ts'
@@ -176,6 +177,14 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of a time': later,
       'of the common card': { cardIds: [crowdId('card', 0)] },
       'of the rare card': { cardIds: [crowdId('card', 1)] },
+    }),
+    ...lists('sanctions alerts', 'sal', listAlerts, {
+      '': {},
+      'of a time': later,
+      'of the common status': { statuses: ['false_positive'] },
+      'of the rare status': { statuses: ['open'] },
+      'of a cardholder': { cardholderIds: [crowdId('chd', 1)] },
+      'of a cardholder, of the rare status': { cardholderIds: [crowdId('chd', 1)], statuses: ['open'] },
     }),
     ...lists('events', 'evt', listEvents, {
       'of nearly all types': { types: TYPES, areMost: true },

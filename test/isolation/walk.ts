@@ -27,6 +27,7 @@ import { createLeaseClock } from '../../runtime/platform/work/lease-clock.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { createWiper } from '../../runtime/resources/account/wipe-job.ts'
 import { expireHolds } from '../../runtime/resources/card-transactions/expiry-job.ts'
+import { screenAll } from '../../runtime/resources/cardholders/screening-job.ts'
 import { lockCardsOf } from '../../runtime/resources/cards/queries.ts'
 import { expireDisputes } from '../../runtime/resources/disputes/expiry-job.ts'
 import { resendTemplate } from '../../runtime/resources/pass-templates/wallet-queue.ts'
@@ -68,6 +69,7 @@ const LISTS = [
   '/v1/disputes?status=unsubmitted&created[gte]=2026-01-01',
   '/v1/card_transactions?status=authorized&category_code=5812&created[gte]=2026-01-01',
   '/v1/wallet_tokens?card_id=card_00000000000000000000000000',
+  '/v1/sanctions_alerts?status=open&created[gte]=2026-01-01',
   '/v1/me',
 ]
 
@@ -262,6 +264,7 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   clock.now += 52 * 86_400_000
   await expireDisputes({ database, clock, wakeUpChannel: { publish: () => {} } })
   clock.now -= 60 * 86_400_000
+  await screenAgain({ service, recorder })
   await createClock().refresh(database.control)
   await readRevision(database.control)
   connectWakeUpChannel(database.control, createWakeUps()).publish('sandbox', 'ten_1')
@@ -270,6 +273,20 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await rotateCardKey({ ...service.operator, control: database.control })
   await reseal(database.control, createCardKeys(database.control, database.pepper, clock), 0)
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
+}
+
+/** Another list comes into use: everybody is held against it. */
+async function screenAgain({ service }: Walker): Promise<void> {
+  const { database, clock, sanctions } = service
+  const list = { ...sanctions.list(), number: sanctions.list().number + 1 }
+  const text = `INSERT INTO control.sanctions_lists (number, version, since) VALUES ($1, 'walk', now())`
+  await database.control.query({ text }, [list.number])
+  await screenAll({
+    database,
+    clock,
+    sanctions: { list: () => list },
+    wakeUpChannel: { publish: () => {} },
+  })
 }
 
 /** Longer than a first attempt stays unseen. */

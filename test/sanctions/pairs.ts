@@ -3,7 +3,7 @@
 type Born = string | undefined
 
 /** As the list writes it, with its date of birth if it has one; as the cardholder writes it, with theirs. */
-type Pair = readonly [listed: string, name: string, listedBorn?: Born, born?: Born]
+export type Pair = readonly [listed: string, name: string, listedBorn?: Born, born?: Born]
 
 /** Spelt otherwise. */
 export const SAME: readonly Pair[] = [

@@ -19,6 +19,7 @@ import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import { type ApiParts, createApis } from '../../runtime/process/compose.ts'
 import { type Listener, listenOn } from '../../runtime/process/listeners.ts'
+import { openSanctions, type Sanctions } from '../../runtime/sanctions/list-in-use.ts'
 import { openGoogleSigner } from '../../runtime/wallet/google/signer.ts'
 import { checkAnswer } from './contract.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
@@ -44,6 +45,7 @@ export interface TestService {
   /** Undefined unless watched. */
   readonly observability: Observability | undefined
   readonly outbound: Readonly<Record<Environment, Outbound>>
+  readonly sanctions: Sanctions
   /** Notified of deliveries that are due, and of nothing else. */
   readonly wakeUps: WakeUps
   stop(): Promise<void>
@@ -97,7 +99,9 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     live: await listenOn(settings, { variable: 'LIVE_PORT', port: 0 }),
   }
   const urls = { sandbox: listeners.sandbox.url, live: listeners.live.url }
+  const sanctions = await openSanctions(database.control, settings.sanctionsList, Date.now)
   const apis = createApis({
+    sanctions,
     settings: { ...settings, trustedProxies: options.trustedProxies ?? 0, dataDir: directory },
     google: { signer: openGoogleSigner({ ...settings, dataDir: directory }) },
     database,
@@ -121,6 +125,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     forget: apis.forget,
     observability,
     outbound,
+    sanctions,
     wakeUps,
     stop: async () => {
       leaving = true

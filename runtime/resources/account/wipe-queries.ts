@@ -32,6 +32,8 @@ const WIPED: readonly WipedTable[] = [
   { name: 'events', key: 'id', type: 'event' },
   { name: 'event_heads' },
   { name: 'idempotency_answers', key: 'key' },
+  { name: 'sanctions_alerts', key: 'id', type: 'sanctions_alert' },
+  { name: 'screenings' },
   { name: 'cardholders', key: 'id', type: 'cardholder' },
   { name: 'tokens', key: 'id', type: 'token' },
   { name: 'scans', key: 'id', type: 'scan' },

@@ -1,13 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Detail } from 'dateline/runtime'
 import type { CardholdersHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
+import { mergePatch } from '../../api/json/merge-patch.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { emit } from '../../events/emit.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
-import { checkAddress, checkBirth, checkText, readAddress } from '../tokens/identity.ts'
+import { readAddress } from '../tokens/identity.ts'
 import { consumeToken } from '../tokens/use.ts'
 import {
   type CardholderRow,
@@ -17,6 +19,9 @@ import {
   readCardholder,
   updateCardholder,
 } from './queries.ts'
+import { requireGood, requireServed } from './rules.ts'
+import { type Screener, screen, tellOfAlerts, writeAlerts } from './screening.ts'
+import { openScreening } from './screening-queries.ts'
 import { showCardholder } from './view.ts'
 
 type Schemas = components['schemas']
@@ -28,7 +33,7 @@ export const cardholdersHandlers = {
     const { type = 'individual', email = null, phone_number = null, metadata = {} } = body
     const { name, date_of_birth = null, billing_address } = await readIdentity(context, body, type)
     if (name === undefined) throw validationFailed([{ field: 'name', issue: 'is needed without token_id' }])
-    const row: CardholderRow = {
+    const given: CardholderRow = {
       id: newId('chd', now),
       type,
       name,
@@ -45,8 +50,14 @@ export const cardholdersHandlers = {
       created: now,
       updated: now,
     }
-    requireGood(row, now)
-    await insertCardholder(db, caller.space, row)
+    requireGood(given, now)
+    requireServed(context, given)
+    const screened = await screen(screenerOf(context), given)
+    const isClear = screened.row.sanctions_status === 'clear'
+    const row: CardholderRow = { ...screened.row, status: isClear ? 'active' : 'pending' }
+    enqueue(insertCardholder(db, caller.space, row))
+    enqueue(openScreening(db, caller.space, row.list_number))
+    writeAlerts(screenerOf(context), screened)
     const shown = showCardholder(row)
     emit(events, { type: 'cardholder.created', data: { cardholder: shown } })
     return { status: 201, body: shown }
@@ -74,15 +85,54 @@ export const cardholdersHandlers = {
     const row = await lockCardholder(db, caller.space, path.cardholder_id)
     if (!row) throw notFound()
     requireChangeable(row, body)
-    const changed = patch(row, { ...body, ...(await readIdentity(context, body, row.type)) }, request.now)
-    requireGood(changed, request.now)
-    await updateCardholder(db, caller.space, changed)
+    const patched = patch(row, { ...body, ...(await readIdentity(context, body, row.type)) }, request.now)
+    requireGood(patched, request.now)
+    requireServed(context, patched)
+    const changed = needsScreening(context, row, patched) ? await rescreen(context, row, patched) : patched
+    enqueue(updateCardholder(db, caller.space, changed))
     const shown = showCardholder(changed)
     const before = { cardholder: showCardholder(row) }
     emit(events, { type: 'cardholder.updated', data: { cardholder: shown }, before })
     return { status: 200, body: shown }
   },
-} satisfies Partial<CardholdersHandlers<Context>>
+
+  async screenCardholder(context, { path }) {
+    const { caller, db } = context
+    const row = await lockCardholder(db, caller.space, path.cardholder_id)
+    if (!row) throw notFound()
+    requireUnblocked(row)
+    const screened = await rescreen(context, row, row)
+    enqueue(updateCardholder(db, caller.space, screened))
+    return { status: 200, body: showCardholder(screened) }
+  },
+} satisfies CardholdersHandlers<Context>
+
+const screenerOf = ({ db, caller, sanctions, request }: Context): Screener => ({
+  db,
+  space: caller.space,
+  list: sanctions.list(),
+  now: request.now,
+})
+
+/** Screens a cardholder as it shall be; gives it with the outcome, to be written. @param before as it is. */
+async function rescreen(context: Context, before: CardholderRow, row: CardholderRow): Promise<CardholderRow> {
+  const screener = screenerOf(context)
+  const screened = await screen(screener, row)
+  writeAlerts(screener, screened)
+  tellOfAlerts(context.events, before, screened.raised)
+  return screened.row
+}
+
+/** Where the identity changes; and who is switched on again was left out while other lists came into use. */
+function needsScreening({ sanctions }: Context, before: CardholderRow, after: CardholderRow): boolean {
+  const identity = ({ name, date_of_birth, billing_address }: CardholderRow) => [
+    name,
+    date_of_birth,
+    billing_address,
+  ]
+  const isBehind = after.list_number < sanctions.list().number
+  return !isDeepStrictEqual(identity(before), identity(after)) || (after.status === 'active' && isBehind)
+}
 
 /** Who a cardholder is, as a body says it itself or by the token of a person. */
 type Identity<Birth> = {
@@ -107,21 +157,12 @@ async function readIdentity<Birth>(
   return { name: person.name, date_of_birth: person.date_of_birth, billing_address: person.address }
 }
 
-/** What the schema cannot say of a cardholder. */
-function requireGood(row: CardholderRow, now: number): void {
-  const { type, name, date_of_birth, billing_address, metadata } = row
-  const field = 'date_of_birth'
-  const faults = [...checkText('name', name), ...checkMetadata(metadata)]
-  if (billing_address) faults.push(...checkAddress('billing_address', billing_address))
-  if (date_of_birth !== null) {
-    if (type === 'company') faults.push({ field, issue: 'is for individuals only' })
-    else faults.push(...checkBirth(field, date_of_birth, now))
-  }
-  if (faults.length > 0) throw validationFailed(faults)
+function requireUnblocked({ status }: CardholderRow): void {
+  if (status === 'blocked') throw invalidState('A blocked cardholder cannot be changed.')
 }
 
 function requireChangeable(row: CardholderRow, { status }: Schemas['CardholderUpdate']): void {
-  if (row.status === 'blocked') throw invalidState('A blocked cardholder cannot be changed.')
+  requireUnblocked(row)
   if (row.status === 'pending' && status !== undefined) {
     throw invalidState('A pending cardholder becomes active when its sanctions alerts are resolved.')
   }

@@ -44,7 +44,8 @@ export interface CardholderRow {
   readonly updated: number
 }
 
-const COLUMNS = `id, type, name, email, phone_number, date_of_birth, billing_address, status, sanctions_status,
+/** In the order of `CardholderRow`. */
+export const CARDHOLDER_COLUMNS = `id, type, name, email, phone_number, date_of_birth, billing_address, status, sanctions_status,
   last_screened_at, list_version, list_number, metadata, created, updated`
 
 const INSERT: Statement = {
@@ -81,7 +82,7 @@ export function insertCardholder(db: Database, tenantId: string, row: Cardholder
 
 const READ: Statement = {
   name: 'cardholders_read',
-  text: `SELECT ${COLUMNS} FROM cardholders WHERE tenant_id = $1 AND id = $2`,
+  text: `SELECT ${CARDHOLDER_COLUMNS} FROM cardholders WHERE tenant_id = $1 AND id = $2`,
 }
 
 export async function readCardholder(
@@ -139,7 +140,7 @@ export interface CardholderFilter {
   readonly statuses?: readonly string[]
 }
 
-const LISTED = { table: 'cardholders', alias: 'c', columns: COLUMNS }
+const LISTED = { table: 'cardholders', alias: 'c', columns: CARDHOLDER_COLUMNS }
 
 export async function listCardholders(
   db: Database,
