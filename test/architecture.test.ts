@@ -79,6 +79,7 @@ const RUNTIME_ROOMS = [
   'delivery',
   'holders',
   'resources/disputes',
+  'resources/authorization-decisions',
   'resources/card-transactions',
   'resources/provisioning-payloads',
   'resources/sanctions-alerts',

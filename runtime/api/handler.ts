@@ -3,6 +3,7 @@
 import type { Reply } from 'dateline/runtime'
 import type { EmittedEvent, NewEvent } from '../events/emit.ts'
 import type { StreamStart } from '../events/streams.ts'
+import type { Outcome, PostRequest } from '../outbound/outbound.ts'
 import type { CardKeys } from '../platform/card-keys/card-keys.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Caller } from '../platform/keys/caller.ts'
@@ -101,17 +102,28 @@ export interface Handler {
 export interface Destinations {
   /** What is wrong with the address, as prose after its name; undefined when nothing is. Bounded in time. */
   check(url: string): Promise<string | undefined>
+  /** One POST, within ten seconds; redirects are answers too. */
+  post(request: PostRequest): Promise<Outcome>
 }
 
 /** What a handler may use before its transaction. */
 export interface PrepareContext extends Context {
   readonly destinations: Destinations
+  /** What the tenant is pinned to in the environment. */
+  readonly pin: string | null
+  /**
+   * A transaction of its own, which is over before the request's begins. What it writes stays where the process dies, so the
+   * repetition of the request has to find it.
+   */
+  transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
+  /** Goes on after the answer; a failure is logged. */
+  afterwards(work: Promise<unknown>): void
 }
 
 /** A handler that waits for something other than its database, which must not happen while it holds a connection and locks. */
 export interface PreparedHandler<Input, Answer extends Reply> {
   (context: Context, input: Input, ahead?: unknown): Promise<Answer>
-  /** Before the transaction, and before the idempotency claim: it has no effects, and its context's database is the pool. */
+  /** Before the transaction, and before the idempotency claim; its context's database is the pool. */
   prepare(context: PrepareContext, input: Input): Promise<unknown>
   /** What it reads and locks first: sent with the claim, so also where that ends the request. It writes nothing. */
   ahead?(context: Context, input: Input): Promise<unknown>

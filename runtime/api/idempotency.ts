@@ -73,7 +73,7 @@ function replay(
   tenantId: string,
 ): WrittenReply {
   if (!stored.fingerprint.equals(claimed.fingerprint)) {
-    throw idempotencyError(422, 'idempotency_key_reused', 'This key was used for another request.')
+    throw keyReused()
   }
   const { status, body, sealed } = stored
   const text = sealed ? service.seals.unseal(sealed, sealContext(service, tenantId, claimed.key)) : body!
@@ -90,13 +90,19 @@ function sealContext({ environment }: Service, tenantId: string, key: string): s
   return `idempotency_answers.sealed ${environment} ${tenantId} ${key}`
 }
 
-function inProgress(): ApiError {
+/** The refusal of a request whose key belongs to one that is still running. */
+export function inProgress(): ApiError {
   return idempotencyError(
     409,
     'idempotency_in_progress',
     'A request with this key is still running.',
     RETRY_MS,
   )
+}
+
+/** The refusal of a request whose key belongs to another. */
+export function keyReused(): ApiError {
+  return idempotencyError(422, 'idempotency_key_reused', 'This key was used for another request.')
 }
 
 function idempotencyError(

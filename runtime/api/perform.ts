@@ -113,7 +113,13 @@ async function prepare(
   ask: NonNullable<Handler['prepare']>,
 ): Promise<unknown> {
   const context = createContext(exchange, service, databaseOf(exchange, service), input.query)
-  return ask({ ...context, destinations: service.destinations }, input as never)
+  const { destinations, log } = service
+  const { pin } = exchange.credential
+  const { transaction } = databaseOf(exchange, service)
+  const afterwards = (work: Promise<unknown>) => {
+    work.catch((err) => log.warn({ err }, 'what goes on after an answer has failed'))
+  }
+  return ask({ ...context, destinations, pin, transaction, afterwards }, input as never)
 }
 
 /** A stored response with what was left out of it; refusals are stored as they are. */

@@ -1,11 +1,14 @@
 /** How to make events of card transactions and disputes happen, through the API alone. */
-import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
+import { type Client, NotFoundError, type WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
 
 type Made = { readonly card_id: string; readonly card_transaction_id: string }
 type MakeCard = (client: Client) => Promise<{ readonly card_id: string }>
 
 const MERCHANT = { name: 'Harbor Diner', category_code: '5812', country: 'US', city: 'Oakland' }
 const AMOUNT = 1250
+
+/** An address that no name leads to. */
+const UNREACHABLE = 'https://svc-trigger.invalid/'
 
 /** @param makeCard issues a virtual card. */
 export function moneyRecipes(makeCard: MakeCard) {
@@ -65,6 +68,23 @@ export function moneyRecipes(makeCard: MakeCard) {
       const made = await clear(client)
       await client.simulateRefund({ body: { card_transaction_id: made.card_transaction_id } })
       return made
+    },
+    'authorization_decision.errored': async (client) => {
+      const before = await client.getAuthorizationEndpoint().catch((error: unknown) => {
+        if (error instanceof NotFoundError) return undefined
+        throw error
+      })
+      await client.putAuthorizationEndpoint({
+        body: { url: UNREACHABLE, timeout_ms: 2000, default_action: 'decline' },
+      })
+      try {
+        return await authorize(client)
+      } finally {
+        if (before) {
+          const { url, timeout_ms, default_action } = before
+          await client.putAuthorizationEndpoint({ body: { url, timeout_ms, default_action } })
+        } else await client.deleteAuthorizationEndpoint()
+      }
     },
     'dispute.created': dispute,
     'dispute.updated': async (client) => {

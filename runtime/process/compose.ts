@@ -58,6 +58,7 @@ import type { Settings } from '../platform/settings.ts'
 import { createUsageMeter, startUsageFlush, type UsageMeter } from '../platform/usage/meter.ts'
 import { createAccountChanges } from '../resources/account/changes.ts'
 import { startWipeJob } from '../resources/account/wipe-job.ts'
+import { startAbandonedJob } from '../resources/authorization-decisions/abandoned-job.ts'
 import { startHoldExpiryJob } from '../resources/card-transactions/expiry-job.ts'
 import { startScreeningJob } from '../resources/cardholders/screening-job.ts'
 import { startDisputeExpiryJob } from '../resources/disputes/expiry-job.ts'
@@ -243,6 +244,7 @@ function startWork(parts: Foundation): Work {
     }),
     startWipeJob({ database, clock }, log),
     startScreeningJob(parts, log),
+    startAbandonedJob(parts, log),
     followers,
     pushes,
   ]
@@ -322,7 +324,7 @@ export function createApis(parts: ApiParts): Apis {
       database: pool,
       account: createAccountChanges(control, pepper, environment, clock),
       links: { baseUrl: baseUrls[environment], wallet, passTokens: passTokens[environment] },
-      destinations: { check: (url) => outbound[environment].check(url) },
+      destinations: outbound[environment],
       endpointSecrets: createEndpointSecrets(seals, environment),
       sanctions: parts.sanctions,
       licensedStates: settings.licensedStates,

@@ -3,6 +3,7 @@ import type { Handlers as CanonicalHandlers } from '../../generated/canonical/ha
 import type { Context } from '../api/handler.ts'
 import { accountHandlers } from '../resources/account/handlers.ts'
 import { auditLogHandlers } from '../resources/audit-log/handlers.ts'
+import { authorizationDecisionsHandlers } from '../resources/authorization-decisions/handlers.ts'
 import { authorizationEndpointHandlers } from '../resources/authorization-endpoint/handlers.ts'
 import { balanceHandlers } from '../resources/balance/handlers.ts'
 import { cardProgramsHandlers } from '../resources/card-programs/handlers.ts'
@@ -28,6 +29,7 @@ import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handler
 export const handlers = {
   ...accountHandlers,
   ...auditLogHandlers,
+  ...authorizationDecisionsHandlers,
   ...authorizationEndpointHandlers,
   ...balanceHandlers,
   ...cardProgramsHandlers,
@@ -60,9 +62,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   createPromotion: true,
   listPromotions: true,
   getPromotion: true,
-
-  listAuthorizationDecisions: true,
-  getAuthorizationDecision: true,
 
   listSettlements: true,
   getSettlement: true,

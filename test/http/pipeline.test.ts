@@ -129,7 +129,10 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
       wallet: { signGoogleLink: async () => '' },
       passTokens: createPassTokens('pepper', environment),
     },
-    destinations: { check: async () => undefined },
+    destinations: {
+      check: async () => undefined,
+      post: async () => Promise.reject(new Error('nothing is sent')),
+    },
     endpointSecrets: createEndpointSecrets(createSeals('pepper'), environment),
     sanctions: {
       list: () => {

@@ -119,6 +119,12 @@ const WALLET_TOKENS = `INSERT INTO wallet_tokens (tenant_id, id, card_id, wallet
          'google_pay', 'active', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const DECISIONS = `INSERT INTO authorization_decisions (tenant_id, id, card_transaction_id, status, created, updated, use, default_action, due)
+  SELECT $1, ${id('azd', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('ctx', '1')} ELSE ${id('ctx', '0')} END,
+         CASE WHEN n BETWEEN 14 AND 18 THEN 'timed_out' WHEN n > $3 - 4 THEN 'pending' ELSE 'responded' END, ${AT}, ${AT}, '{}', 'approve',
+         CASE WHEN n > $3 - 4 THEN timestamptz '2030-01-01' END
+    FROM generate_series(0, $3 - 1) n`
+
 const EVENTS = `INSERT INTO events (tenant_id, id, sequence, type, version, body, created)
   SELECT $1, ${id('evt', 'n')}, n + 1, CASE WHEN n BETWEEN 10 AND 12 THEN 'pass.revoked' ELSE 'pass.created' END,
          '2026-05-19',
@@ -183,6 +189,7 @@ const TABLES = [
   [CARDS, 1 / 3],
   [TRANSACTIONS, 1 / 3],
   [DISPUTES, 1 / 3],
+  [DECISIONS, 1 / 3],
   [PAYLOADS, 1 / 3],
   [WALLET_TOKENS, 1 / 3],
   [EVENTS, 1 / 3],

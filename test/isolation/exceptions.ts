@@ -17,6 +17,10 @@ export const LOCATORS: Table = [
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
+  [
+    'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
+    'and questions that nobody ends any more',
+  ],
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
   ['SELECT s.tenant_id, coalesce(greatest(', 'workers find the tenants for whom there is something to do'],
   [
@@ -77,6 +81,10 @@ export const SPREAD: Table = [
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
+  [
+    'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
+    'and questions that nobody ends any more',
+  ],
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
   ['DELETE FROM idempotency_answers WHERE created <= (', 'what has run out is swept for everybody'],
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
@@ -97,7 +105,6 @@ export const LAVISH: Table = [
     'WITH outcome AS ( SELECT * FROM json_to_recordset',
     'the same of one tenant: what is ready to be sent of it',
   ],
-  ['WITH unclaimed AS ( SELECT attempt_id FROM webhook_ready', 'the same of one endpoint'],
   [
     'WITH visit AS MATERIALIZED ( SELECT t.position, s.* FROM',
     'the queue: it looks at the endpoints of each tenant, a hundred at most',

@@ -1,6 +1,7 @@
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
+import { insertQuestion } from '../../runtime/resources/authorization-decisions/queries.ts'
 import { newCardTransaction } from '../../runtime/resources/card-transactions/authorizing.ts'
 import { insertCardTransaction } from '../../runtime/resources/card-transactions/queries.ts'
 import { forcePost } from '../../runtime/resources/card-transactions/states.ts'
@@ -22,7 +23,7 @@ export interface Owner {
 }
 
 /** Prefixes of objects that nothing can make yet. Shrinks as operations are built; what is made belongs into `makeOwner`. */
-export const NOT_YET: readonly string[] = [...['azd', 'po', 'pod', 'prm', 'sln', 'stl', 'trp']]
+export const NOT_YET: readonly string[] = [...['po', 'pod', 'prm', 'sln', 'stl', 'trp']]
 
 const MERCHANT = { name: MARK, category_code: '5812', network_id: null, city: MARK, country: 'US' } as const
 
@@ -111,6 +112,15 @@ async function makeOwner(
   }))
   for (const row of posted) await insertCardTransaction(service.database[environment], tenantId, row)
   const ctx = posted[1]!.id
+  const asked = [0, 1].map(() => ({
+    id: newId('azd'),
+    card_transaction_id: ctx,
+    use: { ...use, card_id: card, currency: 'usd' },
+    default_action: 'approve' as const,
+    created: service.clock.now,
+    due: Number.MAX_SAFE_INTEGER / 1000,
+  }))
+  for (const row of asked) await insertQuestion(service.database[environment], tenantId, row, null)
   const dispute = { card_transaction_id: ctx, amount: 10, reason: 'other', metadata }
   await make('/v1/disputes', dispute)
   const dsp = await make('/v1/disputes', dispute)
@@ -159,6 +169,7 @@ async function makeOwner(
       ['card', card],
       ['ctx', ctx],
       ['dsp', dsp],
+      ['azd', asked[1]!.id],
       ['ppl', ppl],
       ['wtk', wtk],
       ['whe', whe],

@@ -4,6 +4,7 @@ import { listEvents } from '../../runtime/events/queries.ts'
 import { listAudit } from '../../runtime/platform/audit/queries.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import type { CreatedRange, Page } from '../../runtime/platform/database/page.ts'
+import { listDecisions } from '../../runtime/resources/authorization-decisions/queries.ts'
 import { listCardPrograms } from '../../runtime/resources/card-programs/queries.ts'
 import { listCardTransactions } from '../../runtime/resources/card-transactions/queries.ts'
 import { listAlerts } from '../../runtime/resources/cardholders/alerts.ts'
@@ -151,6 +152,18 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of the rare card, of the common category': {
         cardIds: [crowdId('card', 1)],
         categoryCodes: ['5812'],
+      },
+    }),
+    ...lists('authorization decisions', 'azd', listDecisions, {
+      '': {},
+      'of a time': later,
+      'of the common status': { statuses: ['responded'] },
+      'of the rare status': { statuses: ['timed_out'] },
+      'of no status': { statuses: ['errored'] },
+      'of the common transaction': { transactionIds: [crowdId('ctx', 0)] },
+      'of the rare transaction, of the rare status': {
+        transactionIds: [crowdId('ctx', 1)],
+        statuses: ['timed_out'],
       },
     }),
     ...lists('disputes', 'dsp', listDisputes, {

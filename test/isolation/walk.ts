@@ -26,6 +26,8 @@ import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
 import { createLeaseClock } from '../../runtime/platform/work/lease-clock.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { createWiper } from '../../runtime/resources/account/wipe-job.ts'
+import { endAbandoned } from '../../runtime/resources/authorization-decisions/abandoned-job.ts'
+import { forgetRequest } from '../../runtime/resources/authorization-decisions/queries.ts'
 import { expireHolds } from '../../runtime/resources/card-transactions/expiry-job.ts'
 import { screenAll } from '../../runtime/resources/cardholders/screening-job.ts'
 import { lockCardsOf } from '../../runtime/resources/cards/queries.ts'
@@ -178,8 +180,19 @@ async function lookAround(send: Send, plan: string): Promise<void> {
   await send('/v1/account/billing', { method: 'PATCH', body: { billing_email: 'a@example.com' } })
   if (plan === 'enterprise') {
     expect((await send('/v1/authorization_endpoint')).status).toBe(200)
+    await askNobody(send)
     expect((await send('/v1/authorization_endpoint', { method: 'DELETE' })).status).toBe(200)
   }
+}
+
+/** The tenant is asked at an address that no name leads to. */
+async function askNobody(send: Send): Promise<void> {
+  const setting = { url: 'https://asked.invalid/', default_action: 'approve' }
+  await send('/v1/authorization_endpoint', { method: 'PUT', body: setting })
+  const [card] = (await send('/v1/cards?status=active')).body.data
+  const body = { card_id: card.id, amount: 1, merchant: { name: 'Diner', category_code: '5812' } }
+  const { status } = await send('/v1/test/cards/simulate_authorization', { body })
+  expect(status).toBe(201)
 }
 
 /** What is shown of a pass without a key. */
@@ -217,6 +230,7 @@ async function showHolders(
   await recorder.database[environment].transaction((tx) =>
     claimCallback(tx, space, crypto.randomUUID(), Date.now() + 60_000, Date.now()),
   )
+  await forgetRequest(db, space, crypto.randomUUID())
 }
 
 /** Opens a stream and closes it when it has looked for events. */
@@ -260,6 +274,11 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   })
   clock.now -= 3_600_000
   clock.now += 8 * 86_400_000
+  await endAbandoned({
+    database,
+    clock: { ...clock, machine: () => Date.now() + 60_000 },
+    wakeUpChannel: { publish: () => {} },
+  })
   await expireHolds({ database, clock, wakeUpChannel: { publish: () => {} } })
   clock.now += 52 * 86_400_000
   await expireDisputes({ database, clock, wakeUpChannel: { publish: () => {} } })

@@ -43,6 +43,7 @@ const WIPED: readonly WipedTable[] = [
   { name: 'authorization_endpoints' },
   { name: 'dispute_files', key: 'dispute_id' },
   { name: 'disputes', key: 'id', type: 'dispute' },
+  { name: 'authorization_decisions', key: 'id', type: 'authorization_decision' },
   { name: 'card_transactions', key: 'id', type: 'card_transaction' },
   { name: 'card_spending', key: 'card_id' },
   { name: 'ledger_entries', key: 'id' },

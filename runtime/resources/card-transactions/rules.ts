@@ -46,6 +46,8 @@ export interface AuthorizationFacts {
 export interface Decision {
   /** Undefined: it is approved. */
   readonly declined: DeclineCode | undefined
+  /** Cents that are approved; absent: all that was asked for. */
+  readonly amount?: number
   /** Every rule, in order; the first that fails is why it is declined. */
   readonly rules: readonly JudgedRule[]
 }

@@ -3,10 +3,9 @@ import type { TestCardsHandlers } from '../../../generated/canonical/handlers.ts
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { prepared } from '../../api/handler.ts'
 import { isCountry } from '../../platform/countries.ts'
 import { lockCard } from '../cards/queries.ts'
-import { type LockedFacts, lockFacts, newCardTransaction, requireCard, type Use } from './authorizing.ts'
+import { lockFacts, newCardTransaction, requireCard, type Use } from './authorizing.ts'
 import { changeCardTransaction, writeChange, writeNew } from './changes.ts'
 import { type CardTransactionRow, lockCardTransaction, readCardTransaction } from './queries.ts'
 import { decide } from './rules.ts'
@@ -34,31 +33,6 @@ async function change(
 }
 
 export const cardTransactionSimulators = {
-  simulateAuthorization: prepared(
-    async () => undefined,
-    async (
-      context: Context,
-      { body }: { body: Schemas['AuthorizationSimulation'] },
-      _,
-      ahead: Promise<LockedFacts | undefined>,
-    ) => {
-      const { amount, currency = 'usd', merchant, entry_method = null, wallet = null } = body
-      const seen = readMerchant(merchant)
-      const facts = requireCard(await ahead)
-      const { category_code: categoryCode, country } = seen
-      const decision = decide({ amount, currency, categoryCode, country, authorized: 0 }, facts)
-      const use = { merchant: seen, requested: amount, entry_method, wallet }
-      const row = begin(newCardTransaction(facts.card, use, context.request.now), decision)
-      await writeNew(
-        placeOf(context),
-        row,
-        row.status === 'authorized' ? 'card.transaction.authorized' : 'card.transaction.declined',
-      )
-      return { status: 201 as const, body: showCardTransaction(row) }
-    },
-    ({ db, caller, request }, { body }) => lockFacts(db, caller.space, body.card_id, request.now),
-  ),
-
   async simulateDecline(context, { body }) {
     const { amount: requested, merchant = UNNAMED, reason } = body
     const seen = readMerchant(merchant)
@@ -133,7 +107,7 @@ async function newFor(
 }
 
 /** Throws 422 for a country that is none. */
-function readMerchant({
+export function readMerchant({
   name,
   category_code,
   country = 'US',

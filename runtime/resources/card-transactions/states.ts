@@ -62,15 +62,18 @@ function withHeld(
 }
 
 /** A new transaction, as its request was decided. */
-export function begin(row: CardTransactionRow, { declined, rules }: Decision): CardTransactionRow {
-  const { requested: amount, created: now, merchant } = row
+export function begin(
+  row: CardTransactionRow,
+  { declined, rules, amount = row.requested }: Decision,
+): CardTransactionRow {
+  const { requested, created: now, merchant } = row
   if (declined !== undefined) {
     return {
       ...row,
       rules,
       status: 'declined',
       decline_code: declined,
-      history: [step('decline', amount, now)],
+      history: [step('decline', requested, now)],
     }
   }
   return {

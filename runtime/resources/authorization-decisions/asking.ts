@@ -1,0 +1,121 @@
+/** A tenant's endpoint is asked about a use of a card, between two transactions: the first writes the question. */
+import { isDeepStrictEqual } from 'node:util'
+import type { PrepareContext } from '../../api/handler.ts'
+import { inProgress, keyReused, STORED_FOR_MS } from '../../api/idempotency.ts'
+import { openSecrets } from '../../outbound/signing.ts'
+import type { Database } from '../../platform/database/database.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
+import { codeOf, constraintOf, UNIQUE_VIOLATION } from '../../platform/database/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import { AUTHORIZATION_ENDPOINT } from '../authorization-endpoint/handlers.ts'
+import { type AuthorizationEndpointRow, readEndpoint } from '../authorization-endpoint/queries.ts'
+import { lockFacts, requireCard } from '../card-transactions/authorizing.ts'
+import type { CardTransactionRow } from '../card-transactions/queries.ts'
+import { begin } from '../card-transactions/states.ts'
+import { showCardTransaction } from '../card-transactions/view.ts'
+import { secretContext } from '../webhook-endpoints/secrets.ts'
+import { type Asked, decideOn, notedOf, transactionOf } from './concluding.ts'
+import {
+  type AskedUse,
+  type DecisionRow,
+  findQuestion,
+  forgetRequest,
+  insertQuestion,
+  noteAnswer,
+} from './queries.ts'
+import { readAnswer, writeQuestion } from './question.ts'
+
+/** From the end of the longest wait for an answer until a worker takes a question for abandoned. */
+const GRACE_MS = 10_000
+
+/**
+ * Asks the tenant's endpoint where there is one and the rules approve. Undefined: nobody is asked.
+ * Throws 422 where there is no such card, and `idempotency_in_progress` while another request with the key asks.
+ */
+export async function ask(context: PrepareContext, use: AskedUse): Promise<Asked | undefined> {
+  const { caller, db, request } = context
+  if (caller.tenant.plan !== 'enterprise') return undefined
+  const key = request.header('Idempotency-Key') ?? null
+  const [endpoint, earlier] = await Promise.all([
+    readEndpoint(db, caller.space),
+    key === null ? undefined : findQuestion(db, caller.space, key),
+  ])
+  const isStale =
+    earlier !== undefined && earlier.due === null && earlier.created <= request.now - STORED_FOR_MS
+  if (earlier && !isStale) return findAgain(earlier, use, request.machineNow)
+  if (!endpoint) return undefined
+  const question = await context
+    .transaction((tx) => pose(tx, context, endpoint, use, key, isStale))
+    .catch((error: unknown) => {
+      const isAsked = constraintOf(error) === 'authorization_decisions_asked'
+      throw codeOf(error) === UNIQUE_VIOLATION && isAsked ? inProgress() : error
+    })
+  return question && { id: question.id, answer: await waitFor(context, endpoint, question) }
+}
+
+/** A question that an earlier request with the same key asked. */
+function findAgain({ id, use, due }: DecisionRow, asked: AskedUse, machineNow: number): Asked {
+  if (!isDeepStrictEqual(use, asked)) throw keyReused()
+  if (due !== null && due > machineNow) throw inProgress()
+  return { id, answer: undefined }
+}
+
+interface PosedQuestion {
+  readonly id: string
+  readonly transaction: CardTransactionRow
+}
+
+/** Writes the question, where the rules approve. */
+async function pose(
+  tx: Database,
+  { caller, request }: PrepareContext,
+  { timeout_ms, default_action }: AuthorizationEndpointRow,
+  use: AskedUse,
+  key: string | null,
+  isStale: boolean,
+): Promise<PosedQuestion | undefined> {
+  const { now, machineNow } = request
+  const facts = requireCard(await lockFacts(tx, caller.space, use.card_id, now))
+  const decision = decideOn(use, facts)
+  if (decision.declined !== undefined) return undefined
+  const row = {
+    id: newId('azd', now),
+    card_transaction_id: newId('ctx', now),
+    created: now,
+    use,
+    default_action,
+    due: machineNow + timeout_ms + GRACE_MS,
+  }
+  if (isStale) enqueue(forgetRequest(tx, caller.space, key!))
+  await insertQuestion(tx, caller.space, row, key)
+  return { id: row.id, transaction: begin(transactionOf(row, facts), decision) }
+}
+
+/** Sends the question and waits as long as the tenant has set. An answer that comes later is noted and changes nothing. */
+async function waitFor(
+  context: PrepareContext,
+  { url, timeout_ms, ...endpoint }: AuthorizationEndpointRow,
+  { id, transaction }: PosedQuestion,
+): Promise<NonNullable<Asked['answer']>> {
+  const { caller, request, seals, pin, destinations } = context
+  const { now, machineNow } = request
+  const sealedFor = secretContext(caller.environment, caller.space, AUTHORIZATION_ENDPOINT)
+  const secrets = openSecrets(seals, sealedFor, endpoint, now)
+  const shown = showCardTransaction(transaction)
+  const question = writeQuestion({ id, transaction: shown, url, secrets, pin, now, machineNow })
+  const answered = destinations.post(question).then((outcome) => readAnswer(outcome, transaction.requested))
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), timeout_ms)
+  })
+  const answer = await Promise.race([answered, late])
+  clearTimeout(timer)
+  if (answer) return answer
+  context.afterwards(
+    answered.then(async (given) => {
+      if (given.status === 'errored') return
+      await context.transaction((tx) => noteAnswer(tx, caller.space, id, notedOf(given)))
+    }),
+  )
+  return { status: 'timed_out' }
+}

@@ -1,0 +1,332 @@
+/** Tenants that decide on authorizations themselves: what they are asked, and what comes of each kind of answer. */
+import { createHmac, randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { verifyLedger } from '../../runtime/admin/ledger.ts'
+import { endAbandoned } from '../../runtime/resources/authorization-decisions/abandoned-job.ts'
+import { refusal } from '../api/fixtures.ts'
+import { checkEvent } from '../support/contract.ts'
+import { endPrograms, startService, until } from '../support/programs.ts'
+import {
+  type Answer,
+  makeKey,
+  makeTenant,
+  type Send,
+  speak,
+  startTestService,
+  type TestService,
+} from '../support/service.ts'
+import { CARD_VERSIONS, make, makeCard } from './fixtures.ts'
+
+type Body = Answer['body']
+
+/** A request to the tenant's endpoint, to be answered. */
+interface Asked {
+  readonly headers: IncomingMessage['headers']
+  readonly text: string
+  readonly body: Body
+  readonly response: ServerResponse
+  answer(body: unknown, status?: number): void
+}
+
+let service: TestService
+let endpoint: Server
+let url: string
+const asked: Asked[] = []
+/** How the endpoint answers; undefined: it holds the question. */
+let reply: ((question: Asked) => void) | undefined
+
+beforeAll(async () => {
+  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
+  endpoint = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const text = Buffer.concat(chunks).toString()
+    const question: Asked = {
+      headers: request.headers,
+      text,
+      body: JSON.parse(text),
+      response,
+      answer: (body, status = 200) => response.writeHead(status).end(JSON.stringify(body)),
+    }
+    asked.push(question)
+    reply?.(question)
+  })
+  await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/authorizations`
+})
+afterAll(async () => {
+  await endPrograms()
+  endpoint.closeAllConnections()
+  endpoint.close()
+  await service.stop()
+})
+beforeEach(() => {
+  asked.length = 0
+  reply = (question) => question.answer({ approved: true })
+})
+
+interface Tenant {
+  readonly id: string
+  readonly send: Send
+  readonly secret: string
+  readonly signing: string
+  readonly card: string
+}
+
+/** A tenant with a card, 100 dollars and an endpoint. */
+async function tenantWith(setting: object = {}, version = '2026-05-19'): Promise<Tenant> {
+  const id = await makeTenant(service, 'enterprise', version)
+  const { secret } = await makeKey(service, id, { scope: 'admin' })
+  const send = speak(service.urls.sandbox, { secret, version: '2026-05-19' })
+  const put = await send('/v1/authorization_endpoint', { method: 'PUT', body: { url, ...setting } })
+  const signing = put.body.secret
+  await send('/v1/test/funding', { body: { amount: 10_000 } })
+  return { id, send, secret, signing, card: (await makeCard(send)).id }
+}
+
+const MERCHANT = { name: 'Harbor Diner', category_code: '5812', country: 'US' }
+const PATH = '/v1/test/cards/simulate_authorization'
+const use = (card: string, amount = 1000) => ({ card_id: card, amount, merchant: MERCHANT })
+
+const authorize = ({ send, card }: Tenant, amount = 1000): Promise<Body> =>
+  make(send, PATH, use(card, amount))
+const decisionOf = async ({ send }: Tenant, { decision_id }: Body): Promise<Body> =>
+  (await send(`/v1/authorization_decisions/${decision_id}`)).body
+const available = async ({ send }: Tenant) => (await send('/v1/balance')).body.available
+
+/** Types of events about decisions and transactions. */
+async function told({ send }: Tenant): Promise<string[]> {
+  const { data } = (await send('/v1/events?order=asc&limit=100')).body
+  const about = data.filter(({ type }: Body) => /^(card\.transaction|authorization_decision)\./.test(type))
+  expect(about.flatMap(checkEvent)).toEqual([])
+  return about.map(({ type }: Body) => type)
+}
+
+describe('what is asked', () => {
+  test.each(CARD_VERSIONS)('of a tenant pinned to %s: signed, and in its version', async (version) => {
+    const tenant = await tenantWith({}, version)
+    const transaction = await authorize(tenant)
+    const [question] = asked
+    const { text, headers, body } = question!
+    const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
+      String(headers['service-signature'] ?? headers['svc-signature']),
+    )!
+    expect(createHmac('sha256', tenant.signing).update(`${seconds}.${text}`).digest('hex')).toBe(signature)
+    expect(Math.abs(Number(seconds) * 1000 - Date.now())).toBeLessThan(60_000)
+    expect(body).toMatchObject({
+      id: transaction.decision_id,
+      object: 'authorization_decision',
+      version: version === '2025-11-01' ? '2026-02-01' : version,
+      data: { card_transaction: { id: transaction.id, status: 'authorized', merchant: MERCHANT } },
+    })
+  })
+
+  test('nobody, where the rules decline or there is no endpoint', async () => {
+    const tenant = await tenantWith()
+    expect((await authorize(tenant, 10_001)).decline_reason.code).toBe('insufficient_funds')
+    await tenant.send('/v1/authorization_endpoint', { method: 'DELETE' })
+    expect((await authorize(tenant)).status).toBe('authorized')
+    expect(asked).toEqual([])
+    expect((await tenant.send('/v1/authorization_decisions')).body.data).toEqual([])
+  })
+
+  test('with the old secret too for a day after its rotation', async () => {
+    const tenant = await tenantWith()
+    await tenant.send('/v1/authorization_endpoint/rotate_secret', { method: 'POST' })
+    await authorize(tenant)
+    expect(String(asked[0]!.headers['service-signature']).match(/v1=/g)).toHaveLength(2)
+  })
+})
+
+describe('an answer in time', () => {
+  test('approves', async () => {
+    const tenant = await tenantWith()
+    reply = (question) => question.answer({ approved: true, metadata: { rule: 'lunch' } })
+    const transaction = await authorize(tenant)
+    expect(transaction).toMatchObject({ status: 'authorized', amounts: { authorized: 1000, held: 1000 } })
+    expect(transaction.rules.at(-1)).toEqual({ rule: 'decision', outcome: 'passed' })
+    expect(await decisionOf(tenant, transaction)).toMatchObject({
+      card_transaction_id: transaction.id,
+      status: 'responded',
+      approved: true,
+      amount: null,
+      decline_reason: null,
+      duration_ms: expect.any(Number),
+      default_action_used: false,
+      metadata: { rule: 'lunch' },
+    })
+    expect(await available(tenant)).toBe(9000)
+    expect(await told(tenant)).toEqual(['card.transaction.authorized'])
+  })
+
+  test('approves a part', async () => {
+    const tenant = await tenantWith()
+    reply = (question) => question.answer({ approved: true, amount: 400 })
+    const { amounts, id } = await authorize(tenant)
+    expect(amounts).toMatchObject({ requested: 1000, authorized: 400, held: 400 })
+    expect(await available(tenant)).toBe(9600)
+    const clearing = { card_transaction_id: id }
+    const cleared = await tenant.send('/v1/test/cards/simulate_clearing', { body: clearing })
+    expect(cleared.body.amounts).toMatchObject({ cleared: 400, held: 0 })
+  })
+
+  test.each([
+    [{ approved: false }, 'decision_declined'],
+    [{ approved: false, decline_reason: 'suspected_fraud' }, 'suspected_fraud'],
+  ])('declines: %j', async (given, code) => {
+    const tenant = await tenantWith({ default_action: 'approve' })
+    reply = (question) => question.answer(given)
+    const transaction = await authorize(tenant)
+    expect(transaction).toMatchObject({ status: 'declined', decline_reason: { code } })
+    expect(await decisionOf(tenant, transaction)).toMatchObject({ status: 'responded', approved: false })
+    expect(await available(tenant)).toBe(10_000)
+    expect(await told(tenant)).toEqual(['card.transaction.declined'])
+  })
+})
+
+describe('what cannot be used takes the default', () => {
+  const unusable: readonly (readonly [string, (question: Asked) => void])[] = [
+    ['500', (question) => question.answer({ approved: true }, 500)],
+    ['a redirect', ({ response }) => response.writeHead(302, { Location: url }).end()],
+    ['no JSON', ({ response }) => response.end('approved')],
+    [
+      '1 MB',
+      ({ response }) =>
+        response.end(JSON.stringify({ approved: true, metadata: { a: 'a'.repeat(1 << 20) } })),
+    ],
+    ['an unknown member', (question) => question.answer({ approved: true, reason: 'x' })],
+    ['no decision', (question) => question.answer({})],
+    ['more than was asked for', (question) => question.answer({ approved: true, amount: 1001 })],
+    ['0', (question) => question.answer({ approved: true, amount: 0 })],
+    ['nothing', ({ response }) => response.destroy()],
+  ]
+  test.each(unusable)('%s', async (_, how) => {
+    reply = how
+    const [approving, declining] = await Promise.all([
+      tenantWith({ default_action: 'approve' }),
+      tenantWith({ default_action: 'decline' }),
+    ])
+    const approved = await authorize(approving)
+    expect(approved.status).toBe('authorized')
+    expect(await decisionOf(approving, approved)).toMatchObject({
+      status: 'errored',
+      approved: null,
+      default_action_used: true,
+    })
+    const declined = await authorize(declining)
+    expect(declined.decline_reason.code).toBe('decision_errored')
+    expect(await told(declining)).toEqual(['card.transaction.declined', 'authorization_decision.errored'])
+  })
+
+  test('an answer that is late is noted, and changes nothing', async () => {
+    reply = undefined
+    const tenant = await tenantWith({ timeout_ms: 100, default_action: 'decline' })
+    const transaction = await authorize(tenant)
+    expect(transaction.decline_reason.code).toBe('decision_timed_out')
+    const expected = { status: 'timed_out', approved: null, default_action_used: true }
+    expect(await decisionOf(tenant, transaction)).toMatchObject(expected)
+    asked[0]!.answer({ approved: true, amount: 700 })
+    const late = await until('the late answer', async () => {
+      const decision = await decisionOf(tenant, transaction)
+      return decision.approved !== null && decision
+    })
+    expect(late).toMatchObject({ ...expected, approved: true, amount: 700, duration_ms: expect.any(Number) })
+    expect((await tenant.send(`/v1/card_transactions/${transaction.id}`)).body).toEqual(transaction)
+    expect(await told(tenant)).toEqual(['card.transaction.declined', 'authorization_decision.timed_out'])
+    const { data } = (await tenant.send('/v1/authorization_decisions?status=timed_out')).body
+    expect(data).toEqual([late])
+  })
+})
+
+test('no transaction of the database is open, and the card is not locked, while a tenant is asked', async () => {
+  reply = undefined
+  const tenant = await tenantWith()
+  const pending = authorize(tenant)
+  await until('the question', () => asked.length > 0)
+  const { rows } = await service.database.control.query({
+    text: `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+              AND xact_start IS NOT NULL AND backend_type = 'client backend'`,
+  })
+  expect(rows).toEqual([])
+  expect((await tenant.send(`/v1/cards/${tenant.card}/freeze`, { method: 'POST' })).status).toBe(200)
+  asked[0]!.answer({ approved: true })
+  // By the rules as they are when it is written.
+  expect((await pending).decline_reason.code).toBe('card_frozen')
+})
+
+test('of many at once no more are approved than the balance covers', async () => {
+  const tenant = await tenantWith()
+  const all = await Promise.all(Array.from({ length: 12 }, () => authorize(tenant, 3000)))
+  expect(all.filter(({ status }) => status === 'authorized')).toHaveLength(3)
+  expect(await available(tenant)).toBe(1000)
+  await verifyLedger(service.operator, tenant.id)
+})
+
+describe('the same request again', () => {
+  const call = ({ card }: Tenant, key: string, amount = 1000) => ({
+    body: use(card, amount),
+    headers: { 'Idempotency-Key': key },
+  })
+
+  test('waits for its question, and is not asked twice', async () => {
+    reply = undefined
+    const tenant = await tenantWith()
+    const key = randomUUID()
+    const first = tenant.send(PATH, call(tenant, key))
+    await until('the question', () => asked.length > 0)
+    const second = await tenant.send(PATH, call(tenant, key))
+    expect(refusal(second)).toEqual([409, 'idempotency_error', 'idempotency_in_progress'])
+    asked[0]!.answer({ approved: true })
+    const { text } = await first
+    const replayed = await tenant.send(PATH, call(tenant, key))
+    expect([replayed.text, replayed.headers.get('Idempotency-Replayed')]).toEqual([text, 'true'])
+    expect(asked).toHaveLength(1)
+  })
+
+  test.each(['approve', 'decline'])(
+    'after kill -9 between question and answer: a worker takes the default (%s), once',
+    { timeout: 60_000 },
+    async (default_action) => {
+      reply = undefined
+      const tenant = await tenantWith({ default_action })
+      const program = startService(
+        {
+          DATABASE_URL: service.database.url,
+          SVC_PEPPER: service.database.pepper,
+          SVC_WEBHOOK_ALLOW: '127.0.0.0/8',
+        },
+        ['--json', '--role', 'api'],
+      )
+      const { sandbox_base_url } = await program.ready()
+      const other = speak(String(sandbox_base_url), { secret: tenant.secret, version: '2026-05-19' })
+      const key = randomUUID()
+      const killed = other(PATH, call(tenant, key)).catch(() => 'killed')
+      await until('the question', () => asked.length > 0)
+      await program.end('SIGKILL')
+      expect(await killed).toBe('killed')
+      const { data } = (await tenant.send('/v1/authorization_decisions?status=pending')).body
+      expect(data).toHaveLength(1)
+      const at = (later: number) => ({
+        database: service.database,
+        clock: { ...service.clock, machine: () => Date.now() + later },
+        wakeUpChannel: { publish: () => undefined },
+      })
+      await endAbandoned(at(0))
+      expect((await tenant.send('/v1/card_transactions')).body.data).toEqual([])
+      await Promise.all([endAbandoned(at(60_000)), endAbandoned(at(60_000))])
+      const status = default_action === 'approve' ? 'authorized' : 'declined'
+      const transactions = (await tenant.send('/v1/card_transactions')).body.data
+      expect(transactions).toMatchObject([
+        { id: data[0].card_transaction_id, status, decision_id: data[0].id },
+      ])
+      const retried = await tenant.send(PATH, call(tenant, key))
+      expect([retried.status, retried.body]).toEqual([201, transactions[0]])
+      expect((await tenant.send(PATH, call(tenant, key, 1001))).status).toBe(422)
+      expect(await told(tenant)).toEqual([`card.transaction.${status}`, 'authorization_decision.timed_out'])
+      expect(asked).toHaveLength(1)
+      await verifyLedger(service.operator, tenant.id)
+    },
+  )
+})
