@@ -17,20 +17,15 @@ export type CardContext = Pick<Context, 'caller' | 'db' | 'events' | 'request'>
 /** Events of cards that tell of a change. */
 type ChangeEvent = 'card.updated' | 'card.shipped' | 'card.delivered' | 'card.canceled'
 
-/**
- * Changes one card and shows it. Throws 404, and what `change` throws.
- *
- * @param change gives the card as it shall be. @param type of the event.
- */
+/** Changes one card and shows it. Throws 404, and what `change` throws, which gives the card as it shall be. */
 export async function changeCard(
   context: CardContext,
   id: string,
   change: (card: CardRow) => CardRow,
-  type: ChangeEvent = 'card.updated',
 ): Promise<Schemas['Card']> {
   const card = await lockCard(context.db, context.caller.space, id)
   if (!card) throw notFound()
-  return writeChange(context, card, change(card), type)
+  return writeChange(context, card, change(card), 'card.updated')
 }
 
 /** Writes a card that is locked as it is now, and tells of it. */
