@@ -5,7 +5,7 @@
 export function parseCsv(text: string): string[][] {
   const records: string[][] = []
   let record: string[] = []
-  const field = /(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r\n|\n|\r|$)/y
+  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n][^,\r\n]*|))(,|\r\n|\n|\r|$)/y
   while (field.lastIndex < text.length) {
     const match = field.exec(text)
     if (!match) throw new Error(`a quote without its end in record ${records.length + 1}`)

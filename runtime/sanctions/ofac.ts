@@ -30,6 +30,9 @@ export interface OfacFiles {
 
 const NOTHING = '-0-'
 
+/** Of a record of `sdn.csv`; one with fewer was cut off. */
+const FIELDS = 12
+
 /**
  * Reads people and organisations; ships and aircraft are left out, as they hold no cards. Throws where `sdn` is not in the
  * format.
@@ -39,7 +42,8 @@ export function readOfac({ sdn, alt, add }: OfacFiles): ListEntry[] {
   const addresses = Map.groupBy(parseCsv(add), ([id]) => id)
   return parseCsv(sdn).flatMap((record, index) => {
     const [id = '', name = '', type = '', , , , , , , , , remarks = ''] = record
-    if (!/^\d+$/.test(id) || name === '') throw new Error(`record ${index + 1} of sdn.csv is no entry`)
+    if (!/^\d+$/.test(id) || name === '' || record.length < FIELDS)
+      throw new Error(`record ${index + 1} of sdn.csv is no entry`)
     if (type !== 'individual' && type !== NOTHING) return []
     const others = (aliases.get(id) ?? []).map(([, , , other = '']) => other).filter((other) => other !== '')
     const places = (addresses.get(id) ?? []).map(([, , , city = '', country = '']) => `${city}, ${country}`)

@@ -37,3 +37,39 @@ test.each(about(SAME_COMPANY))('the same company: %s', (_about, pair) => {
 test.each(about(DIFFERENT_COMPANY))('another company: %s', (_about, pair) => {
   expect(score('company', pair)).toBe(0)
 })
+
+/** The same letters in each run. */
+function createRandom(): (below: number) => number {
+  let state = 1
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+test('the index loses nobody whom comparing each with each would find', () => {
+  const random = createRandom()
+  const pick = (from: readonly string[]) => from[random(from.length)]!
+  const syllables = 'al ba chi da dmi el far gha ib ka khal lo mu na ov pe qa ri sha tov vi yu zhe'.split(' ')
+  const word = () => Array.from({ length: 1 + random(4) }, () => pick(syllables)).join('')
+  const misspell = (text: string) => {
+    const at = random(text.length)
+    return text.slice(0, at) + pick(['', 'a', 'h', text[at]! + text[at]!]) + text.slice(at + random(2))
+  }
+  const names = Array.from({ length: 600 }, () => [word(), word(), ...(random(2) ? [word()] : [])])
+  const sdn = names
+    .map(([family, ...given], at) => record(at + 1, `${family}, ${given.join(' ')}`, 'individual'))
+    .join('')
+  const entries = readOfac({ sdn, alt: '', add: '' })
+  const [indexed, naive] = [createMatcher(entries), createMatcher(entries, false)]
+  let found = 0
+  for (let round = 0; round < 600; round += 1) {
+    const words = names[random(names.length)]!.map((each) => (random(3) === 0 ? misspell(each) : each))
+    const name = words.toSorted(() => random(3) - 1).join(' ')
+    const subject = { type: 'individual', name, date_of_birth: null, billing_address: null } as const
+    const matches = naive.match(subject)
+    expect([name, indexed.match(subject)]).toEqual([name, matches])
+    found += Math.min(matches.length, 1)
+  }
+  expect(found).toBeGreaterThan(200)
+})

@@ -1,0 +1,64 @@
+/** How many cardholders a second a worker holds against a list, its database included. */
+import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
+import { type OpenDatabase, openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { screenAll } from '../../runtime/resources/cardholders/screening-job.ts'
+import type { Matcher, Subject } from '../../runtime/sanctions/matcher.ts'
+import { watchOver } from '../support/server.ts'
+import type { Scratch } from './scratch.ts'
+
+const TENANT = `ten_${'0'.repeat(26)}`
+const CHUNK = 5000
+
+const FILL = `INSERT INTO sandbox.cardholders (tenant_id, id, type, name, date_of_birth, status, sanctions_status, metadata,
+                                              created, updated)
+  SELECT $1, 'chd_' || lpad(n.id, 26, '0'), 'individual', n.name, n.date_of_birth, 'active', 'clear', '{}', now(), now()
+    FROM json_to_recordset($2) AS n (id text, name text, date_of_birth date)`
+
+async function fill({ control }: OpenDatabase, cardholders: readonly Subject[]): Promise<void> {
+  for (let from = 0; from < cardholders.length; from += CHUNK) {
+    const rows = cardholders.slice(from, from + CHUNK).map((each, at) => ({ ...each, id: String(from + at) }))
+    await control.query({ text: FILL }, [TENANT, JSON.stringify(rows)])
+  }
+  for (const text of [
+    `INSERT INTO control.sanctions_lists (number, version, since) VALUES (1, 'bench', now())`,
+    `INSERT INTO sandbox.screenings (tenant_id, list_number, look_at) VALUES ('${TENANT}', 0, 'epoch')`,
+    'VACUUM (ANALYZE) sandbox.cardholders',
+  ]) {
+    await control.query({ text })
+  }
+}
+
+/** Screens them all as one tenant's, in a database of the bench's own; `measure` is around the work alone. */
+export async function runWorker<T>(
+  { directory, atEnd }: Scratch,
+  matcher: Matcher,
+  cardholders: readonly Subject[],
+  measure: (work: () => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const server = await acquireServer({ dataDir: directory, say: console.error })
+  atEnd(server.release)
+  const watcher = watchOver(server, directory)
+  atEnd(() => watcher.stdin?.end('done\n'))
+  const { user, password, host, port, database: name } = server.connection()
+  const database = await openDatabase({
+    databaseUrl: `postgres://${user}:${password}@${host}:${port}/${name}`,
+    pepper: 'pepper of the bench',
+    dataDir: '.',
+    poolSize: 4,
+    preparedStatements: true,
+  })
+  try {
+    await fill(database, cardholders)
+    const list = { name: 'Bench', version: 'bench', number: 1, ...matcher }
+    return await measure(() =>
+      screenAll({
+        database,
+        clock: { machine: Date.now, service: Date.now },
+        sanctions: { list: () => list },
+        wakeUpChannel: { publish: () => {} },
+      }),
+    )
+  } finally {
+    await database.close()
+  }
+}
