@@ -160,6 +160,7 @@ describe('from the commit on', () => {
       card_program: 0,
       card_transaction: 0,
       dispute: 0,
+      authorization_decision: 0,
       wallet_token: 0,
       provisioning_payload: 0,
       scan: 1,

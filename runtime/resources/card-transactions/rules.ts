@@ -62,16 +62,16 @@ interface Finding {
   readonly observed?: number
 }
 
-/** Judges a request by every rule. */
+/** Decides on a request by every rule. */
 export function decide(request: AuthorizationRequest, facts: AuthorizationFacts): Decision {
   const findings = [
-    ...judgeCard(facts),
-    ...judgeCardholder(facts),
+    ...checkCard(facts),
+    ...checkCardholder(facts),
     { rule: 'currency', passed: request.currency === 'usd', code: 'unsupported_currency' as const },
-    ...judgeMerchant(request, facts),
-    judgeCount(request, facts),
-    ...judgeLimits(request, facts),
-    judgeBalance(request, facts),
+    ...checkMerchant(request, facts),
+    checkCount(request, facts),
+    ...checkLimits(request, facts),
+    checkBalance(request, facts),
   ]
   return {
     declined: findings.find(({ passed }) => passed === false)?.code,
@@ -81,7 +81,7 @@ export function decide(request: AuthorizationRequest, facts: AuthorizationFacts)
 
 const CANCELED = { lost: 'card_lost', stolen: 'card_stolen' } as const
 
-function judgeCard({ card, now }: AuthorizationFacts): Finding[] {
+function checkCard({ card, now }: AuthorizationFacts): Finding[] {
   const { status, cancellation_reason: reason } = card
   const ended = reason === 'lost' || reason === 'stolen' ? CANCELED[reason] : 'card_canceled'
   return [
@@ -92,7 +92,7 @@ function judgeCard({ card, now }: AuthorizationFacts): Finding[] {
   ]
 }
 
-function judgeCardholder({ cardholder }: AuthorizationFacts): Finding[] {
+function checkCardholder({ cardholder }: AuthorizationFacts): Finding[] {
   const { status, sanctions_status: sanctions } = cardholder
   return [
     { rule: 'cardholder_not_blocked', passed: status !== 'blocked', code: 'cardholder_blocked' },
@@ -105,7 +105,7 @@ function judgeCardholder({ cardholder }: AuthorizationFacts): Finding[] {
   ]
 }
 
-function judgeMerchant(
+function checkMerchant(
   { categoryCode, country }: AuthorizationRequest,
   { card }: AuthorizationFacts,
 ): Finding[] {
@@ -127,7 +127,7 @@ function judgeMerchant(
 }
 
 /** An increment is no authorization of its own. */
-function judgeCount(
+function checkCount(
   { authorized }: AuthorizationRequest,
   { card, authorizations }: AuthorizationFacts,
 ): Finding {
@@ -139,7 +139,7 @@ function judgeCount(
   return { rule, passed: observed <= limit, code, limit, observed }
 }
 
-function judgeLimits(request: AuthorizationRequest, { card, spent }: AuthorizationFacts): Finding[] {
+function checkLimits(request: AuthorizationRequest, { card, spent }: AuthorizationFacts): Finding[] {
   const category = categoryOf(request.categoryCode)
   return card.spending_controls.spending_limits.map(({ amount: limit, interval, categories }, index) => {
     const rule = `spending_limit_${interval}`
@@ -151,7 +151,7 @@ function judgeLimits(request: AuthorizationRequest, { card, spent }: Authorizati
   })
 }
 
-function judgeBalance({ amount }: AuthorizationRequest, { available }: AuthorizationFacts): Finding {
+function checkBalance({ amount }: AuthorizationRequest, { available }: AuthorizationFacts): Finding {
   return {
     rule: 'balance',
     passed: amount <= available,

@@ -7,13 +7,26 @@ type Schemas = components['schemas']
 
 /** A card as the interface shows it. @param now service time, by which it expires. */
 export function showCard(row: CardRow, now: number): Schemas['Card'] {
-  const { created, updated, ...rest } = row
   return {
-    ...rest,
+    id: row.id,
     object: 'card',
+    cardholder_id: row.cardholder_id,
+    card_program_id: row.card_program_id,
+    type: row.type,
+    status: row.status,
+    frozen: row.frozen,
+    last4: row.last4,
+    exp_month: row.exp_month,
+    exp_year: row.exp_year,
+    cancellation_reason: row.cancellation_reason,
+    replacement_for_id: row.replacement_for_id,
+    replaced_by_id: row.replaced_by_id,
+    shipping: row.shipping,
     wallets: { apple_pay: eligibilityOf(row, now), google_pay: eligibilityOf(row, now) },
-    created: writeInstant(created),
-    updated: writeInstant(updated),
+    spending_controls: row.spending_controls,
+    metadata: row.metadata,
+    created: writeInstant(row.created),
+    updated: writeInstant(row.updated),
   }
 }
 
