@@ -8,7 +8,7 @@ const MERCHANT = { name: 'Harbor Diner', category_code: '5812', country: 'US', c
 const AMOUNT = 1250
 
 /** An address that no name leads to. */
-const UNREACHABLE = 'https://svc-trigger.invalid/'
+const UNREACHABLE = 'https://svc-trigger.example.com/'
 
 /** @param makeCard issues a virtual card. */
 export function moneyRecipes(makeCard: MakeCard) {
@@ -78,7 +78,9 @@ export function moneyRecipes(makeCard: MakeCard) {
         body: { url: UNREACHABLE, timeout_ms: 2000, default_action: 'decline' },
       })
       try {
-        return await authorize(client)
+        const made = await authorize(client)
+        const { decision_id } = await client.getCardTransaction({ path: made })
+        return { ...made, authorization_decision_id: String(decision_id) }
       } finally {
         if (before) {
           const { url, timeout_ms, default_action } = before

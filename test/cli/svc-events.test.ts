@@ -33,7 +33,7 @@ interface Merchant {
 
 async function makeMerchant(version?: string): Promise<Merchant> {
   const tenant = await makeTenant(service, 'enterprise', version)
-  const { secret } = await makeKey(service, tenant, { scope: 'write' })
+  const { secret } = await makeKey(service, tenant, { scope: 'admin' })
   const env = { SVC_API_KEY: secret, SVC_BASE_URL: service.urls.sandbox }
   const start = (...words: readonly string[]) =>
     startProgram(process.execPath, ['runtime/cli/svc.ts', ...words], env)
@@ -61,7 +61,7 @@ test('every recipe makes its event happen, about what it says it made', { timeou
     expect(triggered, type).toMatchObject({ code: 0, stderr: '' })
     const made: Record<string, string> = JSON.parse(triggered.stdout)
     expect(made.triggered).toBe(type)
-    const [event] = (await send('/v1/events?limit=1')).body.data
+    const [event] = (await send(`/v1/events?limit=1&type=${type}`)).body.data
     expect(event.type).toBe(type)
     const [object] = Object.values<{ id: string }>(event.data)
     expect(Object.values(made)).toContain(object?.id)

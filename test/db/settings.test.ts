@@ -24,6 +24,7 @@ describe('settings', () => {
       consolePort: 4000,
       baseUrls: {},
       citus: false,
+      pay: {},
       poolSize: 16,
       preparedStatements: true,
       dataDir: resolve('.data'),

@@ -127,6 +127,9 @@ export async function tour(
     expect([path, (await send(path, call)).status]).toEqual([path, status])
     await send(path, call)
     await send(path, { ...call, headers: { ...headers, 'Idempotency-Key': crypto.randomUUID() } })
+    // Or the authorizations that follow would be asked about.
+    if (path.startsWith('/v1/authorization_endpoint'))
+      await send('/v1/authorization_endpoint', { method: 'DELETE' })
   }
   await lookAround(send, plan)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()
@@ -155,6 +158,7 @@ function postsOf(environment: Environment, plan: string): readonly Post[] {
 async function lookAround(send: Send, plan: string): Promise<void> {
   for (const path of LISTS) expect([path, (await send(path)).status]).toEqual([path, 200])
   for (const path of WRITTEN_LISTS) {
+    if (path === '/v1/authorization_decisions' && plan !== 'enterprise') continue
     const answer = await send(`${path}?limit=1`)
     expect([path, answer.status, answer.text]).toEqual([path, 200, answer.text])
     const { next_cursor, data } = answer.body
@@ -179,20 +183,21 @@ async function lookAround(send: Send, plan: string): Promise<void> {
   await send(`${disabled}/test`, { method: 'POST' })
   await send('/v1/account/billing', { method: 'PATCH', body: { billing_email: 'a@example.com' } })
   if (plan === 'enterprise') {
-    expect((await send('/v1/authorization_endpoint')).status).toBe(200)
     await askNobody(send)
+    expect((await send('/v1/authorization_endpoint')).status).toBe(200)
     expect((await send('/v1/authorization_endpoint', { method: 'DELETE' })).status).toBe(200)
   }
 }
 
 /** The tenant is asked at an address that no name leads to. */
 async function askNobody(send: Send): Promise<void> {
-  const setting = { url: 'https://asked.invalid/', default_action: 'approve' }
+  const setting = { url: 'https://asked.example.com/', default_action: 'approve' }
   await send('/v1/authorization_endpoint', { method: 'PUT', body: setting })
   const [card] = (await send('/v1/cards?status=active')).body.data
   const body = { card_id: card.id, amount: 1, merchant: { name: 'Diner', category_code: '5812' } }
-  const { status } = await send('/v1/test/cards/simulate_authorization', { body })
-  expect(status).toBe(201)
+  const made = await send('/v1/test/cards/simulate_authorization', { body })
+  const { status } = await send(`/v1/authorization_decisions/${made.body.decision_id}`)
+  expect([made.status, status]).toEqual([201, 200])
 }
 
 /** What is shown of a pass without a key. */
