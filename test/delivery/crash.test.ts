@@ -87,6 +87,7 @@ test('killed in the middle of many: none is lost, none of those that were writte
   const program = await startWorker()
   await until('some deliveries', () => receiver.got.length >= 40)
   await program.end('SIGKILL')
+  await until('all that was sent to be read', () => receiver.connections() === 0)
   const written = (await stage.attempts(endpoint)).filter(({ status }) => status === 'succeeded').length
   const sent = receiver.got.length
   stage.work({ leaseMs: LEASE_MS, pollMs: POLL_MS })

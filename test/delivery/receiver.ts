@@ -23,12 +23,15 @@ export interface Receiver {
   answer: (received: Received) => Answer | Promise<Answer>
   /** Requests that have no answer yet. */
   open(): number
+  /** Connections that have not ended: what a sender that is gone has sent may still be unread on them. */
+  connections(): number
   close(): void
 }
 
 export async function openReceiver(): Promise<Receiver> {
   const got: Received[] = []
   let open = 0
+  let connections = 0
   const server = createServer(async (request, response) => {
     open += 1
     response.once('close', () => {
@@ -43,6 +46,12 @@ export async function openReceiver(): Promise<Receiver> {
     else if (answer === 'drop') request.socket.destroy()
     else if (answer !== 'hang') answer(response)
   })
+  server.on('connection', (socket) => {
+    connections += 1
+    socket.once('close', () => {
+      connections -= 1
+    })
+  })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('the receiver has no port')
@@ -52,6 +61,7 @@ export async function openReceiver(): Promise<Receiver> {
     on: (path) => got.filter((each) => each.path === path),
     answer: () => 204,
     open: () => open,
+    connections: () => connections,
     close: () => {
       server.close()
       server.closeAllConnections()
