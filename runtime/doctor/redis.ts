@@ -1,4 +1,4 @@
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { messageOf } from '../platform/database/errors.ts'
 import { redisPrefix } from '../platform/limits/open-limiter.ts'
 import { BEAT } from '../platform/limits/scripts.ts'

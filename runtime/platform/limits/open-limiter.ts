@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { deriveSecret } from '../secrets.ts'
 import type { Settings } from '../settings.ts'
 import { createLimiter, type RequestLimiter } from './limiter.ts'
-import { createRedisLimiter, type LimiterState } from './redis-limiter.ts'
+import type { LimiterState } from './redis-limiter.ts'
 
 export interface OpenLimiter {
   readonly limiter: RequestLimiter
@@ -18,6 +18,8 @@ export async function openLimiter(
   log: Logger,
 ): Promise<OpenLimiter> {
   if (url === undefined) return { limiter: createLimiter(), state: undefined, close: async () => {} }
+  // The client is half of all modules of the service: it is loaded where it is used.
+  const { createRedisLimiter } = await import('./redis-limiter.ts')
   const limiter = await createRedisLimiter({
     url,
     prefix: redisPrefix(pepper),

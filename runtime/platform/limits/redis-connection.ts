@@ -10,7 +10,7 @@
  * - Its reconnection has no way to say that a Redis is of no use: one that is full, only reads, or has neither the scripts nor
  *   the first beat yet.
  */
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { messageOf } from '../database/errors.ts'
 import type { Script } from './scripts.ts'
 
