@@ -3,10 +3,9 @@ import {
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../platform/database/page.ts'
 import { inSteps } from '../platform/database/steps.ts'
@@ -105,9 +104,7 @@ export async function listEvents(
   const walk: Walk = areMost
     ? { columns: [], keys: [[]], where: `e.type = ANY (${bindings.bind(types)})` }
     : { columns: ['type'], keys: combine(types) }
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  const { rows } = await db.query<EventRow>(statement, bindings.values)
-  return cutPage(rows, page)
+  return readPage<EventRow>(db, LISTED, bindings, [walk], created, page)
 }
 
 const READ: Statement = {

@@ -1,6 +1,7 @@
 import type { Database, Statement } from '../database/database.ts'
 import { codeOf, NOT_NULL_VIOLATION, tableOf } from '../database/errors.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
   combine,
@@ -8,6 +9,7 @@ import {
   type Page,
   pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../database/page.ts'
 import { readSpace } from '../database/space.ts'
@@ -162,11 +164,8 @@ export async function listAudit(
   ].flatMap(({ column, values }) => (values ? [{ column, values }] : []))
   const [only] = filters
   if (filters.length <= 1) {
-    const walk: Walk = only
-      ? { columns: [only.column], keys: combine(only.values) }
-      : { columns: [], keys: [[]] }
-    const statement = pageStatement(LISTED, bindings, [walk], created, page)
-    return cutPage((await db.query<AuditRow>(statement, bindings.values)).rows, page)
+    const walk: Walk = only ? { columns: [only.column], keys: combine(only.values) } : ALL_ROWS
+    return readPage<AuditRow>(db, LISTED, bindings, [walk], created, page)
   }
   // No index holds combinations: without a name the statement is planned for its values, and begins with the rarest.
   const where = filters.map(({ column, values }) =>

@@ -1,4 +1,4 @@
-import type { Statement } from './database.ts'
+import type { Database, Statement } from './database.ts'
 import { toTimestamp } from './types.ts'
 
 /** A position between two records of a list ordered by (created, id). */
@@ -51,6 +51,9 @@ export interface Walk {
   /** What else has to be true: the condition of a partial index, and what few rows fail. */
   readonly where?: string
 }
+
+/** Along the primary order: all of the tenant's rows. */
+export const ALL_ROWS: Walk = { columns: [], keys: [[]] }
 
 /** Which records a list shows and how. */
 export interface Listed {
@@ -219,4 +222,17 @@ export interface Records<Row> {
 export function cutPage<Row>(rows: readonly Row[], page: Page): Records<Row> {
   const fitting = rows.length > page.limit ? rows.slice(0, page.limit) : rows
   return { rows: page.backward ? fitting.toReversed() : fitting, hasMore: rows.length > page.limit }
+}
+
+/** One page of the records in the walks, which may bind values before. */
+export async function readPage<Row extends object>(
+  db: Database,
+  listed: Listed,
+  bindings: Bindings,
+  walks: readonly Walk[],
+  range: CreatedRange,
+  page: Page,
+): Promise<Records<Row>> {
+  const statement = pageStatement(listed, bindings, walks, range, page)
+  return cutPage((await db.query<Row>(statement, bindings.values)).rows, page)
 }

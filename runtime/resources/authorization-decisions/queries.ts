@@ -1,13 +1,13 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
@@ -198,9 +198,7 @@ export async function listDecisions(
     ? { columns: ['card_transaction_id', 'status'], keys: combine(transactionIds, statuses ?? STATUSES) }
     : statuses
       ? { columns: ['status'], keys: combine(statuses) }
-      : { columns: [], keys: [[]] }
+      : ALL_ROWS
   const bindings = new Bindings(tenantId)
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  const { rows } = await db.query<DecisionRow>(statement, bindings.values)
-  return cutPage(rows, page)
+  return readPage<DecisionRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -1,12 +1,12 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 import type { SpendingControls } from './spending-controls.ts'
@@ -86,6 +86,5 @@ export async function listCardPrograms(
   page: Page,
 ): Promise<Records<CardProgramRow>> {
   const bindings = new Bindings(tenantId)
-  const statement = pageStatement(LISTED, bindings, [{ columns: [], keys: [[]] }], created, page)
-  return cutPage((await db.query<CardProgramRow>(statement, bindings.values)).rows, page)
+  return readPage<CardProgramRow>(db, LISTED, bindings, [ALL_ROWS], created, page)
 }

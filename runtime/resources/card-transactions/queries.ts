@@ -1,13 +1,13 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
@@ -255,8 +255,7 @@ export async function listCardTransactions(
   page: Page,
 ): Promise<Records<CardTransactionRow>> {
   const bindings = new Bindings(tenantId)
-  const statement = pageStatement(LISTED, bindings, [walkOf(filter, bindings)], filter.created, page)
-  return cutPage((await db.query<CardTransactionRow>(statement, bindings.values)).rows, page)
+  return readPage<CardTransactionRow>(db, LISTED, bindings, [walkOf(filter, bindings)], filter.created, page)
 }
 
 /** Along the index of what tells most; what is asked for beside that is looked at in each record. */
@@ -286,6 +285,6 @@ function walkOf(
     const members = [...new Set(categoryCodes.map(categoryOf))]
     return along('category', members, members.includes(OTHER_CATEGORIES) ? code() : undefined)
   }
-  if (!statuses && !types) return { columns: [], keys: [[]] }
+  if (!statuses && !types) return ALL_ROWS
   return { columns: ['status', 'type'], keys: combine(...kinds) }
 }

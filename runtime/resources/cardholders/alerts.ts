@@ -1,13 +1,13 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
@@ -119,11 +119,9 @@ export async function listAlerts(
     ? { columns: ['cardholder_id', 'status'], keys: combine(cardholderIds, statuses ?? STATUSES) }
     : statuses
       ? { columns: ['status'], keys: combine(statuses) }
-      : { columns: [], keys: [[]] }
+      : ALL_ROWS
   const bindings = new Bindings(tenantId)
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  const { rows } = await db.query<AlertRow>(statement, bindings.values)
-  return cutPage(rows, page)
+  return readPage<AlertRow>(db, LISTED, bindings, [walk], created, page)
 }
 
 /** An alert as the interface shows it. */

@@ -1,13 +1,13 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
@@ -152,8 +152,6 @@ export async function listCardholders(
   const walk: Walk =
     types || statuses
       ? { columns: ['type', 'status'], keys: combine(types ?? TYPES, statuses ?? STATUSES) }
-      : { columns: [], keys: [[]] }
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  const { rows } = await db.query<CardholderRow>(statement, bindings.values)
-  return cutPage(rows, page)
+      : ALL_ROWS
+  return readPage<CardholderRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -1,13 +1,13 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
@@ -172,8 +172,7 @@ export async function listCards(
     ? { columns: ['cardholder_id', 'status', 'type'], keys: combine(cardholderIds, ...kinds) }
     : statuses || types
       ? { columns: ['status', 'type'], keys: combine(...kinds) }
-      : { columns: [], keys: [[]] }
+      : ALL_ROWS
   const bindings = new Bindings(tenantId)
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  return cutPage((await db.query<CardRow>(statement, bindings.values)).rows, page)
+  return readPage<CardRow>(db, LISTED, bindings, [walk], created, page)
 }

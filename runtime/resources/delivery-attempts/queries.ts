@@ -3,10 +3,9 @@ import {
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../../platform/database/page.ts'
 import { inSteps } from '../../platform/database/steps.ts'
@@ -62,9 +61,7 @@ export async function listAttempts(
         ...(statuses && { where: `a.status = ANY (${bindings.bind(statuses)})` }),
       }
     : { columns: ['endpoint_id', 'status'], keys: combine([endpointId], statuses ?? STATUSES) }
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  const { rows } = await db.query<AttemptRow>(statement, bindings.values)
-  return cutPage(rows, page)
+  return readPage<AttemptRow>(db, LISTED, bindings, [walk], created, page)
 }
 
 const READ: Statement = {

@@ -1,13 +1,13 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
@@ -217,8 +217,7 @@ export async function listDisputes(
     ? { columns: ['card_transaction_id', 'status', 'reason'], keys: combine(transactionIds, ...kinds) }
     : statuses || reasons
       ? { columns: ['status', 'reason'], keys: combine(...kinds) }
-      : { columns: [], keys: [[]] }
+      : ALL_ROWS
   const bindings = new Bindings(tenantId)
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  return cutPage((await db.query<DisputeRow>(statement, bindings.values)).rows, page)
+  return readPage<DisputeRow>(db, LISTED, bindings, [walk], created, page)
 }

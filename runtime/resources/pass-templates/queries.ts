@@ -1,12 +1,12 @@
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
@@ -228,8 +228,6 @@ export async function listTemplates(
   const walk: Walk =
     kinds || statuses
       ? { columns: ['kind', 'status'], keys: combine(kinds ?? KINDS, statuses ?? STATUSES) }
-      : { columns: [], keys: [[]] }
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  const { rows } = await db.query<TemplateRow>(statement, bindings.values)
-  return cutPage(rows, page)
+      : ALL_ROWS
+  return readPage<TemplateRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -4,10 +4,9 @@ import {
   type CreatedRange,
   combine,
   countStatement,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../../platform/database/page.ts'
 import { inSteps } from '../../platform/database/steps.ts'
@@ -216,9 +215,7 @@ export async function listPasses(
 ): Promise<Records<PassRow>> {
   const bindings = new Bindings(tenantId)
   const walks = walksOf(bindings, filter, now)
-  const statement = pageStatement(LISTED, bindings, walks, filter.created, page)
-  const { rows } = await db.query<PassRow>(statement, bindings.values)
-  return cutPage(rows, page)
+  return readPage<PassRow>(db, LISTED, bindings, walks, filter.created, page)
 }
 
 export async function countPasses(

@@ -4,10 +4,9 @@ import {
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 
@@ -112,6 +111,5 @@ export async function listPayloads(
 ): Promise<Records<PayloadRow>> {
   const bindings = new Bindings(tenantId)
   const walk = { columns: ['card_id'], keys: combine([cardId]) }
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  return cutPage((await db.query<PayloadRow>(statement, bindings.values)).rows, page)
+  return readPage<PayloadRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -1,13 +1,13 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
   type Walk,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
@@ -68,9 +68,7 @@ export async function listScans(
     ? { columns: ['pass_id', 'result'], keys: combine(passIds, results ?? SCAN_RESULTS) }
     : results
       ? { columns: ['result'], keys: combine(results) }
-      : { columns: [], keys: [[]] }
+      : ALL_ROWS
   const bindings = new Bindings(tenantId)
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  const { rows } = await db.query<ScanRow>(statement, bindings.values)
-  return cutPage(rows, page)
+  return readPage<ScanRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -1,13 +1,13 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../platform/database/database.ts'
 import {
+  ALL_ROWS,
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 
@@ -100,8 +100,7 @@ export async function listWalletTokens(
   { cardIds, created }: WalletTokenFilter,
   page: Page,
 ): Promise<Records<WalletTokenRow>> {
-  const walk = cardIds ? { columns: ['card_id'], keys: combine(cardIds) } : { columns: [], keys: [[]] }
+  const walk = cardIds ? { columns: ['card_id'], keys: combine(cardIds) } : ALL_ROWS
   const bindings = new Bindings(tenantId)
-  const statement = pageStatement(LISTED, bindings, [walk], created, page)
-  return cutPage((await db.query<WalletTokenRow>(statement, bindings.values)).rows, page)
+  return readPage<WalletTokenRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -4,10 +4,9 @@ import {
   Bindings,
   type CreatedRange,
   combine,
-  cutPage,
   type Page,
-  pageStatement,
   type Records,
+  readPage,
 } from '../../platform/database/page.ts'
 import { inSteps } from '../../platform/database/steps.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
@@ -185,7 +184,5 @@ export async function listEndpoints(
 ): Promise<Records<EndpointRow>> {
   const bindings = new Bindings(tenantId)
   const walk = { columns: ['status'], keys: combine(filter.statuses ?? STATUSES) }
-  const statement = pageStatement(LISTED, bindings, [walk], filter.created, page)
-  const { rows } = await db.query<EndpointRow>(statement, bindings.values)
-  return cutPage(rows, page)
+  return readPage<EndpointRow>(db, LISTED, bindings, [walk], filter.created, page)
 }
