@@ -109,6 +109,7 @@ const RUNTIME_ROOMS = [
   'events',
   'sanctions',
   'stand-ins',
+  'chain',
   'ledger',
   'wallet',
   'outbound',

@@ -109,6 +109,10 @@ const DISPUTES = `INSERT INTO disputes (tenant_id, id, card_transaction_id, amou
          CASE WHEN n BETWEEN 14 AND 18 THEN 'lost' ELSE 'withdrawn' END, '[]', '{}', ${AT}, ${AT}, ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const TRANSFERS = `INSERT INTO chain_transfers (tenant_id, id, recipient, amount, state, due, created, updated)
+  SELECT $1, ${id('po', 'n')}, 'eip155:31337:0x', 1, 'paid', NULL, ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
 const PAYLOADS = `INSERT INTO provisioning_payloads (tenant_id, id, card_id, wallet, last4, awaiting, created)
   SELECT $1, ${id('ppl', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('card', '1')} ELSE ${id('card', '0')} END,
          'google_pay', '4242', false, ${AT}
@@ -189,6 +193,7 @@ const TABLES = [
   [CARDS, 1 / 3],
   [TRANSACTIONS, 1 / 3],
   [DISPUTES, 1 / 3],
+  [TRANSFERS, 1 / 3],
   [DECISIONS, 1 / 3],
   [PAYLOADS, 1 / 3],
   [WALLET_TOKENS, 1 / 3],

@@ -46,6 +46,7 @@ import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, type Send, speak, type TestService } from '../support/service.ts'
 import { WRITTEN_LISTS } from './lists.ts'
 import type { Recorder } from './recorder.ts'
+import { walkTransfers } from './walk-chain.ts'
 import { walkDevices } from './walk-devices.ts'
 
 /** A service whose statements are recorded. */
@@ -138,6 +139,7 @@ export async function tour(
   await showHolders({ service, recorder }, environment, send, space)
   if (environment === 'sandbox') await watchEvents({ service, recorder }, secret)
   await comeBackLater(service, send, space, service.database[environment])
+  await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }
 

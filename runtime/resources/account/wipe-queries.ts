@@ -60,6 +60,7 @@ const WIPED: readonly WipedTable[] = [
   { name: 'wallet_updates', key: 'target', isLate: true },
   { name: 'apple_registrations', key: 'device_id', isLate: true },
   { name: 'wallet_heads', isLate: true },
+  { name: 'chain_transfers', key: 'id', isLate: true },
   { name: 'google_callbacks', key: 'nonce', isLate: true },
   { name: 'google_cursors', isLate: true },
   { name: 'google_refusals', key: 'target_id', isLate: true },
