@@ -29,7 +29,8 @@ export class Effects implements RequestAudit {
  *
  * @param query in the form of the canonical version.
  * @param effects undefined where it may have none: in a read, and before the transaction of a write.
- * @param prepared what its `prepare` gave.
+ * @param prepared what its `prepare` or its pause gave.
+ * @param again whether the database has undone an earlier attempt.
  */
 export function createContext(
   exchange: Admitted,
@@ -38,6 +39,7 @@ export function createContext(
   query: Readonly<Record<string, unknown>>,
   effects?: Effects,
   prepared?: unknown,
+  again = false,
 ): Context {
   const { pagination, account } = exchange.route.operation.extensions
   return {
@@ -56,6 +58,7 @@ export function createContext(
     sanctions: service.sanctions,
     licensedStates: service.licensedStates,
     prepared,
+    again,
   }
 }
 

@@ -34,8 +34,10 @@ export interface Context {
   readonly sanctions: Pick<Sanctions, 'list'>
   /** States of the United States in which cardholders may live, in live. */
   readonly licensedStates: ReadonlySet<string>
-  /** What the handler's `prepare` gave; undefined where it has none. */
+  /** What the handler's `prepare` or its pause gave; undefined where there was none. */
   readonly prepared: unknown
+  /** Whether the database has undone the request before: what it came too late for then is better locked early. */
+  readonly again: boolean
 }
 
 /** What is known of the request itself. */
@@ -94,6 +96,8 @@ export interface Handler {
   readonly prepare?: (context: PrepareContext, input: never) => Promise<unknown>
   /** What it asks of its transaction while that claims the key. */
   readonly ahead?: (context: Context, input: never) => Promise<unknown>
+  /** What it has to wait for, where that shows in its transaction only. */
+  readonly pause?: (context: Context, input: never, ahead?: unknown) => Promise<Pause<unknown> | undefined>
   /** How its answers are stored, where that is not how they are sent. */
   readonly stored?: StoredForm<unknown>
 }
@@ -127,6 +131,39 @@ export interface PreparedHandler<Input, Answer extends Reply> {
   prepare(context: PrepareContext, input: Input): Promise<unknown>
   /** What it reads and locks first: sent with the claim, so also where that ends the request. It writes nothing. */
   ahead?(context: Context, input: Input): Promise<unknown>
+}
+
+/** A wait between two transactions of one request: the first is committed, and neither a connection nor a lock is held. */
+export type Pause<Ready> = (context: PrepareContext) => Promise<Ready>
+
+/** A handler that finds in its transaction that it has to wait for something other than its database. */
+export interface PausingHandler<Input, Answer extends Reply> {
+  (context: Context, input: Input, ahead?: unknown): Promise<Answer>
+  /** As of a `PreparedHandler`. */
+  ahead(context: Context, input: Input): Promise<unknown>
+  /**
+   * Undefined: the handler goes on at once. Otherwise what it has written is committed, without an answer to the request, and
+   * another transaction begins after the wait; what is written has to be found by a repetition of the request.
+   */
+  pause(context: Context, input: Input, ahead?: unknown): Promise<Pause<unknown> | undefined>
+}
+
+/** Joins what is read and locked first, what may have to be waited for, and the handler that gets both. */
+export function pausing<Input, Ahead, Ready, Answer extends Reply>(
+  ahead: (context: Context, input: Input) => Promise<Ahead>,
+  pause: (context: Context, input: Input, ahead: Promise<Ahead>) => Promise<Pause<Ready> | undefined>,
+  handle: (
+    context: Context,
+    input: Input,
+    ready: Ready | undefined,
+    ahead: Promise<Ahead>,
+  ) => Promise<Answer>,
+): PausingHandler<Input, Answer> {
+  const handler = (context: Context, input: Input, asked?: unknown) =>
+    handle(context, input, context.prepared as Ready | undefined, asked as Promise<Ahead>)
+  const pauses = (context: Context, input: Input, asked?: unknown) =>
+    pause(context, input, asked as Promise<Ahead>)
+  return Object.assign(handler, { ahead, pause: pauses })
 }
 
 /** Joins what is asked before the transaction, and first thing in it, with the handler that gets the answers. */

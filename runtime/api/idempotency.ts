@@ -36,14 +36,18 @@ export function fingerprintOf({ route, pathParameters, query, body }: Parsed): B
 /**
  * Takes the key for this transaction. Gives the response that is stored under it already, if any; throws
  * `idempotency_in_progress` while another request holds it, and `idempotency_key_reused` when it was for another.
+ *
+ * @param waits for another request that holds it: one that goes on with what it has begun is what others find in progress.
  */
 export async function claim(
   db: Database,
   service: Service,
   { credential, now }: Admitted,
   claimed: ClaimedKey,
+  waits = false,
 ): Promise<WrittenReply | undefined> {
   const { tenant, space } = credential
+  if (waits) enqueue(db.query(WAIT, [lockName(service.environment, space, claimed.key)]))
   const { mine, stored } = await claimKey(db, service.environment, space, claimed.key)
   if (stored && stored.created > now - STORED_FOR_MS) {
     waitForSeen(db)
@@ -162,6 +166,14 @@ const CLAIM: Statement = {
          LEFT JOIN idempotency_answers a ON a.tenant_id = $2 AND a.key = $3::uuid`,
 }
 
+const WAIT: Statement = {
+  name: 'idempotency_wait',
+  text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
+}
+
+/** Locks are shared by all schemas of the database, so their names contain the environment. */
+const lockName = (environment: string, tenantId: string, key: string) => `${environment}:${tenantId}:${key}`
+
 /**
  * Takes the key until the end of the transaction and reads the response under it. Another may be stored between the
  * reading and the lock: then the primary key is violated at the end.
@@ -172,8 +184,8 @@ export async function claimKey(
   tenantId: string,
   key: string,
 ): Promise<Claim> {
-  // Locks are shared by all schemas of the database, so their name contains the environment.
-  const { rows } = await db.query<ClaimRow>(CLAIM, [`${environment}:${tenantId}:${key}`, tenantId, key])
+  const values = [lockName(environment, tenantId, key), tenantId, key]
+  const { rows } = await db.query<ClaimRow>(CLAIM, values)
   const row = rows[0]!
   return { mine: row.mine, stored: toAnswer(row) }
 }

@@ -1,5 +1,6 @@
 /** A read is its handler. A write is one transaction of the idempotency claim, the handler, and what is written with the commit. */
 
+import { isShortOfFunds } from '../ledger/accounts.ts'
 import { isSpaceWiped } from '../platform/audit/queries.ts'
 import type { Database } from '../platform/database/database.ts'
 import {
@@ -20,7 +21,7 @@ import {
   type WrittenReply,
   withReply,
 } from './exchange.ts'
-import type { Handler, StoredForm } from './handler.ts'
+import type { Handler, Pause, PrepareContext, StoredForm } from './handler.ts'
 import { ANSWERED_ALREADY, claim, claimOf, replayStored } from './idempotency.ts'
 import { enqueueRefusal, enqueueSuccess, type Write } from './outcome.ts'
 import type { WriteRules } from './routing.ts'
@@ -76,15 +77,18 @@ async function writeOnce(work: Work): Promise<WrittenReply> {
   let ready: unknown
   let effects = new Effects()
   let due: Promise<boolean> | undefined
-  const attempt = async (db: Database): Promise<WrittenReply> => {
+  const attempt = async (db: Database, again: boolean): Promise<WrittenReply | Pause<unknown>> => {
     effects = new Effects()
     due = undefined
-    const context = createContext(exchange, service, db, input.query, effects, ready)
-    const claiming = claimed && claim(db, service, exchange, claimed)
+    const context = createContext(exchange, service, db, input.query, effects, ready, again)
+    const hasPaused = handler.pause !== undefined && ready !== undefined
+    const claiming = claimed && claim(db, service, exchange, claimed, hasPaused)
     const ahead = handler.ahead?.(context, input as never)
     ahead?.catch(() => {}) // the transaction fails with it
     const stored = await claiming
     if (stored) return stored
+    const pause = hasPaused ? undefined : await handler.pause?.(context, input as never, ahead)
+    if (pause) return pause
     const { status, body } = await handler(context, input as never, ahead)
     const text = JSON.stringify(body)
     const storedText = handler.stored ? JSON.stringify(handler.stored.leaveOut(body)) : text
@@ -93,11 +97,16 @@ async function writeOnce(work: Work): Promise<WrittenReply> {
     return { status, body, text, replayed: false }
   }
   try {
-    if (handler.prepare) ready = await prepare(work, handler.prepare)
+    if (handler.prepare) ready = await handler.prepare(contextBetween(work), input as never)
     const { transaction } = rules.account
       ? service.account.forTenant(exchange.credential.tenant.id)
       : databaseOf(exchange, service)
-    const reply = await withRetries(() => transaction(attempt))
+    const run = () => withRetries((again) => transaction((db) => attempt(db, again)))
+    let reply = await run()
+    while (typeof reply === 'function') {
+      ready = await reply(contextBetween(work))
+      reply = await run()
+    }
     if ((await due) || effects.hasDeliveries) service.deliveriesDue(exchange.credential.space)
     if (effects.newSpace !== undefined) leaveSpace(service)
     return reply
@@ -108,10 +117,8 @@ async function writeOnce(work: Work): Promise<WrittenReply> {
   }
 }
 
-async function prepare(
-  { exchange, service, input }: Work,
-  ask: NonNullable<Handler['prepare']>,
-): Promise<unknown> {
+/** What is given to what waits outside of the request's transactions. */
+function contextBetween({ exchange, service, input }: Work): PrepareContext {
   const context = createContext(exchange, service, databaseOf(exchange, service), input.query)
   const { destinations, log } = service
   const { pin } = exchange.credential
@@ -119,7 +126,7 @@ async function prepare(
   const afterwards = (work: Promise<unknown>) => {
     work.catch((err) => log.warn({ err }, 'what goes on after an answer has failed'))
   }
-  return ask({ ...context, destinations, pin, transaction, afterwards }, input as never)
+  return { ...context, destinations, pin, transaction, afterwards }
 }
 
 /** A stored response with what was left out of it; refusals are stored as they are. */
@@ -146,13 +153,13 @@ function leaveSpace({ keyring, account, log }: Service): void {
 /** How often a transaction is begun that the database ends to free others. */
 const MAX_ATTEMPTS = 3
 
-async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+async function withRetries<T>(attempt: (again: boolean) => Promise<T>): Promise<T> {
   for (let count = 1; ; count += 1) {
     try {
-      return await attempt()
+      return await attempt(count > 1)
     } catch (error) {
       const code = codeOf(error)
-      const again = code === DEADLOCK_DETECTED || code === SERIALIZATION_FAILURE
+      const again = code === DEADLOCK_DETECTED || code === SERIALIZATION_FAILURE || isShortOfFunds(error)
       if (!again || count === MAX_ATTEMPTS) throw error
     }
   }

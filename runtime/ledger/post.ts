@@ -19,12 +19,20 @@ export interface Hold {
   readonly amount: number
 }
 
+export interface NewHold extends Hold {
+  /**
+   * Cents that have to be available; otherwise the transaction fails as `isShortOfFunds` tells. Absent: the account is locked,
+   * or what is held grows whatever there is.
+   */
+  readonly covered?: number | undefined
+}
+
 export interface Posting {
   readonly transfer?: Transfer | undefined
   /** A hold that ends: a hold has one end. */
   readonly resolved?: Hold | undefined
   /** A hold that begins. */
-  readonly placed?: Hold | undefined
+  readonly placed?: NewHold | undefined
 }
 
 const MOVED =
@@ -74,6 +82,16 @@ const PLACE: Statement = {
   steps: inSteps('ledger_hold_place', take('+'), BEGIN),
 }
 
+// So the account is locked last, and not while a decision is made: what is held must not be null.
+const takeCovered = `UPDATE ledger_accounts SET held = CASE WHEN balance - held >= $5::bigint THEN held + $3::bigint END
+  WHERE tenant_id = $1 AND id = 'program_funds'`
+
+const PLACE_COVERED: Statement = {
+  name: 'ledger_hold_place_covered',
+  text: `WITH taken AS (${takeCovered}) ${BEGIN}`,
+  steps: inSteps('ledger_hold_place_covered', takeCovered, BEGIN),
+}
+
 const END = 'INSERT INTO ledger_resolutions (tenant_id, hold_id, created) VALUES ($1, $2, $4)'
 
 const RESOLVE: Statement = {
@@ -101,7 +119,11 @@ export function post(
   const created = toTimestamp(now)
   const done = transfer ? move(db, tenantId, cause, transfer, now) : Promise.resolve()
   if (resolved) enqueue(db.query(RESOLVE, [tenantId, resolved.id, resolved.amount, created]))
-  if (placed) enqueue(db.query(PLACE, [tenantId, placed.id, placed.amount, created]))
+  if (placed) {
+    const values = [tenantId, placed.id, placed.amount, created]
+    const { covered } = placed
+    enqueue(covered === undefined ? db.query(PLACE, values) : db.query(PLACE_COVERED, [...values, covered]))
+  }
   return done
 }
 

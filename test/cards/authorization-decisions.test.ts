@@ -285,6 +285,25 @@ describe('the same request again', () => {
     expect(asked).toHaveLength(1)
   })
 
+  test('may claim the key for a moment: the first one waits for that with its answer', async () => {
+    reply = undefined
+    const tenant = await tenantWith()
+    const key = randomUUID()
+    const first = tenant.send(PATH, call(tenant, key))
+    await until('the question', () => asked.length > 0)
+    await service.database.sandbox.transaction(async (db) => {
+      const name = `sandbox:${tenant.id}:${key}`
+      await db.query({ text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))' }, [name])
+      asked[0]!.answer({ approved: true })
+      await until('the wait for the key', async () => {
+        const text = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+                         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+        return (await service.database.control.query({ text })).count > 0
+      })
+    })
+    expect((await first).status).toBe(201)
+  })
+
   test.each(['approve', 'decline'])(
     'after kill -9 between question and answer: a worker takes the default (%s), once',
     { timeout: 60_000 },

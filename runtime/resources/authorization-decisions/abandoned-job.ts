@@ -54,7 +54,7 @@ async function endOne(
   const pin = await readPin(database.control, tenantId, environment)
   return database[environment].forTenant(tenantId).transaction(async (db) => {
     const question = await readDecision(db, space, id)
-    const facts = question && (await lockFacts(db, space, question.use.card_id, now))
+    const facts = question && (await lockFacts(db, space, question.use.card_id, now, 'locked'))
     if (!facts) return false // wiped
     const events = collectEvents({ tenantId: space, pin, now })
     const row = await conclude({ db, space, events, now }, { id, answer: undefined }, facts)

@@ -1,15 +1,13 @@
 /** A tenant's endpoint is asked about a use of a card, between two transactions: the first writes the question. */
 import { isDeepStrictEqual } from 'node:util'
-import type { PrepareContext } from '../../api/handler.ts'
+import type { Context, Pause, PrepareContext } from '../../api/handler.ts'
 import { inProgress, keyReused, STORED_FOR_MS } from '../../api/idempotency.ts'
 import { openSecrets } from '../../outbound/signing.ts'
-import type { Database } from '../../platform/database/database.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
-import { codeOf, constraintOf, UNIQUE_VIOLATION } from '../../platform/database/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { AUTHORIZATION_ENDPOINT } from '../authorization-endpoint/handlers.ts'
 import { type AuthorizationEndpointRow, readEndpoint } from '../authorization-endpoint/queries.ts'
-import { lockFacts, requireCard } from '../card-transactions/authorizing.ts'
+import type { LockedFacts } from '../card-transactions/authorizing.ts'
 import type { CardTransactionRow } from '../card-transactions/queries.ts'
 import { begin } from '../card-transactions/states.ts'
 import { showCardTransaction } from '../card-transactions/view.ts'
@@ -29,28 +27,42 @@ import { readAnswer, writeQuestion } from './question.ts'
 const GRACE_MS = 10_000
 
 /**
- * Asks the tenant's endpoint where there is one and the rules approve. Undefined: nobody is asked.
- * Throws 422 where there is no such card, and `idempotency_in_progress` while another request with the key asks.
+ * Writes a question to the tenant's endpoint, where there is one and the rules approve, and gives the wait for its answer.
+ * Undefined: nobody is asked. Throws `idempotency_in_progress` while another request with the key asks.
  */
-export async function ask(context: PrepareContext, use: AskedUse): Promise<Asked | undefined> {
-  const { caller, db, request } = context
-  if (caller.tenant.plan !== 'enterprise') return undefined
+export async function pose(
+  { caller, db, request }: Context,
+  use: AskedUse,
+  facts: LockedFacts,
+): Promise<Pause<Asked> | undefined> {
+  const { now, machineNow } = request
   const key = request.header('Idempotency-Key') ?? null
   const [endpoint, earlier] = await Promise.all([
     readEndpoint(db, caller.space),
     key === null ? undefined : findQuestion(db, caller.space, key),
   ])
-  const isStale =
-    earlier !== undefined && earlier.due === null && earlier.created <= request.now - STORED_FOR_MS
-  if (earlier && !isStale) return findAgain(earlier, use, request.machineNow)
-  if (!endpoint) return undefined
-  const question = await context
-    .transaction((tx) => pose(tx, context, endpoint, use, key, isStale))
-    .catch((error: unknown) => {
-      const isAsked = constraintOf(error) === 'authorization_decisions_asked'
-      throw codeOf(error) === UNIQUE_VIOLATION && isAsked ? inProgress() : error
-    })
-  return question && { id: question.id, answer: await waitFor(context, endpoint, question) }
+  const isStale = earlier !== undefined && earlier.due === null && earlier.created <= now - STORED_FOR_MS
+  if (earlier && !isStale) {
+    const asked = findAgain(earlier, use, machineNow)
+    return async () => asked
+  }
+  const decision = decideOn(use, facts)
+  if (!endpoint || decision.declined !== undefined) return undefined
+  const row = {
+    id: newId('azd', now),
+    card_transaction_id: newId('ctx', now),
+    created: now,
+    use,
+    default_action: endpoint.default_action,
+    due: machineNow + endpoint.timeout_ms + GRACE_MS,
+  }
+  if (isStale) enqueue(forgetRequest(db, caller.space, key!))
+  enqueue(insertQuestion(db, caller.space, row, key))
+  const transaction = begin(transactionOf(row, facts), decision)
+  return async (context) => ({
+    id: row.id,
+    answer: await waitFor(context, endpoint, { id: row.id, transaction }),
+  })
 }
 
 /** A question that an earlier request with the same key asked. */
@@ -63,32 +75,6 @@ function findAgain({ id, use, due }: DecisionRow, asked: AskedUse, machineNow: n
 interface PosedQuestion {
   readonly id: string
   readonly transaction: CardTransactionRow
-}
-
-/** Writes the question, where the rules approve. */
-async function pose(
-  tx: Database,
-  { caller, request }: PrepareContext,
-  { timeout_ms, default_action }: AuthorizationEndpointRow,
-  use: AskedUse,
-  key: string | null,
-  isStale: boolean,
-): Promise<PosedQuestion | undefined> {
-  const { now, machineNow } = request
-  const facts = requireCard(await lockFacts(tx, caller.space, use.card_id, now))
-  const decision = decideOn(use, facts)
-  if (decision.declined !== undefined) return undefined
-  const row = {
-    id: newId('azd', now),
-    card_transaction_id: newId('ctx', now),
-    created: now,
-    use,
-    default_action,
-    due: machineNow + timeout_ms + GRACE_MS,
-  }
-  if (isStale) enqueue(forgetRequest(tx, caller.space, key!))
-  await insertQuestion(tx, caller.space, row, key)
-  return { id: row.id, transaction: begin(transactionOf(row, facts), decision) }
 }
 
 /** Sends the question and waits as long as the tenant has set. An answer that comes later is noted and changes nothing. */

@@ -4,14 +4,14 @@ import type {
 } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import { notFound } from '../../api/errors/errors.ts'
-import { type Context, prepared } from '../../api/handler.ts'
+import { type Context, pausing } from '../../api/handler.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
-import { type LockedFacts, lockFacts, requireCard } from '../card-transactions/authorizing.ts'
+import { lockFacts, requireCard } from '../card-transactions/authorizing.ts'
 import { readMerchant } from '../card-transactions/simulators.ts'
 import { showCardTransaction } from '../card-transactions/view.ts'
-import { ask } from './asking.ts'
+import { pose } from './asking.ts'
 import { authorize, conclude } from './concluding.ts'
-import { type AskedUse, listDecisions, readDecision } from './queries.ts'
+import { type AskedUse, isToBeAsked, listDecisions, readDecision } from './queries.ts'
 import { showDecision } from './view.ts'
 
 type Schemas = components['schemas']
@@ -35,15 +35,24 @@ export const authorizationDecisionsHandlers = {
   },
 
   /** As the network would ask: the tenant's endpoint decides too, where it has one. */
-  simulateAuthorization: prepared(
-    (context, { body }: { body: Schemas['AuthorizationSimulation'] }) => ask(context, readUse(body)),
-    async ({ db, caller, events, request }, { body }, asked, ahead: Promise<LockedFacts | undefined>) => {
-      const facts = requireCard(await ahead)
+  simulateAuthorization: pausing(
+    ({ db, caller, request, again }, { body }: { body: Schemas['AuthorizationSimulation'] }) =>
+      Promise.all([
+        lockFacts(db, caller.space, body.card_id, request.now, again ? 'locked' : 'read'),
+        caller.tenant.plan === 'enterprise' &&
+          isToBeAsked(db, caller.space, request.header('Idempotency-Key') ?? null),
+      ]),
+    async (context, { body }, ahead) => {
+      const use = readUse(body)
+      const [facts, isAsked] = await ahead
+      return isAsked ? pose(context, use, requireCard(facts)) : undefined
+    },
+    async ({ db, caller, events, request }, { body }, asked, ahead) => {
+      const facts = requireCard((await ahead)[0])
       const place = { db, space: caller.space, events, now: request.now }
       const row = asked ? await conclude(place, asked, facts) : await authorize(place, readUse(body), facts)
       return { status: 201, body: showCardTransaction(row) }
     },
-    ({ db, caller, request }, { body }) => lockFacts(db, caller.space, body.card_id, request.now),
   ),
 } satisfies AuthorizationDecisionsHandlers<Context> &
   Pick<TestCardsHandlers<Context>, 'simulateAuthorization'>

@@ -16,8 +16,9 @@ import { typeOf } from './states.ts'
 export type LockedFacts = Omit<AuthorizationFacts, 'card'> & { readonly card: CardRow }
 
 /**
- * Locks a card and what its tenant's cards can spend, and reads what else a decision takes; undefined where there is no such
- * card. The statements travel together: each begins when the one before it holds its lock, so it sees what that waited for.
+ * Locks a card and reads what a decision takes; undefined where there is no such card. What the tenant's cards can spend is
+ * locked too, or only read: then many decide at once, and `writeNew` makes sure of it. The statements travel together: each
+ * begins when the one before it holds its lock, so it sees what that waited for.
  *
  * @param now service time.
  */
@@ -26,13 +27,15 @@ export async function lockFacts(
   tenantId: string,
   cardId: string,
   now: number,
+  funds: 'locked' | 'read',
 ): Promise<LockedFacts | undefined> {
-  const [card, spending, funds] = await Promise.all([
+  const [card, spending, locked] = await Promise.all([
     lockCard(db, tenantId, cardId),
     readSpending(db, tenantId, cardId, now),
-    lockFunds(db, tenantId),
+    funds === 'locked' ? lockFunds(db, tenantId) : undefined,
   ])
-  return card && spending && { card, ...spending, available: funds.balance - funds.held, now }
+  if (!card || !spending) return undefined
+  return { ...spending, card, now, ...(locked && { available: locked.balance - locked.held }) }
 }
 
 /** Throws 422: a reference in the body. */

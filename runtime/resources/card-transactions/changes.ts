@@ -34,7 +34,10 @@ type EventType =
 /** Nothing has moved yet. */
 const NOTHING = { held: 0, hold_id: null, cleared: 0, refunded: 0 }
 
-/** Writes a new transaction. */
+/**
+ * Writes a new transaction. One that holds something fails as `isShortOfFunds` tells where what was requested is not available
+ * any more.
+ */
 export async function writeNew(place: Place, row: CardTransactionRow, type: EventType): Promise<void> {
   const { db, space, events } = place
   enqueue(insertCardTransaction(db, space, row))
@@ -67,7 +70,8 @@ async function move(
   now: number,
 ): Promise<void> {
   addSpending(db, space, after, spentBy(after) - spentBy(before), authorizations)
-  const posting = postingOf(before, after)
+  // A new authorization was decided without the account's lock.
+  const posting = postingOf(before, after, authorizations > 0 ? after.requested : undefined)
   const posted = post(db, space, `${after.id}/${after.history.length}`, posting, now)
   if (!posting.transfer) return
   await posted.catch((error: unknown) => {
@@ -79,6 +83,7 @@ async function move(
 function postingOf(
   before: Pick<CardTransactionRow, keyof typeof NOTHING>,
   after: CardTransactionRow,
+  covered: number | undefined,
 ): Posting {
   const collected = after.cleared - after.refunded - (before.cleared - before.refunded)
   const [from, to] =
@@ -89,7 +94,8 @@ function postingOf(
   return {
     transfer: collected === 0 ? undefined : { from, to, amount: Math.abs(collected) },
     resolved: isHeldAnew && before.hold_id !== null ? { id: before.hold_id, amount: before.held } : undefined,
-    placed: isHeldAnew && after.hold_id !== null ? { id: after.hold_id, amount: after.held } : undefined,
+    placed:
+      isHeldAnew && after.hold_id !== null ? { id: after.hold_id, amount: after.held, covered } : undefined,
   }
 }
 

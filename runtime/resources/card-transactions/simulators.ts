@@ -59,7 +59,7 @@ export const cardTransactionSimulators = {
     const known = await readCardTransaction(db, caller.space, id)
     if (!known) throw missing()
     const [facts, before] = await Promise.all([
-      lockFacts(db, caller.space, known.card_id, request.now),
+      lockFacts(db, caller.space, known.card_id, request.now, 'locked'),
       lockCardTransaction(db, caller.space, id),
     ])
     if (!facts || !before) throw missing()

@@ -28,7 +28,8 @@ const READ: Statement = {
                        AND s.period BETWEEN t.first AND t.last
                        AND (jsonb_typeof(l.entry->'categories') = 'null' OR l.entry->'categories' ? s.category)
                   ) AS spent
-                ) AS spent
+                ) AS spent,
+                (SELECT a.balance - a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = 'program_funds') AS available
            FROM cards c
           CROSS JOIN LATERAL (
             SELECT status, sanctions_status FROM cardholders h WHERE h.tenant_id = $1 AND h.id = c.cardholder_id OFFSET 0
@@ -41,9 +42,11 @@ export interface Spending {
   /** Cents, for each of the card's limits; 0 for those by authorization. */
   readonly spent: readonly number[]
   readonly authorizations: number
+  /** Cents that the tenant's cards can spend, as it was read. */
+  readonly available: number
 }
 
-/** What limits are held against, and whose card it is. To be read when the card is locked. @param now service time. */
+/** What a use of a card is held against, and whose card it is. To be read when the card is locked. @param now service time. */
 export async function readSpending(
   db: Database,
   tenantId: string,
@@ -52,10 +55,21 @@ export async function readSpending(
 ): Promise<Spending | undefined> {
   const { day, week, month, year } = periodsOf(now)
   const { rows } = await db.query<
-    Spending['cardholder'] & { authorizations: number | null; spent: readonly number[] | null }
+    Spending['cardholder'] & {
+      authorizations: number | null
+      spent: readonly number[] | null
+      available: number | null
+    }
   >(READ, [tenantId, cardId, day, week, month, year])
   const row = rows[0]
-  return row && { cardholder: row, spent: row.spent ?? [], authorizations: row.authorizations ?? 0 }
+  if (!row) return undefined
+  const { spent, authorizations, available } = row
+  return {
+    cardholder: row,
+    spent: spent ?? [],
+    authorizations: authorizations ?? 0,
+    available: available ?? 0,
+  }
 }
 
 const ADD: Statement = {
