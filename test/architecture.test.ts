@@ -78,6 +78,8 @@ const RUNTIME_ROOMS = [
   'wallet-updates',
   'delivery',
   'holders',
+  'resources/payouts',
+  'resources/payout-destinations',
   'resources/disputes',
   'resources/authorization-decisions',
   'resources/card-transactions',

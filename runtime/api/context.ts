@@ -57,6 +57,7 @@ export function createContext(
     cardEncryption: service.cardEncryption,
     sanctions: service.sanctions,
     licensedStates: service.licensedStates,
+    usdcChain: service.usdcChain,
     prepared,
     again,
   }

@@ -42,6 +42,7 @@ export interface Service {
   readonly endpointSecrets: EndpointSecrets
   readonly sanctions: Context['sanctions']
   readonly licensedStates: ReadonlySet<string>
+  readonly usdcChain: Context['usdcChain']
   readonly streams: EventStreams
   /** How many streams each tenant has open on this node. */
   readonly openStreams: Map<string, number>

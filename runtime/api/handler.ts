@@ -34,10 +34,19 @@ export interface Context {
   readonly sanctions: Pick<Sanctions, 'list'>
   /** States of the United States in which cardholders may live, in live. */
   readonly licensedStates: ReadonlySet<string>
+  readonly usdcChain: UsdcChain
   /** What the handler's `prepare` or its pause gave; undefined where there was none. */
   readonly prepared: unknown
   /** Whether the database has undone the request before: what it came too late for then is better locked early. */
   readonly again: boolean
+}
+
+/** Where an environment pays USDC. */
+export interface UsdcChain {
+  /** CAIP-2: `eip155:8453`. */
+  readonly id: string
+  /** Address of the contract of USDC, with its EIP-55 checksum. */
+  readonly contract: string
 }
 
 /** What is known of the request itself. */

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
 import { moneyRecipes } from './money-recipes.ts'
+import { payoutRecipes } from './payout-recipes.ts'
 import { MisuseError } from './svc-session.ts'
 
 export interface RecipeOptions {
@@ -55,6 +56,7 @@ export const RECIPES = {
     return made
   },
   ...moneyRecipes((client) => makeCard(client)),
+  ...payoutRecipes(),
   'cardholder.created': (client) => makeCardholder(client),
   'cardholder.updated': async (client) => {
     const made = await makeCardholder(client)

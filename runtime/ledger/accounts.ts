@@ -34,12 +34,17 @@ const NONE: Funds = { balance: 0, held: 0 }
 
 const LOCK: Statement = {
   name: 'ledger_accounts_lock',
-  text: `SELECT a.balance, a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = 'program_funds' FOR UPDATE`,
+  text: 'SELECT a.balance, a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = $2 FOR UPDATE',
 }
 
-/** What cards can spend, as nobody else can change it before the end of the transaction. */
-export async function lockFunds(db: Database, tenantId: string): Promise<Funds> {
-  return (await db.query<Funds>(LOCK, [tenantId])).rows[0] ?? NONE
+/** An account as nobody else can change it before the end of the transaction. */
+export async function lockAccount(db: Database, tenantId: string, account: Account): Promise<Funds> {
+  return (await db.query<Funds>(LOCK, [tenantId, account])).rows[0] ?? NONE
+}
+
+/** What cards can spend, locked in the same way. */
+export function lockFunds(db: Database, tenantId: string): Promise<Funds> {
+  return lockAccount(db, tenantId, 'program_funds')
 }
 
 const READ: Statement = {

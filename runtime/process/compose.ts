@@ -64,6 +64,7 @@ import { startScreeningJob } from '../resources/cardholders/screening-job.ts'
 import { startDisputeExpiryJob } from '../resources/disputes/expiry-job.ts'
 import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createDevices } from '../resources/passes/registrations.ts'
+import { startActivationJob } from '../resources/payout-destinations/activation-job.ts'
 import { startStandInJob } from '../resources/provisioning-payloads/stand-in-job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
 import { openSanctions, type Sanctions, watchSanctions } from '../sanctions/list-in-use.ts'
@@ -78,6 +79,7 @@ import { startCleanupJob } from './cleanup-job.ts'
 import { type Google, openGoogle } from './google.ts'
 import { handlers } from './handlers.ts'
 import { openPorts } from './ports.ts'
+import { USDC_CHAINS } from './usdc-chains.ts'
 
 /** What every part of a process may be given. */
 interface Foundation {
@@ -234,6 +236,7 @@ function startWork(parts: Foundation): Work {
     startExpiryJob({ ...parts, passTokens }, log),
     startHoldExpiryJob(parts, log),
     startDisputeExpiryJob(parts, log),
+    startActivationJob(parts, log),
     startStandInJob(parts, log),
     startRetentionJob({
       control: database.control,
@@ -328,6 +331,7 @@ export function createApis(parts: ApiParts): Apis {
       endpointSecrets: createEndpointSecrets(seals, environment),
       sanctions: parts.sanctions,
       licensedStates: settings.licensedStates,
+      usdcChain: USDC_CHAINS[environment],
       streams: createEventStreams({ database: pool, environment, wakeUps: parts.wakeUps, isLeaving }),
       openStreams: new Map(),
       deliveriesDue: (tenantId) => parts.wakeUpChannel.publish(environment, tenantId),

@@ -18,6 +18,8 @@ import { merchantCategoriesHandlers } from '../resources/merchant-categories/han
 import { passTemplatesHandlers } from '../resources/pass-templates/handlers.ts'
 import { passesHandlers } from '../resources/passes/handlers.ts'
 import { passSimulators } from '../resources/passes/simulators.ts'
+import { payoutDestinationsHandlers } from '../resources/payout-destinations/handlers.ts'
+import { payoutsHandlers } from '../resources/payouts/handlers.ts'
 import { provisioningPayloadsHandlers } from '../resources/provisioning-payloads/handlers.ts'
 import { sanctionsAlertsHandlers } from '../resources/sanctions-alerts/handlers.ts'
 import { scansHandlers } from '../resources/scans/handlers.ts'
@@ -44,6 +46,8 @@ export const handlers = {
   ...passTemplatesHandlers,
   ...passesHandlers,
   ...passSimulators,
+  ...payoutDestinationsHandlers,
+  ...payoutsHandlers,
   ...provisioningPayloadsHandlers,
   ...sanctionsAlertsHandlers,
   ...scansHandlers,
@@ -67,23 +71,10 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   getSettlement: true,
   listSettlementLines: true,
 
-  createPayout: true,
-  listPayouts: true,
-  getPayout: true,
-  cancelPayout: true,
-
-  createPayoutDestination: true,
-  listPayoutDestinations: true,
-  getPayoutDestination: true,
-  updatePayoutDestination: true,
-  disablePayoutDestination: true,
-
   createTreasuryReport: true,
   listTreasuryReports: true,
   getTreasuryReport: true,
 
   advanceSettlementClock: true,
   simulateSettlementFailure: true,
-  simulatePayoutFailure: true,
-  simulatePayoutReturn: true,
 }

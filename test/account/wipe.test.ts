@@ -159,6 +159,8 @@ describe('from the commit on', () => {
       card: 0,
       card_program: 0,
       card_transaction: 0,
+      payout: 0,
+      payout_destination: 0,
       dispute: 0,
       authorization_decision: 0,
       wallet_token: 0,

@@ -9,8 +9,10 @@ import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { readReferences } from '../../runtime/console/pages.ts'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { issuePass, makeTemplate, someoneWaits, TEMPLATE, whileHeld } from '../api/fixtures.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { makePayable } from '../support/payable.ts'
 import { openRelay, type Relay } from '../support/relay.ts'
 import {
   type Answer,
@@ -25,6 +27,9 @@ import {
 } from '../support/service.ts'
 
 const DAY = 86_400_000
+
+const ADDRESS = `${USDC_CHAINS.sandbox.id}:0x52908400098527886E0F7030069857D2E4169EE7`
+const PAYOUT = { amount: 2, currency: 'usdc', destination_id: 'pod_00000000000000000000000000' }
 
 let relay: Relay
 let service: TestService
@@ -158,6 +163,13 @@ const PRODUCED: Readonly<Record<string, () => Promise<Answer>>> = {
     }
     return by('/v1/cardholders', { body: { name: 'Ada Moreau', billing_address: address } })
   },
+  live_only: () => send('/v1/payouts', { body: { ...PAYOUT, currency: 'usd' } }),
+  insufficient_balance: async () => {
+    const body = { type: 'usdc_address', address: ADDRESS, holder_name: 'Harbour Coffee LLC' }
+    const { id } = (await send('/v1/payout_destinations', { body })).body
+    await makePayable(service.database, 'sandbox', tenantId, id, 1)
+    return send('/v1/payouts', { body: { ...PAYOUT, destination_id: id } })
+  },
   factor_required: () => send('/v1/account/rotate_credentials', { method: 'POST' }),
   not_found: () => send('/v1/passes/pass_00000000000000000000000000'),
   method_not_allowed: () => send('/v1/me', { method: 'DELETE' }),
@@ -213,8 +225,6 @@ const PRODUCED: Readonly<Record<string, () => Promise<Answer>>> = {
 /** What nothing can produce yet, and what will. This list shrinks. */
 const NOT_YET: Readonly<Record<string, string>> = {
   expired_token: 'OAuth',
-  live_only: 'bank destinations and payouts in USD',
-  insufficient_balance: 'payouts',
 }
 
 /** Status and type of each code that does not follow from its type alone. */

@@ -115,7 +115,11 @@ async function prepare(node: Node, posts: readonly Post[]): Promise<Attempt[]> {
   return Promise.all(
     posts.map(async (post) => {
       const { id: tenantId, secret, totp } = tenants[POSTS.indexOf(post)]!
-      const { path, body, id } = await post.prepare(sender(node, secret), { database, tenantId })
+      const { path, body, id } = await post.prepare(sender(node, secret), {
+        database,
+        tenantId,
+        space: tenantId,
+      })
       const audited = (await auditOf(tenantId)).length
       const { sequence: told } = await readEventHead(database.sandbox, tenantId)
       return { post, tenantId, secret, totp, key: randomUUID(), id, path, body, audited, told }

@@ -3,6 +3,7 @@ import type { TestDatabase } from '../support/database.ts'
 import { planAll } from '../support/planning.ts'
 import type { Send } from '../support/service.ts'
 import { MONEY_POSTS } from './money-posts.ts'
+import { PAYOUT_POSTS } from './payout-posts.ts'
 
 /** A POST that is to be asked for once, whatever happens. */
 export interface Post {
@@ -14,7 +15,7 @@ export interface Post {
   /** Makes what the request needs, and gives the request. */
   prepare(
     send: Send,
-    owner: { readonly database: TestDatabase; readonly tenantId: string },
+    owner: { readonly database: TestDatabase; readonly tenantId: string; readonly space: string },
   ): Promise<{ readonly path: string; readonly body?: unknown; readonly id: string }>
   /** Counts what the request changes: `$1` is the tenant, `$2` the id that `prepare` gave. */
   readonly effect: string
@@ -663,6 +664,7 @@ export const POSTS: readonly Post[] = [
     factor: true,
   },
   ...MONEY_POSTS,
+  ...PAYOUT_POSTS,
 ]
 
 /** POSTs with a handler that the story does not tell, and why. */

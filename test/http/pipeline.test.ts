@@ -139,6 +139,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
         throw new Error('nobody is screened here')
       },
     },
+    usdcChain: { id: 'eip155:1', contract: '' },
     licensedStates: new Set<string>(),
     streams: { open: NO_STREAM },
     openStreams: new Map<string, number>(),

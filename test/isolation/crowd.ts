@@ -111,6 +111,26 @@ const DISPUTES = `INSERT INTO disputes (tenant_id, id, card_transaction_id, amou
 
 const TRANSFERS = `INSERT INTO chain_transfers (tenant_id, id, recipient, amount, state, due, created, updated)
   SELECT $1, ${id('po', 'n')}, 'eip155:31337:0x', 1, 'paid', NULL, ${AT}, ${AT}
+     FROM generate_series(0, $3 - 1) n`
+
+// The newest are held.
+const DESTINATIONS = `INSERT INTO payout_destinations (tenant_id, id, type, status, address, bank_account, account, holder_name, active_at,
+    metadata, created, updated)
+  SELECT $1, ${id('pod', 'n')}, CASE WHEN n BETWEEN 15 AND 18 THEN 'bank_account' ELSE 'usdc_address' END,
+         CASE WHEN n BETWEEN 10 AND 16 THEN 'disabled' WHEN n > $3 - 4 THEN 'inactive' ELSE 'active' END,
+         CASE WHEN n NOT BETWEEN 15 AND 18 THEN 'eip155:1:0x' END, CASE WHEN n BETWEEN 15 AND 18 THEN '{}'::json END,
+         CASE WHEN n BETWEEN 15 AND 18 THEN ''::bytea END, 'Ada Moreau',
+         CASE WHEN n > $3 - 4 THEN timestamptz '2030-01-01' ELSE ${AT} END, '{}', ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const DEFAULTS = `INSERT INTO payout_defaults (tenant_id, destination_id)
+  SELECT $1, ${id('pod', '0')} FROM generate_series(0, least($3 - 1, 0)) n WHERE ${AT} > '-infinity'`
+
+const PAYOUTS = `INSERT INTO payouts (tenant_id, id, amount, currency, destination_id, settlement_id, status, failure_code, postings, metadata,
+    created, updated)
+  SELECT $1, ${id('po', 'n')}, 1, 'usdc', CASE WHEN n BETWEEN 10 AND 16 THEN ${id('pod', '1')} ELSE ${id('pod', '0')} END,
+         CASE WHEN n % 2 = 1 THEN ${id('stl', 'n')} END, CASE WHEN n BETWEEN 14 AND 18 THEN 'failed' WHEN n > $3 - 4 THEN 'pending' ELSE 'paid' END,
+         CASE WHEN n BETWEEN 14 AND 18 THEN 'rejected' END, 2, '{}', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
 const PAYLOADS = `INSERT INTO provisioning_payloads (tenant_id, id, card_id, wallet, last4, awaiting, created)
@@ -194,6 +214,9 @@ const TABLES = [
   [TRANSACTIONS, 1 / 3],
   [DISPUTES, 1 / 3],
   [TRANSFERS, 1 / 3],
+  [DESTINATIONS, 1 / 3],
+  [DEFAULTS, 1 / 3],
+  [PAYOUTS, 1 / 3],
   [DECISIONS, 1 / 3],
   [PAYLOADS, 1 / 3],
   [WALLET_TOKENS, 1 / 3],

@@ -18,6 +18,7 @@ export const LOCATORS: Table = [
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
   ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
+  ['SELECT tenant_id, id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   [
     'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
     'and questions that nobody ends any more',
@@ -83,6 +84,7 @@ export const SPREAD: Table = [
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
   ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
+  ['SELECT tenant_id, id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   [
     'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
     'and questions that nobody ends any more',

@@ -1,11 +1,13 @@
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
+import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { insertQuestion } from '../../runtime/resources/authorization-decisions/queries.ts'
 import { newCardTransaction } from '../../runtime/resources/card-transactions/authorizing.ts'
 import { insertCardTransaction } from '../../runtime/resources/card-transactions/queries.ts'
 import { forcePost } from '../../runtime/resources/card-transactions/states.ts'
 import { insertWalletToken } from '../../runtime/resources/wallet-tokens/queries.ts'
+import { makePayable } from '../support/payable.ts'
 import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, type TestService } from '../support/service.ts'
 import { WRITTEN_LISTS } from './lists.ts'
@@ -23,7 +25,7 @@ export interface Owner {
 }
 
 /** Prefixes of objects that nothing can make yet. Shrinks as operations are built; what is made belongs into `makeOwner`. */
-export const NOT_YET: readonly string[] = ['po', 'pod', 'prm', 'sln', 'stl', 'trp']
+export const NOT_YET: readonly string[] = ['prm', 'sln', 'stl', 'trp']
 
 const MERCHANT = { name: MARK, category_code: '5812', network_id: null, city: MARK, country: 'US' } as const
 
@@ -124,6 +126,14 @@ async function makeOwner(
   const dispute = { card_transaction_id: ctx, amount: 10, reason: 'other', metadata }
   await make('/v1/disputes', dispute)
   const dsp = await make('/v1/disputes', dispute)
+  const address = `${USDC_CHAINS[environment].id}:0x52908400098527886E0F7030069857D2E4169EE7`
+  const destination = { type: 'usdc_address', address, holder_name: MARK, metadata }
+  await make('/v1/payout_destinations', destination)
+  const pod = await make('/v1/payout_destinations', destination)
+  const pay = { amount: 1, currency: 'usdc', destination_id: pod, metadata }
+  await makePayable(service.database, environment, tenantId, pod, 2)
+  await make('/v1/payouts', pay)
+  const po = await make('/v1/payouts', pay)
   const device = { client_device_id: MARK, client_wallet_account_id: MARK }
   const payloads = `/v1/cards/${card}/provisioning_payloads`
   await make(payloads, { wallet: 'google_pay', ...device })
@@ -169,6 +179,8 @@ async function makeOwner(
       ['card', card],
       ['ctx', ctx],
       ['dsp', dsp],
+      ['pod', pod],
+      ['po', po],
       ['azd', asked[1]!.id],
       ['ppl', ppl],
       ['wtk', wtk],

@@ -14,6 +14,8 @@ import { listAttempts } from '../../runtime/resources/delivery-attempts/queries.
 import { listDisputes } from '../../runtime/resources/disputes/queries.ts'
 import { listTemplates } from '../../runtime/resources/pass-templates/queries.ts'
 import { countPasses, listPasses, type PassFilter } from '../../runtime/resources/passes/queries.ts'
+import { listDestinations } from '../../runtime/resources/payout-destinations/queries.ts'
+import { listPayouts } from '../../runtime/resources/payouts/queries.ts'
 import { listPayloads } from '../../runtime/resources/provisioning-payloads/queries.ts'
 import { listScans } from '../../runtime/resources/scans/queries.ts'
 import { listWalletTokens } from '../../runtime/resources/wallet-tokens/queries.ts'
@@ -180,6 +182,29 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
         statuses: ['lost'],
         reasons: ['duplicate'],
       },
+    }),
+    ...lists('payout destinations', 'pod', listDestinations, {
+      '': {},
+      'of a time': later,
+      'of the common status': { statuses: ['active'] },
+      'of the rare status': { statuses: ['disabled'] },
+      'of no status': { statuses: ['denied'] },
+      'of the common type': { types: ['usdc_address'] },
+      'of the rare type, of the common status': { types: ['bank_account'], statuses: ['active'] },
+    }),
+    ...lists('payouts', 'po', listPayouts, {
+      '': {},
+      'of a time': later,
+      'of the common status': { statuses: ['paid'] },
+      'of the rare status': { statuses: ['failed'] },
+      'of no status': { statuses: ['returned'] },
+      'to the common destination': { destinationIds: [crowdId('pod', 0)] },
+      'to the rare destination, of the rare status': {
+        destinationIds: [crowdId('pod', 1)],
+        statuses: ['failed'],
+      },
+      'of a settlement': { settlementIds: [crowdId('stl', 7)] },
+      'of a settlement, in another status': { settlementIds: [crowdId('stl', 7)], statuses: ['failed'] },
     }),
     ...lists('provisioning payloads', 'ppl', listPayloads, {
       'of the common card': { cardId: crowdId('card', 0) },

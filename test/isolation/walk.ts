@@ -25,6 +25,7 @@ import { createSeals } from '../../runtime/platform/secrets.ts'
 import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
 import { createLeaseClock } from '../../runtime/platform/work/lease-clock.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
+import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { createWiper } from '../../runtime/resources/account/wipe-job.ts'
 import { endAbandoned } from '../../runtime/resources/authorization-decisions/abandoned-job.ts'
 import { forgetRequest } from '../../runtime/resources/authorization-decisions/queries.ts'
@@ -36,12 +37,16 @@ import { resendTemplate } from '../../runtime/resources/pass-templates/wallet-qu
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { claimCallback } from '../../runtime/resources/passes/google-callbacks.ts'
 import { readChanged, readPassState } from '../../runtime/resources/passes/state.ts'
+import { activateDestinations } from '../../runtime/resources/payout-destinations/activation-job.ts'
+import { payOutSettlement } from '../../runtime/resources/payouts/settled.ts'
+import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
 import { usePayloads } from '../../runtime/resources/provisioning-payloads/stand-in-job.ts'
 import { insertWalletToken } from '../../runtime/resources/wallet-tokens/queries.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { createFollower } from '../../runtime/wallet-updates/google/follower.ts'
 import { makeTemplate, NO_TEMPLATE, TEMPLATE } from '../api/fixtures.ts'
 import { makeEndpoint, POSTS, type Post } from '../faults/posts.ts'
+import { makePayable } from '../support/payable.ts'
 import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, type Send, speak, type TestService } from '../support/service.ts'
 import { WRITTEN_LISTS } from './lists.ts'
@@ -71,6 +76,10 @@ const LISTS = [
   '/v1/merchant_categories',
   '/v1/disputes?status=unsubmitted&created[gte]=2026-01-01',
   '/v1/card_transactions?status=authorized&category_code=5812&created[gte]=2026-01-01',
+  '/v1/payout_destinations?status=active&type=usdc_address&created[gte]=2026-01-01',
+  '/v1/payouts?status=paid&created[gte]=2026-01-01',
+  '/v1/payouts?destination_id=pod_00000000000000000000000000',
+  '/v1/payouts?settlement_id=stl_00000000000000000000000000&status=paid',
   '/v1/wallet_tokens?card_id=card_00000000000000000000000000',
   '/v1/sanctions_alerts?status=open&created[gte]=2026-01-01',
   '/v1/me',
@@ -121,7 +130,7 @@ export async function tour(
     recorder.actFor(undefined)
     await service.database.control.query({ text: 'DELETE FROM control.totp_uses' })
     recorder.actFor(tenantId)
-    const { path, body } = await prepare(send, { database: recorder.database, tenantId })
+    const { path, body } = await prepare(send, { database: recorder.database, tenantId, space })
     const code = new TOTP({ secret: user.totp_secret }).generate()
     const headers = { 'Idempotency-Key': crypto.randomUUID(), ...(factor && { 'Service-Factor': code }) }
     const call = { method: 'POST', headers, ...(body === undefined ? {} : { body }) }
@@ -171,6 +180,9 @@ async function lookAround(send: Send, plan: string): Promise<void> {
     await send(`${path}/${data[0].id}`)
     await send(`${path}/${data[0].id}`, { method: 'PATCH', body: { metadata: { a: '1' } } })
   }
+  const [destination] = (await send('/v1/payout_destinations?limit=1')).body.data
+  for (const value of destination ? [false, true] : [])
+    await send(`/v1/payout_destinations/${destination.id}`, { method: 'PATCH', body: { default: value } })
   const [dispute] = (await send('/v1/disputes?status=unsubmitted&limit=1')).body.data
   if (dispute) await send(`/v1/disputes/${dispute.id}`, { method: 'PATCH', body: { evidence: null } })
   const endpoint = `/v1/webhook-endpoints/${(await send('/v1/webhook-endpoints')).body.data[0].id}`
@@ -238,6 +250,32 @@ async function showHolders(
     claimCallback(tx, space, crypto.randomUUID(), Date.now() + 60_000, Date.now()),
   )
   await forgetRequest(db, space, crypto.randomUUID())
+  await followPayout({ service, recorder }, environment, send, space)
+}
+
+/** A settlement pays out, and the chain tells what becomes of that. */
+async function followPayout(
+  { service, recorder }: Walker,
+  environment: Environment,
+  send: Send,
+  space: string,
+): Promise<void> {
+  const address = `${USDC_CHAINS[environment].id}:0x52908400098527886E0F7030069857D2E4169EE7`
+  const destination = { type: 'usdc_address', address, holder_name: 'Ada Moreau', default: true }
+  const { id } = (await send('/v1/payout_destinations', { body: destination })).body
+  await makePayable(service.database, environment, space, id, 2)
+  const { now } = service.clock
+  const net = { settlementId: newId('stl'), amount: 2, currency: 'usd' } as const
+  const payoutId = await recorder.database[environment].transaction((db) =>
+    payOutSettlement({ db, space, events: { emit: () => undefined } }, net, now),
+  )
+  const parts = { database: recorder.database, wakeUpChannel: { publish: () => {} } }
+  const listener = await openTransferListener(parts, environment, space)
+  const change = { state: 'paid', chain: 'eip155:1', hash: '0x', confirmations: 1 } as const
+  await recorder.database[environment].transaction(async (db) => {
+    expect(await listener.signable(db, payoutId!)).toBe(true)
+    await listener.changed(db, payoutId!, change, now)
+  })
 }
 
 /** Opens a stream and closes it when it has looked for events. */
@@ -287,6 +325,12 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
     wakeUpChannel: { publish: () => {} },
   })
   await expireHolds({ database, clock, wakeUpChannel: { publish: () => {} } })
+  await activateDestinations({
+    database,
+    clock,
+    sanctions: service.sanctions,
+    wakeUpChannel: { publish: () => {} },
+  })
   clock.now += 52 * 86_400_000
   await expireDisputes({ database, clock, wakeUpChannel: { publish: () => {} } })
   clock.now -= 60 * 86_400_000

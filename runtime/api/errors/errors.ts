@@ -106,6 +106,10 @@ export function invalidState(message: string): ApiError {
   return new ApiError(409, 'conflict', 'invalid_state', message)
 }
 
+export function insufficientBalance(message: string): ApiError {
+  return new ApiError(409, 'conflict', 'insufficient_balance', message)
+}
+
 /** The most entries that an error's `details` hold. */
 export const MAX_DETAILS = 50
 

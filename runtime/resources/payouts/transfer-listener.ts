@@ -1,0 +1,61 @@
+/** What the chain tells of transfers becomes of their payouts, in its own transactions. */
+import { readPin } from '../../admin/pins.ts'
+import { collectEvents } from '../../events/emit.ts'
+import type { WakeUpChannel } from '../../events/wake-ups.ts'
+import { systemEntry } from '../../platform/audit/entry.ts'
+import { appendAudit } from '../../platform/audit/queries.ts'
+import type { Database } from '../../platform/database/database.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
+import { readSpace } from '../../platform/database/space.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { readDestination } from '../payout-destinations/queries.ts'
+import { writeChange } from './changes.ts'
+import { lockPayout, readPayout } from './queries.ts'
+import { follow, isUnderway, type TransferChange } from './states.ts'
+
+export interface ListenerParts {
+  readonly database: { readonly control: Database }
+  readonly wakeUpChannel: WakeUpChannel
+}
+
+/** For the transfers of one space. */
+export interface TransferListener {
+  signable(db: Database, id: string): Promise<boolean>
+  changed(db: Database, id: string, change: TransferChange, now: number): Promise<void>
+  committed(): void
+}
+
+/** Whether a payout may still be paid: it is on its way, and its destination on the allowlist. */
+export async function isSignable(db: Database, space: string, id: string): Promise<boolean> {
+  const payout = await readPayout(db, space, id)
+  if (!payout || !isUnderway(payout)) return false
+  return (await readDestination(db, space, payout.destination_id))?.status === 'active'
+}
+
+/** Opened before a transaction begins, because it asks what the tenant is pinned to. */
+export async function openTransferListener(
+  { database, wakeUpChannel }: ListenerParts,
+  environment: Environment,
+  space: string,
+): Promise<TransferListener> {
+  const pin = await readPin(database.control, readSpace(space).tenantId, environment)
+  let due: Promise<boolean> | undefined
+  return {
+    signable: (db, id) => isSignable(db, space, id),
+    async changed(db, id, change, now) {
+      const before = await lockPayout(db, space, id)
+      const after = before && follow(before, change, now)
+      if (!after) return
+      const events = collectEvents({ tenantId: space, pin, now })
+      await writeChange({ db, space, events }, before, after)
+      due = events.write(db)
+      if (after.status !== before.status) {
+        enqueue(appendAudit(db, space, systemEntry(environment, `payout.${after.status}`, id, now)))
+      }
+    },
+    committed() {
+      due?.then((isDue) => isDue && wakeUpChannel.publish(environment, space))
+      due = undefined
+    },
+  }
+}

@@ -1,0 +1,29 @@
+/** What payouts are made from: money that is payable, and a destination past its hold. */
+import { post } from '../../runtime/ledger/post.ts'
+import type { Environment } from '../../runtime/platform/environment.ts'
+import { newId } from '../../runtime/platform/ids.ts'
+import type { TestDatabase } from './database.ts'
+
+/** Makes cents payable, as a settlement would. @param space where the tenant's data is. */
+export async function settleInto(
+  database: TestDatabase,
+  environment: Environment,
+  space: string,
+  amount: number,
+): Promise<void> {
+  const transfer = { from: 'network_clearing', to: 'settlement_payable', amount } as const
+  await database[environment].transaction((db) => post(db, space, newId('stl'), { transfer }, Date.now()))
+}
+
+/** Ends the hold of a destination, and makes cents payable to its tenant. */
+export async function makePayable(
+  database: TestDatabase,
+  environment: Environment,
+  space: string,
+  destinationId: string,
+  amount: number,
+): Promise<void> {
+  const text = `UPDATE ${environment}.payout_destinations SET status = 'active' WHERE tenant_id = $1 AND id = $2`
+  await database.control.query({ text }, [space, destinationId])
+  await settleInto(database, environment, space, amount)
+}
