@@ -58,6 +58,7 @@ export function createContext(
     sanctions: service.sanctions,
     licensedStates: service.licensedStates,
     usdcChain: service.usdcChain,
+    rates: service.rates,
     prepared,
     again,
   }

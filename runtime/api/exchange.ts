@@ -43,6 +43,7 @@ export interface Service {
   readonly sanctions: Context['sanctions']
   readonly licensedStates: ReadonlySet<string>
   readonly usdcChain: Context['usdcChain']
+  readonly rates: Context['rates']
   readonly streams: EventStreams
   /** How many streams each tenant has open on this node. */
   readonly openStreams: Map<string, number>

@@ -9,6 +9,7 @@ import type { Database } from '../platform/database/database.ts'
 import type { Caller } from '../platform/keys/caller.ts'
 import type { Seals } from '../platform/secrets.ts'
 import type { Sanctions } from '../sanctions/list-in-use.ts'
+import type { Rates } from '../settlement-lines/amounts.ts'
 import type { Wallet } from '../wallet/google/signer.ts'
 import type { PassTokens } from '../wallet/pass-tokens.ts'
 import type { CardEncryption } from '../wallet/pay/encryption.ts'
@@ -35,6 +36,8 @@ export interface Context {
   /** States of the United States in which cardholders may live, in live. */
   readonly licensedStates: ReadonlySet<string>
   readonly usdcChain: UsdcChain
+  /** What the network shares and takes of clearings. */
+  readonly rates: Rates
   /** What the handler's `prepare` or its pause gave; undefined where there was none. */
   readonly prepared: unknown
   /** Whether the database has undone the request before: what it came too late for then is better locked early. */

@@ -10,6 +10,7 @@ import {
   SERIALIZATION_FAILURE,
   UNIQUE_VIOLATION,
 } from '../platform/database/errors.ts'
+import { isClosedMeanwhile } from '../settlement-lines/lines.ts'
 import { authenticateAgain } from './access.ts'
 import { createContext, createInput, Effects, type Input } from './context.ts'
 import { ApiError, notImplemented } from './errors/errors.ts'
@@ -150,7 +151,7 @@ function leaveSpace({ keyring, account, log }: Service): void {
     )
 }
 
-/** How often a transaction is begun that the database ends to free others. */
+/** How often a transaction is begun that the database ends to free others, or that came to a settlement's cut-off. */
 const MAX_ATTEMPTS = 3
 
 async function withRetries<T>(attempt: (again: boolean) => Promise<T>): Promise<T> {
@@ -159,7 +160,11 @@ async function withRetries<T>(attempt: (again: boolean) => Promise<T>): Promise<
       return await attempt(count > 1)
     } catch (error) {
       const code = codeOf(error)
-      const again = code === DEADLOCK_DETECTED || code === SERIALIZATION_FAILURE || isShortOfFunds(error)
+      const again =
+        code === DEADLOCK_DETECTED ||
+        code === SERIALIZATION_FAILURE ||
+        isShortOfFunds(error) ||
+        isClosedMeanwhile(error)
       if (!again || count === MAX_ATTEMPTS) throw error
     }
   }

@@ -11,6 +11,8 @@ export interface Transfer {
   readonly to: Account
   /** Cents, more than 0. */
   readonly amount: number
+  /** Identifiers of its two entries (`len_…`), where others refer to them; default: new ones. */
+  readonly entries?: { readonly from: string; readonly to: string }
 }
 
 export interface Hold {
@@ -127,14 +129,20 @@ export function post(
   return done
 }
 
+/** Identifiers for the entries of a transfer. @param now service time. */
+export function newEntries(now: number): { readonly from: string; readonly to: string } {
+  return { from: newId('len', now), to: newId('len', now) }
+}
+
 function move(
   db: Database,
   tenantId: string,
   cause: string,
-  { from, to, amount }: Transfer,
+  { from, to, amount, entries: given }: Transfer,
   now: number,
 ): Promise<unknown> {
   const [first, second, moved] = from < to ? [from, to, -amount] : [to, from, amount]
-  const ids = [newId('len', now), newId('len', now)]
+  const entries = given ?? newEntries(now)
+  const ids = from < to ? [entries.from, entries.to] : [entries.to, entries.from]
   return db.query(TRANSFER, [tenantId, cause, toTimestamp(now), first, moved, second, ...ids])
 }

@@ -81,6 +81,8 @@ export interface Settings {
   readonly sanctionsList?: string
   /** States of the United States in which cardholders may live, in live. */
   readonly licensedStates: ReadonlySet<string>
+  /** What the network shares and takes of clearings, in basis points. */
+  readonly rates: { readonly interchange: number; readonly networkFee: number }
   /** Servers that tenants' names are resolved with, `address` or `address:port`; empty: the system's. */
   readonly dnsServers: readonly string[]
   /** Issuer and path of the service account's JSON file; absent: a key of our own, for development. */
@@ -262,6 +264,10 @@ export function readSettings(
     eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,
     scanDays: read('SVC_SCAN_DAYS', whole(400, 1, 3650)) ?? 400,
     licensedStates: read('SVC_LICENSED_STATES', usStates) ?? US_STATES,
+    rates: {
+      interchange: read('SVC_INTERCHANGE_BP', whole(150, 0, 10_000)) ?? 150,
+      networkFee: read('SVC_NETWORK_FEE_BP', whole(10, 0, 10_000)) ?? 10,
+    },
     googleUrls: present({
       wallet: read('GOOGLE_WALLET_URL', (text) => origin(secureUrl(production)(text))),
       token: read('GOOGLE_TOKEN_URL', secureUrl(production)),

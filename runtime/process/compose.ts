@@ -262,7 +262,14 @@ function startWork(parts: Foundation): Work {
 export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google'> {
   readonly settings: Pick<
     Settings,
-    'trustedProxies' | 'timeouts' | 'dataDir' | 'applePass' | 'pay' | 'production' | 'licensedStates'
+    | 'trustedProxies'
+    | 'timeouts'
+    | 'dataDir'
+    | 'applePass'
+    | 'pay'
+    | 'production'
+    | 'licensedStates'
+    | 'rates'
   >
   readonly google: {
     readonly signer: GoogleSigner
@@ -332,6 +339,7 @@ export function createApis(parts: ApiParts): Apis {
       sanctions: parts.sanctions,
       licensedStates: settings.licensedStates,
       usdcChain: USDC_CHAINS[environment],
+      rates: settings.rates,
       streams: createEventStreams({ database: pool, environment, wakeUps: parts.wakeUps, isLeaving }),
       openStreams: new Map(),
       deliveriesDue: (tenantId) => parts.wakeUpChannel.publish(environment, tenantId),

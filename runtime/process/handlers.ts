@@ -23,6 +23,7 @@ import { payoutsHandlers } from '../resources/payouts/handlers.ts'
 import { provisioningPayloadsHandlers } from '../resources/provisioning-payloads/handlers.ts'
 import { sanctionsAlertsHandlers } from '../resources/sanctions-alerts/handlers.ts'
 import { scansHandlers } from '../resources/scans/handlers.ts'
+import { settlementsHandlers } from '../resources/settlements/handlers.ts'
 import { tokensHandlers } from '../resources/tokens/handlers.ts'
 import { walletTokensHandlers } from '../resources/wallet-tokens/handlers.ts'
 import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handlers.ts'
@@ -51,6 +52,7 @@ export const handlers = {
   ...provisioningPayloadsHandlers,
   ...sanctionsAlertsHandlers,
   ...scansHandlers,
+  ...settlementsHandlers,
   ...tokensHandlers,
   ...walletTokensHandlers,
   ...webhookEndpointsHandlers,
@@ -66,10 +68,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   createPromotion: true,
   listPromotions: true,
   getPromotion: true,
-
-  listSettlements: true,
-  getSettlement: true,
-  listSettlementLines: true,
 
   createTreasuryReport: true,
   listTreasuryReports: true,

@@ -162,6 +162,7 @@ describe('from the commit on', () => {
       payout: 0,
       payout_destination: 0,
       dispute: 0,
+      settlement: 0,
       authorization_decision: 0,
       wallet_token: 0,
       provisioning_payload: 0,

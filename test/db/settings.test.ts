@@ -34,6 +34,7 @@ describe('settings', () => {
       eventDays: 30,
       scanDays: 400,
       licensedStates: US_STATES,
+      rates: { interchange: 150, networkFee: 10 },
       googleUrls: {},
       dnsServers: [],
       contractGuard: false,

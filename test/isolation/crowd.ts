@@ -133,6 +133,18 @@ const PAYOUTS = `INSERT INTO payouts (tenant_id, id, amount, currency, destinati
          CASE WHEN n BETWEEN 14 AND 18 THEN 'rejected' END, 2, '{}', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+// One is waiting to be tried again; each day is a second long.
+const SETTLEMENTS = `INSERT INTO settlements (tenant_id, id, status, period_start, period_end, due, created, updated)
+  SELECT $1, ${id('stl', 'n')}, CASE WHEN n = 10 THEN 'failed' WHEN n BETWEEN 14 AND 16 THEN 'pending' ELSE 'settled' END, ${AT}, ${AT},
+         CASE WHEN n = 10 OR n BETWEEN 14 AND 16 THEN timestamptz '2030-01-01' END, ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const LINES = `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, created)
+  SELECT $1, ${id('sln', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('stl', '1')} ELSE ${id('stl', '0')} END,
+         CASE WHEN n BETWEEN 20 AND 22 THEN 'dispute' ELSE 'card_transaction' END, 1,
+         CASE WHEN n BETWEEN 14 AND 22 THEN ${id('ctx', '1')} ELSE ${id('ctx', 'n')} END, ${id('len', 'n')}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
 const PAYLOADS = `INSERT INTO provisioning_payloads (tenant_id, id, card_id, wallet, last4, awaiting, created)
   SELECT $1, ${id('ppl', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('card', '1')} ELSE ${id('card', '0')} END,
          'google_pay', '4242', false, ${AT}
@@ -218,6 +230,8 @@ const TABLES = [
   [DEFAULTS, 1 / 3],
   [PAYOUTS, 1 / 3],
   [DECISIONS, 1 / 3],
+  [SETTLEMENTS, 1 / 3],
+  [LINES, 1 / 3],
   [PAYLOADS, 1 / 3],
   [WALLET_TOKENS, 1 / 3],
   [EVENTS, 1 / 3],

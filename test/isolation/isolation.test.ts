@@ -92,7 +92,7 @@ async function ask(
     .replaceAll(/req_\w{26}/g, 'req')
     .replaceAll(/challenges\/\w+/g, 'challenge')
     .replaceAll(
-      /"(tpl|pass|scan|tok|chd|cprg|card|ctx|dsp|azd|whe|wdla|evt|ppl|wtk|sal)_\w{26}"|"\w+Z"/g,
+      /"(tpl|pass|scan|tok|chd|cprg|card|ctx|dsp|azd|whe|wdla|evt|ppl|wtk|sal|stl)_\w{26}"|"\w+Z"/g,
       '"made"',
     )
   return { status, text, answer: unique(answer), asked }

@@ -7,6 +7,7 @@ import { newCardTransaction } from '../../runtime/resources/card-transactions/au
 import { insertCardTransaction } from '../../runtime/resources/card-transactions/queries.ts'
 import { forcePost } from '../../runtime/resources/card-transactions/states.ts'
 import { insertWalletToken } from '../../runtime/resources/wallet-tokens/queries.ts'
+import { writeLines } from '../../runtime/settlement-lines/lines.ts'
 import { makePayable } from '../support/payable.ts'
 import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, type TestService } from '../support/service.ts'
@@ -25,7 +26,7 @@ export interface Owner {
 }
 
 /** Prefixes of objects that nothing can make yet. Shrinks as operations are built; what is made belongs into `makeOwner`. */
-export const NOT_YET: readonly string[] = ['prm', 'sln', 'stl', 'trp']
+export const NOT_YET: readonly string[] = ['prm', 'trp']
 
 const MERCHANT = { name: MARK, category_code: '5812', network_id: null, city: MARK, country: 'US' } as const
 
@@ -114,6 +115,16 @@ async function makeOwner(
   }))
   for (const row of posted) await insertCardTransaction(service.database[environment], tenantId, row)
   const ctx = posted[1]!.id
+  for (const daysAgo of [1, 0]) {
+    await service.database[environment].transaction((db) =>
+      writeLines(
+        { db, space: tenantId, events: { emit: () => undefined } },
+        [{ type: 'adjustment', amount: 1, source_id: MARK, ledger_entry_id: newId('len') }],
+        service.clock.now - daysAgo * 86_400_000,
+        undefined,
+      ),
+    )
+  }
   const asked = [0, 1].map(() => ({
     id: newId('azd'),
     card_transaction_id: ctx,
@@ -181,6 +192,7 @@ async function makeOwner(
       ['dsp', dsp],
       ['pod', pod],
       ['po', po],
+      ['stl', await first('/v1/settlements')],
       ['azd', asked[1]!.id],
       ['ppl', ppl],
       ['wtk', wtk],

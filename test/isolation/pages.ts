@@ -20,6 +20,7 @@ import { listPayloads } from '../../runtime/resources/provisioning-payloads/quer
 import { listScans } from '../../runtime/resources/scans/queries.ts'
 import { listWalletTokens } from '../../runtime/resources/wallet-tokens/queries.ts'
 import { listEndpoints } from '../../runtime/resources/webhook-endpoints/queries.ts'
+import { listLines, listSettlements } from '../../runtime/settlement-lines/queries.ts'
 import { type Crowd, crowdId, rowsOf } from './crowd.ts'
 
 /** A list with a filter, to be read page by page. */
@@ -205,6 +206,28 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       },
       'of a settlement': { settlementIds: [crowdId('stl', 7)] },
       'of a settlement, in another status': { settlementIds: [crowdId('stl', 7)], statuses: ['failed'] },
+    }),
+    ...lists('settlements', 'stl', listSettlements, {
+      '': {},
+      'of a time': later,
+      'of the common status': { statuses: ['settled'] },
+      'of the rare status': { statuses: ['failed'] },
+      'of no status': { statuses: ['open'] },
+      'of two statuses': { statuses: ['pending', 'settled'] },
+    }),
+    ...lists('settlement lines', 'sln', listLines, {
+      'of the common settlement': { settlementId: crowdId('stl', 0) },
+      'of the rare settlement': { settlementId: crowdId('stl', 1) },
+      'of the common type': { settlementId: crowdId('stl', 0), types: ['card_transaction'] },
+      'of the rare type': { settlementId: crowdId('stl', 0), types: ['dispute'] },
+      'of no type': { settlementId: crowdId('stl', 0), types: ['adjustment'] },
+      'of two types': { settlementId: crowdId('stl', 0), types: ['dispute', 'card_transaction'] },
+      'of a source': { settlementId: crowdId('stl', 0), sourceIds: [crowdId('ctx', 1)] },
+      'of a source, of the rare type': {
+        settlementId: crowdId('stl', 0),
+        sourceIds: [crowdId('ctx', 1)],
+        types: ['dispute'],
+      },
     }),
     ...lists('provisioning payloads', 'ppl', listPayloads, {
       'of the common card': { cardId: crowdId('card', 0) },

@@ -42,6 +42,7 @@ import { payOutSettlement } from '../../runtime/resources/payouts/settled.ts'
 import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
 import { usePayloads } from '../../runtime/resources/provisioning-payloads/stand-in-job.ts'
 import { insertWalletToken } from '../../runtime/resources/wallet-tokens/queries.ts'
+import { writeLines } from '../../runtime/settlement-lines/lines.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { createFollower } from '../../runtime/wallet-updates/google/follower.ts'
 import { makeTemplate, NO_TEMPLATE, TEMPLATE } from '../api/fixtures.ts'
@@ -74,6 +75,7 @@ const LISTS = [
   '/v1/cardholders?type=individual&status=active&created[gte]=2026-01-01',
   '/v1/cards?status=active&type=virtual&created[gte]=2026-01-01',
   '/v1/merchant_categories',
+  '/v1/settlements?status=settled&created[gte]=2026-01-01',
   '/v1/disputes?status=unsubmitted&created[gte]=2026-01-01',
   '/v1/card_transactions?status=authorized&category_code=5812&created[gte]=2026-01-01',
   '/v1/payout_destinations?status=active&type=usdc_address&created[gte]=2026-01-01',
@@ -142,6 +144,7 @@ export async function tour(
       await send('/v1/authorization_endpoint', { method: 'DELETE' })
   }
   await lookAround(send, plan)
+  await closeDay({ service, recorder }, environment, send, space)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()
   await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
   await walkDevices(service, send, space, environment)
@@ -164,6 +167,22 @@ function postsOf(environment: Environment, plan: string): readonly Post[] {
     ({ operation, environment: only = environment }) =>
       operation !== 'wipeSandbox' && ids.has(operation) && only === environment,
   )
+}
+
+/** A day's settlement is closed by the first line of the next day. */
+async function closeDay({ service, recorder }: Walker, environment: Environment, send: Send, space: string) {
+  const line = { type: 'adjustment', amount: 1, source_id: 'walk', ledger_entry_id: newId('len') } as const
+  for (const days of [0, 1]) {
+    await recorder.database[environment].transaction((db) => {
+      const place = { db, space, events: { emit: () => undefined } }
+      return writeLines(place, [line], service.clock.now + days * 86_400_000, undefined)
+    })
+  }
+  const [{ id }] = (await send('/v1/settlements?status=pending')).body.data
+  expect((await send(`/v1/settlements/${id}`)).status).toBe(200)
+  for (const filter of ['', '?type=adjustment', '?source_id=walk&type=adjustment']) {
+    expect((await send(`/v1/settlements/${id}/lines${filter}`)).status).toBe(200)
+  }
 }
 
 async function lookAround(send: Send, plan: string): Promise<void> {

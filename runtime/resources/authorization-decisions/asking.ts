@@ -58,7 +58,7 @@ export async function pose(
   }
   if (isStale) enqueue(forgetRequest(db, caller.space, key!))
   enqueue(insertQuestion(db, caller.space, row, key))
-  const transaction = begin(transactionOf(row, facts), decision)
+  const transaction = begin(transactionOf(row, facts), decision, facts.clockOffset)
   return async (context) => ({
     id: row.id,
     answer: await waitFor(context, endpoint, { id: row.id, transaction }),

@@ -79,7 +79,8 @@ export async function authorize(
   facts: LockedFacts,
 ): Promise<CardTransactionRow> {
   const { card_id: _, currency: __, ...used } = use
-  return write(place, begin(newCardTransaction(facts.card, used, place.now), decideOn(use, facts)))
+  const row = newCardTransaction(facts.card, used, place.now)
+  return write(place, begin(row, decideOn(use, facts), facts.clockOffset))
 }
 
 async function write(place: Place, row: CardTransactionRow): Promise<CardTransactionRow> {
@@ -109,11 +110,12 @@ export async function conclude(
   const byRules = decideOn(question.use, facts)
   const byTenant = outcomeOf(given, question)
   const rule = { rule: 'decision', outcome: byTenant.declined === undefined ? 'passed' : 'failed' } as const
-  const row = begin(transactionOf(question, facts), {
+  const decision = {
     ...byTenant,
     declined: byRules.declined ?? byTenant.declined,
     rules: [...byRules.rules, rule],
-  })
+  }
+  const row = begin(transactionOf(question, facts), decision, facts.clockOffset)
   await write(place, row)
   const noted = given.status === 'timed_out' ? undefined : notedOf(given)
   const ended = {

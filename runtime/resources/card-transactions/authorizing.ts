@@ -6,6 +6,7 @@ import { validationFailed } from '../../api/errors/errors.ts'
 import { lockFunds } from '../../ledger/accounts.ts'
 import type { Database } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
+import { readClockOffset } from '../../settlement-lines/clock.ts'
 import { type CardRow, lockCard } from '../cards/queries.ts'
 import type { CardTransactionRow } from './queries.ts'
 import type { AuthorizationFacts } from './rules.ts'
@@ -13,7 +14,11 @@ import { readSpending } from './spending.ts'
 import { typeOf } from './states.ts'
 
 /** A card with all that an authorization of it depends on. */
-export type LockedFacts = Omit<AuthorizationFacts, 'card'> & { readonly card: CardRow }
+export type LockedFacts = Omit<AuthorizationFacts, 'card'> & {
+  readonly card: CardRow
+  /** How far the settlement clock is ahead, by which holds expire. */
+  readonly clockOffset: number
+}
 
 /**
  * Locks a card and reads what a decision takes; undefined where there is no such card. What the tenant's cards can spend is
@@ -29,13 +34,14 @@ export async function lockFacts(
   now: number,
   funds: 'locked' | 'read',
 ): Promise<LockedFacts | undefined> {
-  const [card, spending, locked] = await Promise.all([
+  const [card, spending, clockOffset, locked] = await Promise.all([
     lockCard(db, tenantId, cardId),
     readSpending(db, tenantId, cardId, now),
+    readClockOffset(db, tenantId),
     funds === 'locked' ? lockFunds(db, tenantId) : undefined,
   ])
   if (!card || !spending) return undefined
-  return { ...spending, card, now, ...(locked && { available: locked.balance - locked.held }) }
+  return { ...spending, card, now, clockOffset, ...(locked && { available: locked.balance - locked.held }) }
 }
 
 /** Throws 422: a reference in the body. */

@@ -1,12 +1,13 @@
 /** Transactions written with all that follows from them: spending, the ledger, events. Their cards are locked. */
 import { notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import type { Emitter } from '../../events/emit.ts'
 import { emit } from '../../events/emit.ts'
-import { type Posting, post } from '../../ledger/post.ts'
-import type { Database } from '../../platform/database/database.ts'
+import { newEntries, type Posting, post, type Transfer } from '../../ledger/post.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { CHECK_VIOLATION, codeOf, constraintOf } from '../../platform/database/errors.ts'
+import { linesOfClearing, linesOfRefund, type Rates } from '../../settlement-lines/amounts.ts'
+import { type SettlementPlace, writeLines } from '../../settlement-lines/lines.ts'
+import { type OpenSettlement, readOpenSettlement } from '../../settlement-lines/queries.ts'
 import {
   type CardTransactionRow,
   insertCardTransaction,
@@ -17,10 +18,11 @@ import { addSpending, spentBy } from './spending.ts'
 import { showCardTransaction } from './view.ts'
 
 /** Where a transaction is written. */
-export interface Place {
-  readonly db: Database
-  readonly space: string
-  readonly events: Emitter
+export interface Place extends SettlementPlace {
+  /** Of what is collected; absent where nothing is. */
+  readonly rates?: Rates
+  /** Where the lines go of what is collected or given back, asked for with the locks; absent where nothing is. */
+  readonly open?: OpenSettlement | undefined
 }
 
 type EventType =
@@ -63,15 +65,17 @@ export async function writeChange(
 
 /** Adds up and posts what a transaction has moved. Throws 422 where the balance would leave what can be shown. */
 async function move(
-  { db, space }: Place,
+  place: Place,
   before: Pick<CardTransactionRow, keyof typeof NOTHING>,
   after: CardTransactionRow,
   authorizations: number,
   now: number,
 ): Promise<void> {
+  const { db, space } = place
   addSpending(db, space, after, spentBy(after) - spentBy(before), authorizations)
   // A new authorization was decided without the account's lock.
-  const posting = postingOf(before, after, authorizations > 0 ? after.requested : undefined)
+  const posting = postingOf(before, after, now, authorizations > 0 ? after.requested : undefined)
+  if (posting.transfer) await settle(place, after.id, posting.transfer, now)
   const posted = post(db, space, `${after.id}/${after.history.length}`, posting, now)
   if (!posting.transfer) return
   await posted.catch((error: unknown) => {
@@ -80,11 +84,29 @@ async function move(
   })
 }
 
+type Collected = Transfer & Required<Pick<Transfer, 'entries'>>
+
+/** Lines of what was collected or given back. Interchange and fee refer to the same entry as the collection that they are of. */
+async function settle(place: Place, id: string, transfer: Collected, now: number): Promise<void> {
+  const { from, amount, entries } = transfer
+  const isCollected = from === 'program_funds'
+  if (isCollected && !place.rates) throw new Error('a collection needs the rates of interchange and fee')
+  const amounts = isCollected ? linesOfClearing(amount, place.rates!) : linesOfRefund(amount)
+  const [funding, clearing] = isCollected ? [entries.from, entries.to] : [entries.to, entries.from]
+  const lines = amounts.map((line) => ({
+    ...line,
+    source_id: id,
+    ledger_entry_id: line.type === 'program_funding' ? funding : clearing,
+  }))
+  await writeLines(place, lines, now, place.open)
+}
+
 function postingOf(
   before: Pick<CardTransactionRow, keyof typeof NOTHING>,
   after: CardTransactionRow,
+  now: number,
   covered: number | undefined,
-): Posting {
+): Posting & { readonly transfer: Collected | undefined } {
   const collected = after.cleared - after.refunded - (before.cleared - before.refunded)
   const [from, to] =
     collected > 0
@@ -92,7 +114,8 @@ function postingOf(
       : (['network_clearing', 'program_funds'] as const)
   const isHeldAnew = after.hold_id !== before.hold_id
   return {
-    transfer: collected === 0 ? undefined : { from, to, amount: Math.abs(collected) },
+    transfer:
+      collected === 0 ? undefined : { from, to, amount: Math.abs(collected), entries: newEntries(now) },
     resolved: isHeldAnew && before.hold_id !== null ? { id: before.hold_id, amount: before.held } : undefined,
     placed:
       isHeldAnew && after.hold_id !== null ? { id: after.hold_id, amount: after.held, covered } : undefined,
@@ -100,7 +123,7 @@ function postingOf(
 }
 
 /** What changing a transaction takes of a request. */
-export type ChangeContext = Pick<Context, 'caller' | 'db' | 'events' | 'request'>
+export type ChangeContext = Pick<Context, 'caller' | 'db' | 'events' | 'request' | 'rates'>
 
 /**
  * Changes one transaction, and gives it.
@@ -108,15 +131,19 @@ export type ChangeContext = Pick<Context, 'caller' | 'db' | 'events' | 'request'
  * @param missing is thrown where there is none; default: 404.
  */
 export async function changeCardTransaction(
-  { caller, db, events }: ChangeContext,
+  { caller, db, events, rates }: ChangeContext,
   id: string,
   type: Parameters<typeof writeChange>[3],
   change: (row: CardTransactionRow) => CardTransactionRow,
   missing: () => Error = notFound,
 ): Promise<CardTransactionRow> {
-  const before = await lockCardTransaction(db, caller.space, id)
+  const moves = type === 'card.transaction.cleared' || type === 'card.transaction.refunded'
+  const [before, open] = await Promise.all([
+    lockCardTransaction(db, caller.space, id),
+    moves ? readOpenSettlement(db, caller.space) : undefined,
+  ])
   if (!before) throw missing()
   const after = change(before)
-  await writeChange({ db, space: caller.space, events }, before, after, type)
+  await writeChange({ db, space: caller.space, events, rates, open }, before, after, type)
   return after
 }

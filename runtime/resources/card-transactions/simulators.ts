@@ -4,6 +4,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { isCountry } from '../../platform/countries.ts'
+import { readOpenSettlement } from '../../settlement-lines/queries.ts'
 import { lockCard } from '../cards/queries.ts'
 import { lockFacts, newCardTransaction, requireCard, type Use } from './authorizing.ts'
 import { changeCardTransaction, writeChange, writeNew } from './changes.ts'
@@ -14,7 +15,7 @@ import { showCardTransaction } from './view.ts'
 
 type Schemas = components['schemas']
 
-const placeOf = ({ db, caller, events }: Context) => ({ db, space: caller.space, events })
+const placeOf = ({ db, caller, events, rates }: Context) => ({ db, space: caller.space, events, rates })
 
 /** A reference in the body. */
 const missing = () => validationFailed([{ field: 'card_transaction_id', issue: 'names no card transaction' }])
@@ -47,9 +48,13 @@ export const cardTransactionSimulators = {
   async simulateForcePost(context, { body }) {
     const { amount: requested, merchant } = body
     const seen = readMerchant(merchant)
-    const row = forcePost(await newFor(context, body.card_id, { ...NOT_SHOWN, merchant: seen, requested }))
-    await writeNew(placeOf(context), row, 'card.transaction.cleared')
-    return { status: 201, body: showCardTransaction(row) }
+    const [row, open] = await Promise.all([
+      newFor(context, body.card_id, { ...NOT_SHOWN, merchant: seen, requested }),
+      readOpenSettlement(context.db, context.caller.space),
+    ])
+    const posted = forcePost(row)
+    await writeNew({ ...placeOf(context), open }, posted, 'card.transaction.cleared')
+    return { status: 201, body: showCardTransaction(posted) }
   },
 
   async simulateIncrement(context, { body }) {

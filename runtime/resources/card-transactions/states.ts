@@ -61,10 +61,11 @@ function withHeld(
   return { ...row, held: 0, hold_id: null, expires_at: null, status, updated: now }
 }
 
-/** A new transaction, as its request was decided. */
+/** A new transaction, as its request was decided. @param clockOffset how far the settlement clock is ahead, by which it expires. */
 export function begin(
   row: CardTransactionRow,
   { declined, rules, amount = row.requested }: Decision,
+  clockOffset = 0,
 ): CardTransactionRow {
   const { requested, created: now, merchant } = row
   if (declined !== undefined) {
@@ -83,7 +84,7 @@ export function begin(
     authorized: amount,
     held: amount,
     hold_id: `${row.id}/1`,
-    expires_at: now + holdFor(merchant.category_code),
+    expires_at: now + clockOffset + holdFor(merchant.category_code),
     history: [step('authorization', amount, now)],
   }
 }

@@ -2,20 +2,33 @@
 import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
-import { post } from '../../ledger/post.ts'
+import { newEntries, post } from '../../ledger/post.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
+import { writeLines } from '../../settlement-lines/lines.ts'
+import { readOpenSettlement } from '../../settlement-lines/queries.ts'
 import type { Place } from '../card-transactions/changes.ts'
 import { addDisputed, type DisputeRow, type LockedDispute, lockDispute, updateDispute } from './queries.ts'
 import { contested, transferOf } from './states.ts'
 import { showDispute } from './view.ts'
 
 /** Writes a dispute as it is now; it and its transaction are locked. */
-export function writeChange({ db, space, events }: Place, before: DisputeRow, after: DisputeRow): void {
+export async function writeChange(place: Place, before: DisputeRow, after: DisputeRow): Promise<void> {
+  const { db, space, events } = place
   enqueue(updateDispute(db, space, after))
   const more = contested(after) - contested(before)
   if (more !== 0) enqueue(addDisputed(db, space, after.card_transaction_id, more))
   const transfer = transferOf(before, after)
-  enqueue(post(db, space, `${after.id}/${after.status}`, { transfer }, after.updated))
+  const entries = newEntries(after.updated)
+  if (transfer && after.status !== 'won') {
+    const { amount } = transfer
+    const line =
+      transfer.to === 'provisional_credit'
+        ? ({ type: 'dispute', amount, ledger_entry_id: entries.to } as const)
+        : ({ type: 'dispute_reversal', amount: -amount, ledger_entry_id: entries.from } as const)
+    await writeLines(place, [{ ...line, source_id: after.id }], after.updated, place.open)
+  }
+  const posting = { transfer: transfer && { ...transfer, entries } }
+  enqueue(post(db, space, `${after.id}/${after.status}`, posting, after.updated))
   const data = { dispute: showDispute(after) }
   if (after.status === 'submitted' && before.status === 'unsubmitted') {
     emit(events, { type: 'dispute.submitted', data })
@@ -40,6 +53,8 @@ export async function changeDispute(
   const locked = await lockDispute(db, caller.space, id)
   if (!locked) throw missing()
   const after = change(locked)
-  writeChange({ db, space: caller.space, events }, locked.dispute, after)
+  const isMoved = after.provisional_credit !== locked.dispute.provisional_credit
+  const open = isMoved ? await readOpenSettlement(db, caller.space) : undefined
+  await writeChange({ db, space: caller.space, events, open }, locked.dispute, after)
   return after
 }

@@ -59,7 +59,7 @@ async function expire(
     if (locked?.dispute.status !== 'unsubmitted' || locked.dispute.submission_deadline > now) return false
     const { dispute } = locked
     const events = collectEvents({ tenantId: space, pin, now })
-    writeChange(
+    await writeChange(
       { db, space, events },
       dispute,
       close(dispute, 'expired', Math.max(dispute.updated, dispute.submission_deadline)),
