@@ -142,18 +142,30 @@ const ROWS = 25
 const WRITE = 1
 
 /** Waits until the tenant's turn has come: what its other requests have under way is bounded while others are there. */
-export function takeTurn(exchange: Confirmed, { turns }: Service): Admitted | Promise<Admitted> {
-  const { credential, route } = exchange
+export function takeTurn(exchange: Confirmed, service: Service): Admitted | Promise<Admitted> {
+  const { operation, bucket } = exchange.route
   // A stream lasts, and does next to nothing.
-  if (route.operation.stream) return withTurn(exchange, undefined)
-  const tenantId = credential.tenant.id
+  return operation.stream ? withTurn(exchange, undefined) : takeTurnOf(exchange, service, bucket)
+}
+
+/** Gives the turn back for as long as others are waited for: that is no work, and a tenant's others go on meanwhile. */
+export async function leaveTurn<T>(exchange: Admitted, service: Service, wait: () => Promise<T>): Promise<T> {
+  exchange.endTurn?.()
+  withTurn(exchange, undefined)
+  const value = await wait()
+  // What was begun does not queue up behind what begins.
+  await takeTurnOf(exchange, service, `${exchange.route.bucket} resumed`)
+  return value
+}
+
+function takeTurnOf(exchange: Confirmed, { turns }: Service, kind: string): Admitted | Promise<Admitted> {
+  const tenantId = exchange.credential.tenant.id
   const weight = weightOf(exchange)
   const begin = () => {
     const began = performance.now()
-    const endTurn = () => turns.release(tenantId, route.bucket, weight, performance.now() - began)
-    return withTurn(exchange, endTurn)
+    return withTurn(exchange, () => turns.release(tenantId, kind, weight, performance.now() - began))
   }
-  const turn = turns.acquire(tenantId, route.bucket, weight)
+  const turn = turns.acquire(tenantId, kind, weight)
   return turn ? turn.then(begin) : begin()
 }
 

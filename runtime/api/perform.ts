@@ -12,6 +12,7 @@ import {
 } from '../platform/database/errors.ts'
 import { isClosedMeanwhile } from '../settlement-lines/lines.ts'
 import { authenticateAgain } from './access.ts'
+import { leaveTurn } from './capacity.ts'
 import { createContext, createInput, Effects, type Input } from './context.ts'
 import { ApiError, notImplemented } from './errors/errors.ts'
 import {
@@ -105,7 +106,8 @@ async function writeOnce(work: Work): Promise<WrittenReply> {
     const run = () => withRetries((again) => transaction((db) => attempt(db, again)))
     let reply = await run()
     while (typeof reply === 'function') {
-      ready = await reply(contextBetween(work))
+      const pause = reply
+      ready = await leaveTurn(exchange, service, () => pause(contextBetween(work)))
       reply = await run()
     }
     if ((await due) || effects.hasDeliveries) service.deliveriesDue(exchange.credential.space)

@@ -1,12 +1,15 @@
 /**
  * `npm run bench:cards`: authorizations per second over HTTP, beside the same decision written by hand (cards-by-hand.ts), on one
- * database, in one run. Rounds alternate; medians are printed. A tenant has 64 cards, each with a limit by month.
+ * database, in one run. Rounds alternate; medians are printed. A tenant has 64 cards, each with a limit by month. Then the
+ * 99th percentile of one tenant, alone and while the authorization endpoint of another hangs, in alternating rounds.
  *
  * Options: --rounds N (5), --seconds S (3), --rows N (0): transactions that the first tenant has before.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
@@ -50,7 +53,18 @@ interface Target {
 const PATH = '/v1/test/cards/simulate_authorization'
 const MERCHANT = { name: 'Harbor Diner', category_code: '5812' }
 
-async function measure({ name, origin }: Target, uses: readonly Use[], connections: number): Promise<number> {
+/** How a target did. */
+interface Figures {
+  readonly perSecond: number
+  /** Milliseconds. */
+  readonly p99: number
+}
+
+async function measure(
+  { name, origin }: Pick<Target, 'name' | 'origin'>,
+  uses: readonly Use[],
+  connections: number,
+): Promise<Figures> {
   let next = 0
   const setupRequest = (request: autocannon.Request) => {
     const { key, card } = uses[next++ % uses.length]!
@@ -75,21 +89,31 @@ async function measure({ name, origin }: Target, uses: readonly Use[], connectio
   if (result.non2xx > 0 || result.errors > 0) {
     throw new Error(`${name}: ${result.non2xx} answers without success, ${result.errors} errors`)
   }
-  return result['2xx'] / result.duration
+  return { perSecond: result['2xx'] / result.duration, p99: result.latency.p99 }
 }
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 
-/** A tenant with cards that may spend nearly all there is; gives its key and their ids. */
-async function makeTenant(operator: Operator, origin: string, cards: number): Promise<Use[]> {
+/**
+ * A tenant with cards that may spend nearly all there is, each used once: tables are never planned for as empty ones. Gives its
+ * key and their ids.
+ *
+ * @param endpoint asked about its authorizations from then on.
+ */
+async function makeTenant(
+  operator: Operator,
+  origin: string,
+  cards: number,
+  endpoint?: string,
+): Promise<Use[]> {
   const { id: tenantId } = await createTenant(operator, { name: 'Bench', plan: 'enterprise' }, current)
-  const { secret } = await createKey(operator, { tenantId, environment: 'sandbox' })
+  const { secret } = await createKey(operator, { tenantId, environment: 'sandbox', scope: 'admin' })
   for (const bucket of ['cards_write', 'concurrent_connections']) {
     await liftLimit(operator, { tenantId, environment: 'sandbox', bucket, factor: 1000, hours: 1 })
   }
-  const post = async (path: string, body: object): Promise<string> => {
+  const send = async (path: string, body: object, method = 'POST'): Promise<string> => {
     const response = await fetch(origin + path, {
-      method: 'POST',
+      method,
       headers: {
         authorization: `Bearer ${secret}`,
         'content-type': 'application/json',
@@ -100,15 +124,17 @@ async function makeTenant(operator: Operator, origin: string, cards: number): Pr
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     return ((await response.json()) as { id: string }).id
   }
-  await post('/v1/test/funding', { amount: LIMIT })
-  const cardholder_id = await post('/v1/cardholders', { name: 'Ada Moreau' })
+  await send('/v1/test/funding', { amount: LIMIT })
+  const cardholder_id = await send('/v1/cardholders', { name: 'Ada Moreau' })
   const spending_controls = { spending_limits: [{ amount: LIMIT, interval: 'monthly' }] }
   const made: Use[] = []
   for (let n = 0; n < cards; n += 1) {
-    made.push({
-      key: secret,
-      card: await post('/v1/cards', { cardholder_id, type: 'virtual', spending_controls }),
-    })
+    const card = await send('/v1/cards', { cardholder_id, type: 'virtual', spending_controls })
+    await send(PATH, { card_id: card, amount: 100, merchant: MERCHANT })
+    made.push({ key: secret, card })
+  }
+  if (endpoint !== undefined) {
+    await send('/v1/authorization_endpoint', { url: endpoint, timeout_ms: 2000 }, 'PUT')
   }
   return made
 }
@@ -123,7 +149,9 @@ const BY_HAND = `
     amount bigint NOT NULL, merchant jsonb NOT NULL, status text NOT NULL, created timestamptz NOT NULL DEFAULT now());
   CREATE INDEX ON by_hand.transactions (card_id, created);
   INSERT INTO by_hand.accounts SELECT DISTINCT tenant_id, ${LIMIT}, 0 FROM sandbox.cards;
-  INSERT INTO by_hand.cards SELECT id, tenant_id, 'active', '{}', ${LIMIT} FROM sandbox.cards`
+  INSERT INTO by_hand.cards SELECT id, tenant_id, 'active', '{}', ${LIMIT} FROM sandbox.cards;
+  INSERT INTO by_hand.transactions (card_id, amount, merchant, status)
+  SELECT id, 100, '{"name": "Harbor Diner"}', 'authorized' FROM by_hand.cards`
 
 /** Cleared in this month, spread over the tenant's cards; in both tables. */
 const BEFORE = `
@@ -154,8 +182,26 @@ async function startByHand(scratch: Scratch, url: string): Promise<string> {
   return String((await once(createInterface({ input: child.stdout }), 'line'))[0])
 }
 
-async function makeTargets(scratch: Scratch): Promise<readonly [Target, Target]> {
-  const { url, origin } = await startDemoService(scratch)
+/** An endpoint that takes questions and never answers. */
+async function startHanging({ atEnd }: Scratch): Promise<string> {
+  const server = createServer(() => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  atEnd(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+interface Targets {
+  readonly byHand: Target
+  readonly service: Target
+  /** Whose endpoint never answers. */
+  readonly hanging: readonly Use[]
+}
+
+async function makeTargets(scratch: Scratch): Promise<Targets> {
+  const { url, origin } = await startDemoService(scratch, { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' })
   const database = await openDatabase({
     databaseUrl: url,
     pepper: BENCH_PEPPER,
@@ -167,6 +213,7 @@ async function makeTargets(scratch: Scratch): Promise<readonly [Target, Target]>
   const one = await makeTenant(operator, origin, CARDS)
   const many = [one[0]!]
   while (many.length < TENANTS) many.push(...(await makeTenant(operator, origin, 1)))
+  const hanging = await makeTenant(operator, origin, CARDS, await startHanging(scratch))
   await database.close()
   const db = new pg.Client({ connectionString: url })
   await db.connect()
@@ -175,14 +222,34 @@ async function makeTargets(scratch: Scratch): Promise<readonly [Target, Target]>
   await db.query('VACUUM ANALYZE')
   await db.end()
   const byHand = await startByHand(scratch, url)
-  return [
-    { name: 'by hand', origin: byHand, one, many },
-    { name: 'service', origin, one, many },
-  ]
+  return {
+    byHand: { name: 'by hand', origin: byHand, one, many },
+    service: { name: 'service', origin, one, many },
+    hanging,
+  }
+}
+
+/** Clients of the tenant that is measured, which with more would be held to its share beside any other, and of the one whose endpoint hangs. */
+const MEASURED = 1
+const HANGING = 64
+
+/** Milliseconds, alone and beside. */
+async function measureBesideHanging({ service, hanging }: Targets): Promise<readonly [number, number]> {
+  const [alone, beside]: [number[], number[]] = [[], []]
+  for (let round = 0; round < Number(options.rounds); round += 1) {
+    alone.push((await measure(service, service.one, MEASURED)).p99)
+    const [{ p99 }] = await Promise.all([
+      measure(service, service.one, MEASURED),
+      measure(service, hanging, HANGING),
+    ])
+    beside.push(p99)
+  }
+  return [median(alone), median(beside)]
 }
 
 await withScratch(async (scratch) => {
-  const targets = await makeTargets(scratch)
+  const made = await makeTargets(scratch)
+  const targets = [made.byHand, made.service]
   const scenarios = [
     ['one tenant, 1 client', 'one', 1],
     ['one tenant, 16 clients', 'one', 16],
@@ -196,8 +263,8 @@ await withScratch(async (scratch) => {
     const figures = new Map<Target, number[]>(targets.map((target) => [target, []]))
     for (let round = 0; round <= Number(options.rounds); round += 1) {
       for (const target of targets) {
-        const figure = await measure(target, target[uses], connections)
-        if (round > 0) figures.get(target)!.push(figure) // the first warms up
+        const { perSecond } = await measure(target, target[uses], connections)
+        if (round > 0) figures.get(target)!.push(perSecond) // the first warms up
       }
     }
     const [hand, service] = targets.map((target) => median(figures.get(target)!))
@@ -208,4 +275,7 @@ await withScratch(async (scratch) => {
     ]
     console.log(`${name.padEnd(26)} ${columns.join(' ')}`)
   }
+  const [alone, beside] = await measureBesideHanging(made)
+  const ratio = (beside / alone).toFixed(2)
+  console.log(`p99 alone ${alone} ms, while another's endpoint hangs ${beside} ms: ${ratio}`)
 })

@@ -37,7 +37,11 @@ interface Ready {
   readonly keys: { readonly sandbox_secret: string }
 }
 
-export async function startDemoService({ directory, atEnd, own }: Scratch): Promise<DemoService> {
+/** @param settings of the service beside those of a bench. */
+export async function startDemoService(
+  { directory, atEnd, own }: Scratch,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<DemoService> {
   const server = await acquireServer({ dataDir: directory, say: console.error })
   atEnd(server.release)
   const { user, password, host, port, database } = server.connection()
@@ -50,6 +54,7 @@ export async function startDemoService({ directory, atEnd, own }: Scratch): Prom
     LIVE_PORT: '0',
     CONSOLE_PORT: '0',
     NODE_ENV: 'bench',
+    ...settings,
   }
   const child = spawn(process.execPath, [...START, '--json', '--demo'], {
     env: { ...process.env, ...env },

@@ -256,6 +256,18 @@ test('no transaction of the database is open, and the card is not locked, while 
   expect((await pending).decline_reason.code).toBe('card_frozen')
 })
 
+test('a tenant waits for many answers at once, also while others are there', async () => {
+  reply = undefined
+  const [other, tenant] = [await tenantWith(), await tenantWith()]
+  const pending = Promise.all(Array.from({ length: 8 }, () => authorize(tenant)))
+  await until('the questions', async () => {
+    await other.send('/v1/balance')
+    return asked.length === 8
+  })
+  for (const question of asked) question.answer({ approved: true })
+  expect((await pending).map(({ status }) => status)).toEqual(Array(8).fill('authorized'))
+})
+
 test('of many at once no more are approved than the balance covers', async () => {
   const tenant = await tenantWith()
   const all = await Promise.all(Array.from({ length: 12 }, () => authorize(tenant, 3000)))
