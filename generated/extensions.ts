@@ -12,6 +12,7 @@ export interface OperationExtensions {
   readonly pagination?: 'cursor'
   readonly auditAction?: string
   readonly account?: 'environment' | 'whole'
+  readonly bodyLimit?: number
   readonly sensitive?: true
 }
 

@@ -15,15 +15,21 @@ import {
 } from './exchange.ts'
 import { explainAll, findMisspelt } from './explanation.ts'
 import { findForbidden, type JsonScan, scanJson, type Tally } from './json/inspect-json.ts'
-import type { VersionTable } from './routing.ts'
+import { findAnywhere, type Route, type VersionTable } from './routing.ts'
 
-/** The most bytes of a body that are read. */
-export const BODY_LIMIT = 1024 * 1024
+const MIB = 1024 * 1024
+
+/** The most bytes of a body that are read, where its operation says nothing else. */
+export const BODY_LIMIT = MIB
 
 /** What is refused of any caller, before anything is read. */
-export function limitTransport(exchange: Accepted): Bounded {
-  const { headers } = exchange.request
-  if (Number(headers['content-length'] ?? 0) > BODY_LIMIT) throw bodyTooLarge()
+export function limitTransport(exchange: Accepted, { versions }: Service): Bounded {
+  const { headers, method } = exchange.request
+  const length = Number(headers['content-length'] ?? 0)
+  if (length > BODY_LIMIT) {
+    const limit = limitOf(findAnywhere(versions, method!, exchange.path))
+    if (length > limit) throw bodyTooLarge(limit)
+  }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw unsupportedMediaType('Send the body as it is: compressed bodies are not read.')
@@ -31,8 +37,15 @@ export function limitTransport(exchange: Accepted): Bounded {
   return pass(exchange, 'transport')
 }
 
-export function bodyTooLarge(): ApiError {
-  return new ApiError(413, 'body_too_large', 'body_too_large', 'The body is larger than 1 MiB.')
+/** What a body may have, in bytes. */
+function limitOf(route: Route | undefined): number {
+  const { bodyLimit } = route?.operation.extensions ?? {}
+  return bodyLimit === undefined ? BODY_LIMIT : bodyLimit * MIB
+}
+
+function bodyTooLarge(limit: number): ApiError {
+  const message = `The body is larger than ${limit / MIB} MiB.`
+  return new ApiError(413, 'body_too_large', 'body_too_large', message)
 }
 
 export function unsupportedMediaType(message: string): ApiError {
@@ -47,7 +60,7 @@ export function readBody(exchange: Addressed, { bodyMs }: Service): Parsed | Pro
 async function readWritten(exchange: Addressed, bodyMs: number): Promise<Parsed> {
   const { request, version, route } = exchange
   const { body } = route.operation
-  const bytes = await readBytes(request, bodyMs)
+  const bytes = await readBytes(request, bodyMs, limitOf(route))
   if (bytes.length === 0) {
     if (body?.required) throw malformedJson('This operation needs a JSON body.')
     return withBody(exchange, undefined)
@@ -129,10 +142,10 @@ function bodyTooSlow(): ApiError {
 }
 
 /**
- * Reads a body whole. Rejects with 413 when it grows too large, with 408 when it is not there in time, with 503 when all
+ * Reads a body whole. Rejects with 413 when it has more than `limit` bytes, with 408 when it is not there in time, with 503 when all
  * that are being read grow too large together, and with the connection's error when that is lost.
  */
-export function readBytes(request: IncomingMessage, timeoutMs: number): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, timeoutMs: number, limit = BODY_LIMIT): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -153,7 +166,7 @@ export function readBytes(request: IncomingMessage, timeoutMs: number): Promise<
       size += chunk.length
       counted += chunk.length
       held += chunk.length
-      if (size > BODY_LIMIT) giveUp(bodyTooLarge())
+      if (size > limit) giveUp(bodyTooLarge(limit))
       else if (held > MAX_HELD) giveUp(unavailable())
       else chunks.push(chunk)
     }

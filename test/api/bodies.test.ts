@@ -173,6 +173,7 @@ describe('size', () => {
     expect((await post(padded(1024 * 1024))).status).toBe(201)
     const answer = await post(padded(1024 * 1024 + 1))
     expect(refusal(answer)).toEqual([413, 'body_too_large', 'body_too_large'])
+    expect(answer.body.error.message).toBe('The body is larger than 1 MiB.')
   })
 
   test('also when it does not say how long it is', async () => {

@@ -231,7 +231,7 @@ async function makeTargets(scratch: Scratch): Promise<Targets> {
 
 /** Clients of the tenant that is measured, which with more would be held to its share beside any other, and of the one whose endpoint hangs. */
 const MEASURED = 1
-const HANGING = 64
+const HANGING = 16
 
 /** Milliseconds, alone and beside. */
 async function measureBesideHanging({ service, hanging }: Targets): Promise<readonly [number, number]> {

@@ -236,13 +236,27 @@ describe('evidence', () => {
     expect([removed.body.evidence, await kept()]).toEqual([{ explanation: null, files: [] }, []])
   })
 
-  test('larger than a body may be: refused as any body', async () => {
-    const body = {
-      card_transaction_id: await makeCleared(),
-      reason: 'other',
-      evidence: { files: [file(fileOf(1_048_576), 'application/pdf')] },
-    }
-    expect((await send('/v1/disputes', { body })).status).toBe(413)
+  test.each(CARD_VERSIONS)('five of 1 MiB each, in %s; not much more, nor a sixth', async (version) => {
+    await use(version)
+    const largest = () => file(fileOf(1_048_576), 'application/pdf')
+    const dispute = async (files: readonly object[]) =>
+      send('/v1/disputes', {
+        body: { card_transaction_id: await makeCleared(), reason: 'other', evidence: { files } },
+      })
+    const { status, body } = await dispute(Array.from({ length: 5 }, largest))
+    expect([status, body.evidence?.files.map(({ size }: Body) => size)]).toEqual([
+      201,
+      Array(5).fill(1_048_576),
+    ])
+    const longer = await dispute([file(fileOf(1_048_579), 'application/pdf')])
+    expect(firstFault(longer)).toMatchObject([
+      422,
+      'validation_failed',
+      { field: 'evidence.files[0].content' },
+    ])
+    expect((await dispute(Array.from({ length: 6 }, largest))).status).toBe(413)
+    const renewed = await patch(send, `/v1/disputes/${body.id}`, { evidence: { files: [largest()] } })
+    expect([renewed.status, renewed.body.evidence.files.length]).toEqual([200, 1])
   })
 
   test.each([

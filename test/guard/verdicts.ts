@@ -38,7 +38,7 @@ export async function checkByStages(
   } as unknown as Versioned
   const service = { versions, bodyMs: 60_000 } as unknown as Service
   try {
-    limitTransport(exchange)
+    limitTransport(exchange, service)
     const routed = matchRoute(exchange, service)
     // What stands between the two asks who calls: here nobody does.
     const addressed = readParameters(routed as Authorized)
