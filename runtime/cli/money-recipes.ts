@@ -1,5 +1,13 @@
 /** How to make events of card transactions and disputes happen, through the API alone. */
-import { type Client, NotFoundError, type WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type Client,
+  InvalidRequestError,
+  NotFoundError,
+  type WebhookEvent,
+} from '../../generated/client/src/2026-05-19/index.ts'
+import { MisuseError } from './svc-session.ts'
 
 type Made = { readonly card_id: string; readonly card_transaction_id: string }
 type MakeCard = (client: Client) => Promise<{ readonly card_id: string }>
@@ -39,6 +47,26 @@ export function moneyRecipes(makeCard: MakeCard) {
     await client.simulateDisputeOutcome({ body: { dispute_id: made.dispute_id, outcome: 'lost' } })
     return made
   }
+  /** Authorizes with another authorization endpoint for that time. @param timeoutMs how long it is waited for. */
+  const beDecided = async (client: Client, url: string, timeoutMs: number) => {
+    const before = await client.getAuthorizationEndpoint().catch((error: unknown) => {
+      if (error instanceof NotFoundError) return undefined
+      throw error
+    })
+    await client.putAuthorizationEndpoint({
+      body: { url, timeout_ms: timeoutMs, default_action: 'decline' },
+    })
+    try {
+      const made = await authorize(client)
+      const { decision_id } = await client.getCardTransaction({ path: made })
+      return { ...made, authorization_decision_id: String(decision_id) }
+    } finally {
+      if (before) {
+        const { url, timeout_ms, default_action } = before
+        await client.putAuthorizationEndpoint({ body: { url, timeout_ms, default_action } })
+      } else await client.deleteAuthorizationEndpoint()
+    }
+  }
   return {
     'card.transaction.authorized': authorize,
     'card.transaction.declined': async (client) => {
@@ -69,25 +97,8 @@ export function moneyRecipes(makeCard: MakeCard) {
       await client.simulateRefund({ body: { card_transaction_id: made.card_transaction_id } })
       return made
     },
-    'authorization_decision.errored': async (client) => {
-      const before = await client.getAuthorizationEndpoint().catch((error: unknown) => {
-        if (error instanceof NotFoundError) return undefined
-        throw error
-      })
-      await client.putAuthorizationEndpoint({
-        body: { url: UNREACHABLE, timeout_ms: 2000, default_action: 'decline' },
-      })
-      try {
-        const made = await authorize(client)
-        const { decision_id } = await client.getCardTransaction({ path: made })
-        return { ...made, authorization_decision_id: String(decision_id) }
-      } finally {
-        if (before) {
-          const { url, timeout_ms, default_action } = before
-          await client.putAuthorizationEndpoint({ body: { url, timeout_ms, default_action } })
-        } else await client.deleteAuthorizationEndpoint()
-      }
-    },
+    'authorization_decision.errored': (client) => beDecided(client, UNREACHABLE, 2000),
+    'authorization_decision.timed_out': (client) => withSilence((url) => beDecided(client, url, 100)),
     'dispute.created': dispute,
     'dispute.updated': async (client) => {
       const made = await dispute(client)
@@ -101,4 +112,22 @@ export function moneyRecipes(makeCard: MakeCard) {
   } satisfies Partial<
     Record<WebhookEvent['type'], (client: Client) => Promise<Readonly<Record<string, string>>>>
   >
+}
+
+/** While there is an address on this machine that takes questions and answers none. */
+async function withSilence<T>(work: (url: string) => Promise<T>): Promise<T> {
+  const server = createServer(() => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  try {
+    return await work(`http://127.0.0.1:${port}/`)
+  } catch (error) {
+    if (!(error instanceof InvalidRequestError && error.details?.[0]?.field === 'url')) throw error
+    throw new MisuseError(
+      'the service may not ask this machine: start it here, with SVC_WEBHOOK_ALLOW=127.0.0.0/8',
+    )
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
 }

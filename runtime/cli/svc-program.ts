@@ -1,6 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { events as eventTables } from '../../generated/events.ts'
 import { current } from '../../generated/versions.ts'
+import { addCards } from './svc-cards.ts'
 import { showEvent, showEvents } from './svc-events.ts'
 import { listen } from './svc-listen.ts'
 import {
@@ -47,6 +48,7 @@ export function createProgram(surroundings: Surroundings): Command {
   }
   addListen(program, run, surroundings)
   addTrigger(program, run)
+  addCards(program, run)
   addEvents(program, run)
   return program
 }

@@ -1,0 +1,160 @@
+/** `svc cards simulate`: what it takes is what the document says, and it does what it says. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { current } from '../../generated/versions.ts'
+import { readDocument } from '../../runtime/api/explanation.ts'
+import { SIMULATIONS } from '../../runtime/cli/card-simulations.ts'
+import { runSvc } from '../../runtime/cli/svc-run.ts'
+import { makeCardholder, SHIPPING } from '../cards/fixtures.ts'
+import {
+  makeKey,
+  makeTenant,
+  type Send,
+  speak,
+  startTestService,
+  type TestService,
+} from '../support/service.ts'
+
+let service: TestService
+let send: Send
+let secret: string
+let tenant: string
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await makeTenant(service, 'enterprise', current)
+  secret = (await makeKey(service, tenant, { scope: 'admin' })).secret
+  send = speak(service.urls.sandbox, { secret, version: current })
+})
+afterAll(() => service.stop())
+
+async function run(key: string, ...words: readonly string[]) {
+  const [printed, said]: [string[], string[]] = [[], []]
+  const code = await runSvc(['--api-key', key, '--base-url', service.urls.sandbox, ...words], {
+    print: (text) => void printed.push(text),
+    say: (line) => void said.push(line),
+    interruption: () => new AbortController().signal,
+  })
+  return { code, printed: printed.join('\n'), said: said.join('\n') }
+}
+
+async function simulate(...words: readonly string[]) {
+  const { code, printed, said } = await run(secret, 'cards', 'simulate', ...words, '--json')
+  expect([code, said], words.join(' ')).toEqual([0, ''])
+  return JSON.parse(printed)
+}
+
+interface Schema {
+  readonly $ref?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+}
+
+interface RequestBody {
+  readonly content: { readonly 'application/json': { readonly schema: Schema } }
+}
+
+const document = readDocument(current).parsed() as unknown as {
+  readonly paths: Record<string, Record<string, { operationId?: string; requestBody?: RequestBody }>>
+  readonly components: { readonly schemas: Record<string, Schema> }
+}
+
+const resolve = (schema: Schema): Schema =>
+  schema.$ref === undefined ? schema : resolve(document.components.schemas[schema.$ref.split('/').at(-1)!]!)
+
+/** Members of a body, of objects in it theirs; those that must stand there are marked. */
+function membersOf(schema: Schema, before = '', isRequired = true): string[] {
+  const { properties, required = [] } = resolve(schema)
+  if (!properties) return [`${before}${isRequired ? ' !' : ''}`]
+  return Object.entries(properties).flatMap(([name, member]) =>
+    membersOf(member, before === '' ? name : `${before}.${name}`, isRequired && required.includes(name)),
+  )
+}
+
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.values(item).map((operation) => ({ ...operation, path })),
+)
+
+test('there is one for each simulation of cards, but for matches of cardholders', () => {
+  const ids = operations
+    .filter(({ path }) => path.startsWith('/v1/test/cards/'))
+    .map(({ operationId }) => operationId)
+  expect(
+    Object.values(SIMULATIONS)
+      .map(({ operation }) => operation)
+      .toSorted(),
+  ).toEqual(ids.toSorted())
+})
+
+test.each(Object.entries(SIMULATIONS))('%s takes what the document says', (_, { operation, of, options }) => {
+  const { requestBody } = operations.find(({ operationId }) => operationId === operation)!
+  const said = membersOf(requestBody!.content['application/json'].schema)
+  const taken = options.map(({ field, required, ...given }) =>
+    required || given.default !== undefined ? `${field} !` : field,
+  )
+  // A merchant that may be left out is one that has a name and a category where it stands.
+  const strict = (names: readonly string[]) =>
+    names.map((name) => name.replace(/^(merchant\..*) !$/, '$1')).toSorted()
+  expect(strict([`${of} !`, ...taken])).toEqual(strict(said))
+})
+
+test('a card is used, and what becomes of that is told', async () => {
+  await send('/v1/test/funding', { body: { amount: 10_000 } })
+  const cardholder_id = await makeCardholder(send)
+  const card = (await send('/v1/cards', { body: { cardholder_id, type: 'virtual' } })).body.id
+  const authorized = await simulate(
+    'authorization',
+    card,
+    '--amount',
+    '1000',
+    '--merchant',
+    'Inn',
+    '--city',
+    'Oakland',
+  )
+  expect(authorized).toMatchObject({
+    status: 'authorized',
+    merchant: { name: 'Inn', category_code: '5812', country: 'US', city: 'Oakland' },
+  })
+  const { id } = authorized
+  expect((await simulate('increment', id, '--amount', '500')).amounts.held).toBe(1500)
+  expect((await simulate('reversal', id, '--amount', '100')).amounts.held).toBe(1400)
+  expect((await simulate('clearing', id, '--amount', '400', '--final', 'no')).amounts.held).toBe(1000)
+  expect((await simulate('expiry', id)).status).toBe('cleared')
+  expect((await simulate('refund', id)).amounts.refunded).toBe(400)
+  expect((await simulate('force-post', card, '--amount', '300')).status).toBe('cleared')
+  const declined = await simulate('decline', card, '--amount', '1', '--reason', 'suspected_fraud')
+  expect(declined.decline_reason.code).toBe('suspected_fraud')
+  const physical = await send('/v1/cards', { body: { cardholder_id, type: 'physical', shipping: SHIPPING } })
+  expect((await simulate('shipping', physical.body.id, '--status', 'shipped')).shipping.status).toBe(
+    'shipped',
+  )
+})
+
+test('what is misspelt, lacking or live is refused; help has examples', async () => {
+  const card = 'card_01jxg19h8j7k6m5n4p3q2r1s0t'
+  const words = (...more: readonly string[]) => run(secret, 'cards', 'simulate', ...more)
+  expect(await words('authorization', card)).toMatchObject({
+    code: 2,
+    said: expect.stringContaining('--amount'),
+  })
+  expect((await words('authorization', card, '--amount', '12.50')).said).toContain('whole number of cents')
+  expect((await words('clearing', 'ctx_x', '--final', 'maybe')).said).toContain('neither yes nor no')
+  expect((await words('theft', card)).code).toBe(2)
+  expect(await words('authorization', card, '--amount', '1')).toMatchObject({
+    code: 1,
+    said: expect.stringContaining('card_id'),
+  })
+  const live = await makeKey(service, tenant, { environment: 'live' })
+  const refused = await run(live.secret, 'cards', 'simulate', 'expiry', 'ctx_x')
+  expect(refused).toMatchObject({ code: 2, said: expect.stringContaining('live key') })
+  const help = await words('--help')
+  for (const { example } of Object.values(SIMULATIONS))
+    expect(help.printed).toContain(`svc cards simulate ${example}`)
+})
+
+test('a question that nobody answers needs a service that may ask this machine', async () => {
+  expect(await run(secret, 'trigger', 'authorization_decision.timed_out')).toMatchObject({
+    code: 2,
+    said: expect.stringContaining('SVC_WEBHOOK_ALLOW'),
+  })
+  expect((await send('/v1/authorization_endpoint')).status).toBe(404)
+})
