@@ -1400,7 +1400,20 @@ const TenantId$pattern = new RegExp('^ten_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const Timestamp$format = format('date-time')
 const Token$properties = new Set(['id', 'object', 'type', 'expires_at', 'used_at', 'created'])
 const TokenId$pattern = new RegExp('^tok_[0-9a-hjkmnp-tv-z]{26}$', 'u')
-const TreasuryReport$properties = new Set(['id', 'object', 'type', 'interval_start', 'interval_end', 'currency', 'status', 'result', 'created', 'updated'])
+const TreasuryReport$properties = new Set([
+  'id',
+  'object',
+  'type',
+  'interval_start',
+  'interval_end',
+  'currency',
+  'status',
+  'result',
+  'failure_code',
+  'created',
+  'updated'
+])
+const TreasuryReport$properties_2 = new Set(['id', 'object', 'type', 'interval_start', 'interval_end', 'currency', 'status', 'result', 'created', 'updated'])
 const TreasuryReportCreate$properties = new Set(['type', 'interval_start', 'interval_end', 'currency'])
 const TreasuryReportFile$properties = new Set(['format', 'url', 'sha256'])
 const TreasuryReportId$pattern = new RegExp('^trp_[0-9a-hjkmnp-tv-z]{26}$', 'u')
@@ -7812,12 +7825,15 @@ function TreasuryReport$(v) {
   const v8 = v.result
   if (v8 === undefined) return false
   if (!(v8 === null || TreasuryReportResult$(v8))) return false
-  const v9 = v.created
+  const v9 = v.failure_code
   if (v9 === undefined) return false
-  if (!Timestamp$(v9)) return false
-  const v10 = v.updated
+  if (!(v9 === null || TreasuryReportFailureCode$(v9))) return false
+  const v10 = v.created
   if (v10 === undefined) return false
   if (!Timestamp$(v10)) return false
+  const v11 = v.updated
+  if (v11 === undefined) return false
+  if (!Timestamp$(v11)) return false
   return true
 }
 
@@ -7842,7 +7858,7 @@ function TreasuryReportCreate$(v) {
   return true
 }
 
-function TreasuryReportFailedEvent$(v) {
+function TreasuryReportFailedEvent$in(v, r1) {
   if (!isObject(v)) return false
   const v1 = v.id
   if (v1 === undefined) return false
@@ -7864,8 +7880,19 @@ function TreasuryReportFailedEvent$(v) {
   if (!isObject(v7)) return false
   const v8 = v7.treasury_report
   if (v8 === undefined) return false
-  if (!TreasuryReport$(v8)) return false
+  if (!r1(v8)) return false
   return true
+}
+
+function TreasuryReportFailedEvent$(v) {
+  return TreasuryReportFailedEvent$in(v, TreasuryReport$)
+}
+function TreasuryReportFailedEvent_2026_02_01$(v) {
+  return TreasuryReportFailedEvent$in(v, TreasuryReport_2026_02_01$)
+}
+
+function TreasuryReportFailureCode$(v) {
+  return (v === 'inconsistent_records' || v === 'processing_error')
 }
 
 function TreasuryReportFile$(v) {
@@ -7890,13 +7917,13 @@ function TreasuryReportId$(v) {
   )
 }
 
-function TreasuryReportList$(v) {
+function TreasuryReportList$in(v, r1) {
   if (!isObject(v)) return false
   const v1 = v.data
   if (!Array.isArray(v1) || v1.length > 100) return false
   for (let i3 = 0; i3 < v1.length; i3++) {
     const v2 = v1[i3]
-    if (!TreasuryReport$(v2)) return false
+    if (!r1(v2)) return false
   }
   const v4 = v.has_more
   if (v4 === undefined) return false
@@ -7905,6 +7932,13 @@ function TreasuryReportList$(v) {
   if (v5 === undefined) return false
   if (!NextCursor$(v5)) return false
   return true
+}
+
+function TreasuryReportList$(v) {
+  return TreasuryReportList$in(v, TreasuryReport$)
+}
+function TreasuryReportList_2026_02_01$(v) {
+  return TreasuryReportList$in(v, TreasuryReport_2026_02_01$)
 }
 
 function TreasuryReportResult$(v) {
@@ -7933,7 +7967,7 @@ function TreasuryReportStatus$(v) {
   return (v === 'pending' || v === 'succeeded' || v === 'failed')
 }
 
-function TreasuryReportSucceededEvent$(v) {
+function TreasuryReportSucceededEvent$in(v, r1) {
   if (!isObject(v)) return false
   const v1 = v.id
   if (v1 === undefined) return false
@@ -7955,12 +7989,53 @@ function TreasuryReportSucceededEvent$(v) {
   if (!isObject(v7)) return false
   const v8 = v7.treasury_report
   if (v8 === undefined) return false
-  if (!TreasuryReport$(v8)) return false
+  if (!r1(v8)) return false
   return true
+}
+
+function TreasuryReportSucceededEvent$(v) {
+  return TreasuryReportSucceededEvent$in(v, TreasuryReport$)
+}
+function TreasuryReportSucceededEvent_2026_02_01$(v) {
+  return TreasuryReportSucceededEvent$in(v, TreasuryReport_2026_02_01$)
 }
 
 function TreasuryReportType$(v) {
   return (v === 'balance_summary' || v === 'settlement_reconciliation' || v === 'payout_reconciliation' || v === 'ledger_entries')
+}
+
+function TreasuryReport_2026_02_01$(v) {
+  if (!isObject(v)) return false
+  const v1 = v.id
+  if (v1 === undefined) return false
+  if (!TreasuryReportId$(v1)) return false
+  const v2 = v.object
+  if (!(v2 === 'treasury_report')) return false
+  const v3 = v.type
+  if (v3 === undefined) return false
+  if (!TreasuryReportType$(v3)) return false
+  const v4 = v.interval_start
+  if (v4 === undefined) return false
+  if (!Timestamp$(v4)) return false
+  const v5 = v.interval_end
+  if (v5 === undefined) return false
+  if (!Timestamp$(v5)) return false
+  const v6 = v.currency
+  if (v6 === undefined) return false
+  if (!Currency$(v6)) return false
+  const v7 = v.status
+  if (v7 === undefined) return false
+  if (!TreasuryReportStatus$(v7)) return false
+  const v8 = v.result
+  if (v8 === undefined) return false
+  if (!(v8 === null || TreasuryReportResult$(v8))) return false
+  const v9 = v.created
+  if (v9 === undefined) return false
+  if (!Timestamp$(v9)) return false
+  const v10 = v.updated
+  if (v10 === undefined) return false
+  if (!Timestamp$(v10)) return false
+  return true
 }
 
 function UsdcDestinationCreate$(v) {
@@ -8877,14 +8952,19 @@ export const TokenType = TokenType$
 export const TreasuryReport = TreasuryReport$
 export const TreasuryReportCreate = TreasuryReportCreate$
 export const TreasuryReportFailedEvent = TreasuryReportFailedEvent$
+export const TreasuryReportFailedEvent_2026_02_01 = TreasuryReportFailedEvent_2026_02_01$
+export const TreasuryReportFailureCode = TreasuryReportFailureCode$
 export const TreasuryReportFile = TreasuryReportFile$
 export const TreasuryReportFormat = TreasuryReportFormat$
 export const TreasuryReportId = TreasuryReportId$
 export const TreasuryReportList = TreasuryReportList$
+export const TreasuryReportList_2026_02_01 = TreasuryReportList_2026_02_01$
 export const TreasuryReportResult = TreasuryReportResult$
 export const TreasuryReportStatus = TreasuryReportStatus$
 export const TreasuryReportSucceededEvent = TreasuryReportSucceededEvent$
+export const TreasuryReportSucceededEvent_2026_02_01 = TreasuryReportSucceededEvent_2026_02_01$
 export const TreasuryReportType = TreasuryReportType$
+export const TreasuryReport_2026_02_01 = TreasuryReport_2026_02_01$
 export const UsdcDestinationCreate = UsdcDestinationCreate$
 export const VersionDate = VersionDate$
 export const Wallet = Wallet$

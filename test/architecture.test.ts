@@ -78,6 +78,7 @@ const RUNTIME_ROOMS = [
   'wallet-updates',
   'delivery',
   'holders',
+  'resources/treasury-reports',
   'resources/settlements',
   'resources/payouts',
   'resources/payout-destinations',

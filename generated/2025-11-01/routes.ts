@@ -36,6 +36,8 @@ import {
   SettlementLineList_down,
   SettlementList_down,
   Settlement_down,
+  TreasuryReportList_down,
+  TreasuryReport_down,
   countPasses_query_up,
   listDisputes_query_up,
   listPasses_query_up,
@@ -2114,6 +2116,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: TreasuryReportCreate, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' },
+    down: TreasuryReport_down,
     downs: answers3,
   },
   {
@@ -2136,6 +2139,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       parameterCreatedLt
     ],
     headers: [parameterServiceVersion],
+    down: TreasuryReportList_down,
     downs: answers,
   },
   {
@@ -2148,6 +2152,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterTreasuryReportId],
     query: [],
     headers: [parameterServiceVersion],
+    down: TreasuryReport_down,
     downs: answers5,
   },
   {

@@ -24,6 +24,8 @@ import {
   SettlementPendingEvent_down,
   SettlementProcessingEvent_down,
   SettlementSettledEvent_down,
+  TreasuryReportFailedEvent_down,
+  TreasuryReportSucceededEvent_down,
   WebhookEndpointDisabledEvent_down,
   WebhookEndpointTestEvent_down
 } from '../translations/2026-02-01.ts'
@@ -87,6 +89,6 @@ export const events: Readonly<Record<string, EventView>> = {
   'payout_destination.activated': { since: '2025-11-01', headers },
   'payout_destination.denied': { since: '2025-11-01', headers },
   'payout_destination.disabled': { since: '2025-11-01', headers },
-  'treasury_report.succeeded': { since: '2025-11-01', headers },
-  'treasury_report.failed': { since: '2025-11-01', headers },
+  'treasury_report.succeeded': { since: '2025-11-01', headers, down: TreasuryReportSucceededEvent_down },
+  'treasury_report.failed': { since: '2025-11-01', headers, down: TreasuryReportFailedEvent_down },
 }

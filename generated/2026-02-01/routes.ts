@@ -25,6 +25,8 @@ import {
   SettlementLineList_down,
   SettlementList_down,
   Settlement_down,
+  TreasuryReportList_down,
+  TreasuryReport_down,
   WebhookEndpointList_down,
   WebhookEndpoint_down,
   countPasses_query_up,
@@ -2088,6 +2090,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: TreasuryReportCreate, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' },
+    down: TreasuryReport_down,
   },
   {
     id: 'listTreasuryReports',
@@ -2109,6 +2112,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       parameterCreatedLt
     ],
     headers: [parameterServiceVersion],
+    down: TreasuryReportList_down,
   },
   {
     id: 'getTreasuryReport',
@@ -2120,6 +2124,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterTreasuryReportId],
     query: [],
     headers: [parameterServiceVersion],
+    down: TreasuryReport_down,
   },
   {
     id: 'simulateScan',

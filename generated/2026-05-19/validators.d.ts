@@ -313,6 +313,7 @@ export declare const TokenType: (value: unknown) => boolean
 export declare const TreasuryReport: (value: unknown) => boolean
 export declare const TreasuryReportCreate: (value: unknown) => boolean
 export declare const TreasuryReportFailedEvent: (value: unknown) => boolean
+export declare const TreasuryReportFailureCode: (value: unknown) => boolean
 export declare const TreasuryReportFile: (value: unknown) => boolean
 export declare const TreasuryReportFormat: (value: unknown) => boolean
 export declare const TreasuryReportId: (value: unknown) => boolean

@@ -314,6 +314,7 @@ export {
   TreasuryReport,
   TreasuryReportCreate,
   TreasuryReportFailedEvent,
+  TreasuryReportFailureCode,
   TreasuryReportFile,
   TreasuryReportFormat,
   TreasuryReportId,

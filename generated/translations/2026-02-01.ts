@@ -247,6 +247,18 @@ export function listSettlementLines_query_up(query: Value): Value {
   return { ...query, type: query.type?.flatMap((value: Value) => listSettlementLines_type_values.get(value) ?? [value]) }
 }
 
+/** TreasuryReport: 2026-05-19 → 2026-02-01. */
+export function TreasuryReport_down(value: New['schemas']['TreasuryReport']): Old['schemas']['TreasuryReport']
+export function TreasuryReport_down(value: Value): Value {
+  return { ...value, failure_code: undefined }
+}
+
+/** TreasuryReportList: 2026-05-19 → 2026-02-01. */
+export function TreasuryReportList_down(value: New['schemas']['TreasuryReportList']): Old['schemas']['TreasuryReportList']
+export function TreasuryReportList_down(value: Value): Value {
+  return { ...value, data: value.data.map((item: Value) => TreasuryReport_down(item)) }
+}
+
 /** SettlementClock: 2026-05-19 → 2026-02-01. */
 export function SettlementClock_down(value: New['schemas']['SettlementClock']): Old['schemas']['SettlementClock']
 export function SettlementClock_down(value: Value): Value {
@@ -407,4 +419,16 @@ export function SettlementFailedEvent_down(value: Value): Value {
 export function PayoutUpdatedEvent_down(value: New['schemas']['PayoutUpdatedEvent']): Old['schemas']['PayoutUpdatedEvent']
 export function PayoutUpdatedEvent_down(value: Value): Value {
   return { ...value, previous_attributes: undefined }
+}
+
+/** TreasuryReportSucceededEvent: 2026-05-19 → 2026-02-01. */
+export function TreasuryReportSucceededEvent_down(value: New['schemas']['TreasuryReportSucceededEvent']): Old['schemas']['TreasuryReportSucceededEvent']
+export function TreasuryReportSucceededEvent_down(value: Value): Value {
+  return { ...value, data: { ...value.data, treasury_report: TreasuryReport_down(value.data.treasury_report) } }
+}
+
+/** TreasuryReportFailedEvent: 2026-05-19 → 2026-02-01. */
+export function TreasuryReportFailedEvent_down(value: New['schemas']['TreasuryReportFailedEvent']): Old['schemas']['TreasuryReportFailedEvent']
+export function TreasuryReportFailedEvent_down(value: Value): Value {
+  return { ...value, data: { ...value.data, treasury_report: TreasuryReport_down(value.data.treasury_report) } }
 }

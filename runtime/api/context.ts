@@ -66,12 +66,14 @@ export function createContext(
 
 class Facts implements RequestFacts {
   readonly id: string
+  readonly version: string
   readonly now: number
   readonly machineNow: number
   readonly #exchange: Admitted
 
   constructor(exchange: Admitted, { clock }: Service) {
     this.id = exchange.requestId
+    this.version = exchange.version.name
     this.now = exchange.now
     this.machineNow = clock.machine()
     this.#exchange = exchange

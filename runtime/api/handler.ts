@@ -4,6 +4,7 @@ import type { Reply } from 'dateline/runtime'
 import type { EmittedEvent, NewEvent } from '../events/emit.ts'
 import type { StreamStart } from '../events/streams.ts'
 import type { Outcome, PostRequest } from '../outbound/outbound.ts'
+import type { ReportLinks } from '../platform/addresses/report-links.ts'
 import type { CardKeys } from '../platform/card-keys/card-keys.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Caller } from '../platform/keys/caller.ts'
@@ -55,6 +56,8 @@ export interface UsdcChain {
 /** What is known of the request itself. */
 export interface RequestFacts {
   readonly id: string
+  /** The version that it is answered in; handlers keep it for what is written later, and know the newest alone. */
+  readonly version: string
   /** When it came, by the service clock. */
   readonly now: number
   /** Machine time, which decides about leases. */
@@ -69,6 +72,7 @@ export interface Links {
   readonly baseUrl: string
   readonly wallet: Wallet
   readonly passTokens: PassTokens
+  readonly reports: ReportLinks
 }
 
 /** Events of the caller's tenant, as its request sees and makes them. */

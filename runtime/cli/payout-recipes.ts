@@ -1,4 +1,4 @@
-/** How to make events of payouts and their destinations happen, through the API alone. */
+/** How to make events of payouts, their destinations and reports happen, through the API alone. */
 import {
   type Client,
   InvalidRequestError,
@@ -43,6 +43,13 @@ export function payoutRecipes() {
     'payout_destination.created': (client) => addDestination(client),
     // On the test list.
     'payout_destination.denied': (client) => addDestination(client, 'Dmitri Volkov'),
+    'treasury_report.succeeded': async (client) => {
+      const now = Date.now()
+      const [interval_start, interval_end] = [now - 86_400_000, now].map((at) => new Date(at).toISOString())
+      const interval = { interval_start: interval_start!, interval_end: interval_end! }
+      const body = { type: 'balance_summary', ...interval, currency: 'usd' } as const
+      return { treasury_report_id: (await client.createTreasuryReport({ body })).id }
+    },
     'payout_destination.disabled': async (client) => {
       const made = await addDestination(client)
       await client.disablePayoutDestination({ path: made })

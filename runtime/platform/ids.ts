@@ -105,6 +105,11 @@ export function newId(prefix: IdPrefix, atMs: number = Date.now()): string {
   return `${prefix}_${writeTime(atMs)}${write20(first)}${write20(second)}${write20(a)}${write20(b)}`
 }
 
+/** Sorts before every identifier of that kind made at that time or later, and after all others. Milliseconds since the epoch. */
+export function firstIdAt(prefix: IdPrefix, atMs: number): string {
+  return `${prefix}_${writeTime(Math.max(0, atMs))}`
+}
+
 /** Whether the text has the shape of an identifier of that kind. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return (

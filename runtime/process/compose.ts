@@ -33,12 +33,14 @@ import { GOOGLE_PREFIX, googleRoute } from '../holders/google/route.ts'
 import { createHolders, firstOf } from '../holders/holders.ts'
 import { createPassFiles, passFileRoute } from '../holders/pass-files.ts'
 import { passPageRoute } from '../holders/pass-pages.ts'
+import { reportFileRoute } from '../holders/report-files.ts'
 import { createObservability, type Observability } from '../observability/observability.ts'
 import { databasesAnswer } from '../observability/readiness.ts'
 import type { WalletSources } from '../observability/wallet-metrics.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { openOutbound } from '../outbound/outbound.ts'
 import { type BaseUrls, resolveBaseUrls } from '../platform/addresses/base-urls.ts'
+import { openReportLinks } from '../platform/addresses/report-links.ts'
 import { createCardKeys } from '../platform/card-keys/card-keys.ts'
 import { startResealJob } from '../platform/card-keys/rotation.ts'
 import { readTrust } from '../platform/client-address.ts'
@@ -66,6 +68,7 @@ import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createDevices } from '../resources/passes/registrations.ts'
 import { startActivationJob } from '../resources/payout-destinations/activation-job.ts'
 import { startStandInJob } from '../resources/provisioning-payloads/stand-in-job.ts'
+import { startReportJob } from '../resources/treasury-reports/job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
 import { openSanctions, type Sanctions, watchSanctions } from '../sanctions/list-in-use.ts'
 import { createWallet, type GoogleSigner } from '../wallet/google/signer.ts'
@@ -246,6 +249,7 @@ function startWork(parts: Foundation): Work {
       scanDays: settings.scanDays,
     }),
     startWipeJob({ database, clock }, log),
+    startReportJob({ ...parts, links: openReportLinks(database.pepper, parts.baseUrls) }, log),
     startScreeningJob(parts, log),
     startAbandonedJob(parts, log),
     followers,
@@ -302,6 +306,7 @@ export function createApis(parts: ApiParts): Apis {
   const keyring = createKeyring(control, pepper)
   const wallet = createWallet(google.signer, clock, presence)
   const passTokens = openPassTokens(pepper)
+  const reportLinks = openReportLinks(pepper, baseUrls)
   const tenantNames = createTenantNames(control)
   const barcodes = createBarcodes()
   const apple = openApple(settings, clock)
@@ -333,7 +338,12 @@ export function createApis(parts: ApiParts): Apis {
       environment,
       database: pool,
       account: createAccountChanges(control, pepper, environment, clock),
-      links: { baseUrl: baseUrls[environment], wallet, passTokens: passTokens[environment] },
+      links: {
+        baseUrl: baseUrls[environment],
+        wallet,
+        passTokens: passTokens[environment],
+        reports: reportLinks[environment],
+      },
       destinations: outbound[environment],
       endpointSecrets: createEndpointSecrets(seals, environment),
       sanctions: parts.sanctions,
@@ -374,6 +384,7 @@ export function createApis(parts: ApiParts): Apis {
         deliveriesDue: service.deliveriesDue,
       }),
       '/apple/v1/': appleService,
+      '/reports/': reportFileRoute({ database: pool, links: reportLinks[environment] }),
     })
     return createApiListener(service, isReady, holders, parts.guard?.watch)
   }

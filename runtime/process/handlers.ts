@@ -25,6 +25,7 @@ import { sanctionsAlertsHandlers } from '../resources/sanctions-alerts/handlers.
 import { scansHandlers } from '../resources/scans/handlers.ts'
 import { settlementsHandlers } from '../resources/settlements/handlers.ts'
 import { tokensHandlers } from '../resources/tokens/handlers.ts'
+import { treasuryReportsHandlers } from '../resources/treasury-reports/handlers.ts'
 import { walletTokensHandlers } from '../resources/wallet-tokens/handlers.ts'
 import { webhookEndpointsHandlers } from '../resources/webhook-endpoints/handlers.ts'
 
@@ -54,6 +55,7 @@ export const handlers = {
   ...scansHandlers,
   ...settlementsHandlers,
   ...tokensHandlers,
+  ...treasuryReportsHandlers,
   ...walletTokensHandlers,
   ...webhookEndpointsHandlers,
 }
@@ -68,10 +70,6 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   createPromotion: true,
   listPromotions: true,
   getPromotion: true,
-
-  createTreasuryReport: true,
-  listTreasuryReports: true,
-  getTreasuryReport: true,
 
   advanceSettlementClock: true,
   simulateSettlementFailure: true,

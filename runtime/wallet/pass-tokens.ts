@@ -4,9 +4,9 @@
  * they say themselves whose pass it is, and nobody else can make one.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { readSpace, spaceOf } from '../platform/database/space.ts'
+import { readPlaceToken, writePlaceToken } from '../platform/addresses/place-tokens.ts'
 import type { Environment } from '../platform/environment.ts'
-import { bodyOf, bytesOf, idOf, isId } from '../platform/ids.ts'
+import { bodyOf, isId } from '../platform/ids.ts'
 import { deriveSecret } from '../platform/secrets.ts'
 
 /** Where a pass is. */
@@ -29,8 +29,7 @@ export interface PassTokens {
   readScanCode(space: string, code: string): string | undefined
 }
 
-const ID_BYTES = 16
-const MAC_BYTES = 12
+const KIND = 1
 /** Base32 characters of a code's MAC: 65 bits, for codes are tried with a key and within limits only. */
 const CODE_MAC = 13
 const BODY = 26
@@ -38,25 +37,16 @@ const BODY = 26
 export function createPassTokens(pepper: string, environment: Environment): PassTokens {
   const keyOf = (use: string) => deriveSecret(pepper, `passes of ${environment}: ${use}`)
   const keys = { page: keyOf('page'), apple: keyOf('apple'), code: keyOf('scan code') }
-  const macOf = (use: keyof typeof keys, data: Buffer | string) =>
-    createHmac('sha256', keys[use]).update(data).digest()
-
-  const scanCode = ({ space, passId }: PassPlace): string =>
-    `${passId.slice('pass_'.length)}${bodyOf(macOf('code', `${space} ${passId}`)).slice(-CODE_MAC)}`.toUpperCase()
+  const scanCode = ({ space, passId }: PassPlace): string => {
+    const mac = createHmac('sha256', keys.code).update(`${space} ${passId}`).digest()
+    return `${passId.slice('pass_'.length)}${bodyOf(mac).slice(-CODE_MAC)}`.toUpperCase()
+  }
 
   return {
-    write(use, place) {
-      const data = pack(place)
-      return Buffer.concat([data, macOf(use, data).subarray(0, MAC_BYTES)]).toString('base64url')
-    },
+    write: (use, { space, passId }) => writePlaceToken(keys[use], { kind: KIND, space, id: passId }),
     read(use, token) {
-      const bytes = Buffer.from(token, 'base64url')
-      // One spelling each: other texts may decode to the same bytes.
-      if (bytes.length < 1 + 2 * ID_BYTES + MAC_BYTES || bytes.toString('base64url') !== token)
-        return undefined
-      const data = bytes.subarray(0, -MAC_BYTES)
-      const given = bytes.subarray(-MAC_BYTES)
-      return timingSafeEqual(given, macOf(use, data).subarray(0, MAC_BYTES)) ? unpack(data) : undefined
+      const place = readPlaceToken(keys[use], 'pass', token)
+      return place && { space: place.space, passId: place.id }
     },
     scanCode,
     readScanCode(space, code) {
@@ -72,21 +62,4 @@ export function createPassTokens(pepper: string, environment: Environment): Pass
 
 export function openPassTokens(pepper: string): Readonly<Record<Environment, PassTokens>> {
   return { sandbox: createPassTokens(pepper, 'sandbox'), live: createPassTokens(pepper, 'live') }
-}
-
-/** A byte of format, tenant and pass, and how often the sandbox was wiped, where it was. */
-const FORMAT = 1
-
-function pack({ space, passId }: PassPlace): Buffer {
-  const { tenantId, wipes } = readSpace(space)
-  const rest = wipes === 0 ? [] : [wipes >>> 24, (wipes >>> 16) & 255, (wipes >>> 8) & 255, wipes & 255]
-  return Buffer.concat([Buffer.of(FORMAT), bytesOf(tenantId), bytesOf(passId), Buffer.from(rest)])
-}
-
-function unpack(data: Buffer): PassPlace {
-  const wipes = data.length > 1 + 2 * ID_BYTES ? data.readUInt32BE(1 + 2 * ID_BYTES) : 0
-  return {
-    space: spaceOf(idOf('ten', data.subarray(1, 1 + ID_BYTES)), wipes),
-    passId: idOf('pass', data.subarray(1 + ID_BYTES, 1 + 2 * ID_BYTES)),
-  }
 }

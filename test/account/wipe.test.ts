@@ -160,6 +160,7 @@ describe('from the commit on', () => {
       card_program: 0,
       card_transaction: 0,
       payout: 0,
+      treasury_report: 0,
       payout_destination: 0,
       dispute: 0,
       settlement: 0,

@@ -137,4 +137,21 @@ export const PAYOUT_POSTS: readonly Post[] = [
     path: '/v1/test/payouts/simulate_return',
     body: { payout_id },
   })),
+  {
+    operation: 'createTreasuryReport',
+    status: 201,
+    audit: ['treasury_report.created'],
+    events: [],
+    environment: 'sandbox',
+    prepare: async () => {
+      const interval = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
+      return {
+        path: '/v1/treasury_reports',
+        body: { type: 'balance_summary', ...interval },
+        id: 'balance_summary',
+      }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.treasury_reports r WHERE r.tenant_id = $1 AND r.type = $2`,
+    once: 1,
+  },
 ]

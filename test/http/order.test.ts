@@ -117,21 +117,21 @@ test('no stage gives what it has not found', () => {
 test('each operation either has a handler or is listed as not written', () => {
   const wanted = new Set(versions.flatMap(({ operations }) => operations.map(({ id }) => id)))
   expect([...Object.keys(handlers), ...Object.keys(NOT_WRITTEN_YET)].sort()).toEqual([...wanted].sort())
-  const { createTreasuryReport, ...others } = NOT_WRITTEN_YET
-  // @ts-expect-error createTreasuryReport is neither written nor listed
+  const { createPromotion, ...others } = NOT_WRITTEN_YET
+  // @ts-expect-error createPromotion is neither written nor listed
   const missing: NotWritten<typeof handlers> = others
   // @ts-expect-error getMe is written
   const both: NotWritten<typeof handlers> = { ...NOT_WRITTEN_YET, getMe: true }
   // @ts-expect-error there is no such operation
   const unknown: NotWritten<typeof handlers> = { ...NOT_WRITTEN_YET, getNothing: true }
-  type Further = typeof handlers & Pick<Handlers<unknown>, 'createTreasuryReport'>
+  type Further = typeof handlers & Pick<Handlers<unknown>, 'createPromotion'>
   // @ts-expect-error it was written, and is listed still
-  const late: NotWritten<Further> = { ...others, createTreasuryReport: true }
+  const late: NotWritten<Further> = { ...others, createPromotion: true }
   expect([missing, both, unknown, late].map((list) => Object.keys(list).length)).toEqual([
     Object.keys(NOT_WRITTEN_YET).length - 1,
     Object.keys(NOT_WRITTEN_YET).length + 1,
     Object.keys(NOT_WRITTEN_YET).length + 1,
     Object.keys(NOT_WRITTEN_YET).length,
   ])
-  expect(createTreasuryReport).toBe(true)
+  expect(createPromotion).toBe(true)
 })

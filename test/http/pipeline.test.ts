@@ -10,6 +10,7 @@ import type { Context } from '../../runtime/api/handler.ts'
 import { runPipeline } from '../../runtime/api/pipeline.ts'
 import type { Operation } from '../../runtime/api/routing.ts'
 import { createVersions, type Handlers } from '../../runtime/api/routing.ts'
+import { createReportLinks } from '../../runtime/platform/addresses/report-links.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
 import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
 import type { Pool, Transactions } from '../../runtime/platform/database/pool/pool.ts'
@@ -128,6 +129,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
       baseUrl: 'http://api',
       wallet: { signGoogleLink: async () => '' },
       passTokens: createPassTokens('pepper', environment),
+      reports: createReportLinks('pepper', environment, 'http://api'),
     },
     destinations: {
       check: async () => undefined,

@@ -161,6 +161,15 @@ const DECISIONS = `INSERT INTO authorization_decisions (tenant_id, id, card_tran
          CASE WHEN n > $3 - 4 THEN timestamptz '2030-01-01' END
     FROM generate_series(0, $3 - 1) n`
 
+const REPORTS = `INSERT INTO treasury_reports (tenant_id, id, type, interval_start, interval_end, currency, version, status, result, expires_at,
+    has_files, created, updated)
+  SELECT $1, ${id('trp', 'n')}, 'ledger_entries', ${AT}, ${AT}, 'usd', '2026-05-19', 'succeeded',
+         '{"files":[],"row_count":0,"opening":0,"closing":0}', '2099-01-01', true, ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const PIECES = `INSERT INTO treasury_report_pieces (tenant_id, report_id, format, position, content)
+  SELECT $1, ${id('trp', 'n')}, 'csv', 0, '' FROM generate_series(0, $3 - 1) n WHERE ${AT} > '-infinity'`
+
 const EVENTS = `INSERT INTO events (tenant_id, id, sequence, type, version, body, created)
   SELECT $1, ${id('evt', 'n')}, n + 1, CASE WHEN n BETWEEN 10 AND 12 THEN 'pass.revoked' ELSE 'pass.created' END,
          '2026-05-19',
@@ -229,6 +238,8 @@ const TABLES = [
   [DESTINATIONS, 1 / 3],
   [DEFAULTS, 1 / 3],
   [PAYOUTS, 1 / 3],
+  [REPORTS, 1 / 3],
+  [PIECES, 1 / 3],
   [DECISIONS, 1 / 3],
   [SETTLEMENTS, 1 / 3],
   [LINES, 1 / 3],

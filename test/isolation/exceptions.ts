@@ -19,6 +19,11 @@ export const LOCATORS: Table = [
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
   ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
   ['SELECT tenant_id, id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
+  ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
+  [
+    'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
+    'and their files go when their time is over',
+  ],
   [
     'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
     'and questions that nobody ends any more',
@@ -85,6 +90,11 @@ export const SPREAD: Table = [
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
   ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
   ['SELECT tenant_id, id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
+  ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
+  [
+    'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
+    'and their files go when their time is over',
+  ],
   [
     'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
     'and questions that nobody ends any more',
@@ -112,6 +122,10 @@ export const LAVISH: Table = [
   [
     'WITH visit AS MATERIALIZED ( SELECT t.position, s.* FROM',
     'the queue: it looks at the endpoints of each tenant, a hundred at most',
+  ],
+  [
+    'SELECT coalesce(sum(s.net_amount), 0)::bigint AS net FROM settlements s',
+    'settlements before a report, one of a tenant a day, once for each report',
   ],
   [
     'SELECT count(*) AS count FROM webhook_endpoints w',

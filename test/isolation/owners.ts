@@ -26,7 +26,7 @@ export interface Owner {
 }
 
 /** Prefixes of objects that nothing can make yet. Shrinks as operations are built; what is made belongs into `makeOwner`. */
-export const NOT_YET: readonly string[] = ['prm', 'trp']
+export const NOT_YET: readonly string[] = ['prm']
 
 const MERCHANT = { name: MARK, category_code: '5812', network_id: null, city: MARK, country: 'US' } as const
 
@@ -141,6 +141,9 @@ async function makeOwner(
   const destination = { type: 'usdc_address', address, holder_name: MARK, metadata }
   await make('/v1/payout_destinations', destination)
   const pod = await make('/v1/payout_destinations', destination)
+  const interval = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
+  await make('/v1/treasury_reports', { type: 'ledger_entries', ...interval })
+  const trp = await make('/v1/treasury_reports', { type: 'ledger_entries', ...interval })
   const pay = { amount: 1, currency: 'usdc', destination_id: pod, metadata }
   await makePayable(service.database, environment, tenantId, pod, 2)
   await make('/v1/payouts', pay)
@@ -192,6 +195,7 @@ async function makeOwner(
       ['dsp', dsp],
       ['pod', pod],
       ['po', po],
+      ['trp', trp],
       ['stl', await first('/v1/settlements')],
       ['azd', asked[1]!.id],
       ['ppl', ppl],

@@ -18,6 +18,7 @@ import { listDestinations } from '../../runtime/resources/payout-destinations/qu
 import { listPayouts } from '../../runtime/resources/payouts/queries.ts'
 import { listPayloads } from '../../runtime/resources/provisioning-payloads/queries.ts'
 import { listScans } from '../../runtime/resources/scans/queries.ts'
+import { listReports } from '../../runtime/resources/treasury-reports/queries.ts'
 import { listWalletTokens } from '../../runtime/resources/wallet-tokens/queries.ts'
 import { listEndpoints } from '../../runtime/resources/webhook-endpoints/queries.ts'
 import { listLines, listSettlements } from '../../runtime/settlement-lines/queries.ts'
@@ -229,6 +230,7 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
         types: ['dispute'],
       },
     }),
+    ...lists('treasury reports', 'trp', listReports, { '': {}, 'of a time': later }),
     ...lists('provisioning payloads', 'ppl', listPayloads, {
       'of the common card': { cardId: crowdId('card', 0) },
       'of the rare card': { cardId: crowdId('card', 1) },

@@ -13,6 +13,7 @@ import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { retain } from '../../runtime/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/delivery/worker.ts'
 import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/wake-ups.ts'
+import { openReportLinks } from '../../runtime/platform/addresses/report-links.ts'
 import { createCardKeys } from '../../runtime/platform/card-keys/card-keys.ts'
 import { reseal } from '../../runtime/platform/card-keys/rotation.ts'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
@@ -41,6 +42,7 @@ import { activateDestinations } from '../../runtime/resources/payout-destination
 import { payOutSettlement } from '../../runtime/resources/payouts/settled.ts'
 import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
 import { usePayloads } from '../../runtime/resources/provisioning-payloads/stand-in-job.ts'
+import { makeReports } from '../../runtime/resources/treasury-reports/job.ts'
 import { insertWalletToken } from '../../runtime/resources/wallet-tokens/queries.ts'
 import { writeLines } from '../../runtime/settlement-lines/lines.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
@@ -80,6 +82,7 @@ const LISTS = [
   '/v1/card_transactions?status=authorized&category_code=5812&created[gte]=2026-01-01',
   '/v1/payout_destinations?status=active&type=usdc_address&created[gte]=2026-01-01',
   '/v1/payouts?status=paid&created[gte]=2026-01-01',
+  '/v1/treasury_reports?created[gte]=2026-01-01',
   '/v1/payouts?destination_id=pod_00000000000000000000000000',
   '/v1/payouts?settlement_id=stl_00000000000000000000000000&status=paid',
   '/v1/wallet_tokens?card_id=card_00000000000000000000000000',
@@ -270,6 +273,7 @@ async function showHolders(
   )
   await forgetRequest(db, space, crypto.randomUUID())
   await followPayout({ service, recorder }, environment, send, space)
+  await makeEveryReport({ service, recorder }, environment, send)
 }
 
 /** A settlement pays out, and the chain tells what becomes of that. */
@@ -296,6 +300,44 @@ async function followPayout(
     await listener.changed(db, payoutId!, change, now)
   })
 }
+
+/** Reports of every type are made, read and forgotten. */
+async function makeEveryReport(
+  { service, recorder }: Walker,
+  environment: Environment,
+  send: Send,
+): Promise<void> {
+  const { clock, database, urls } = service
+  const interval = {
+    interval_start: new Date(clock.now - 86_400_000).toISOString(),
+    interval_end: new Date(clock.now + 86_400_000).toISOString(),
+  }
+  for (const type of REPORT_TYPES)
+    expect((await send('/v1/treasury_reports', { body: { type, ...interval } })).status).toBe(201)
+  const parts = {
+    database: recorder.database,
+    clock: { machine: () => clock.now, service: () => clock.now },
+    wakeUpChannel: { publish: () => {} },
+    links: openReportLinks(database.pepper, urls),
+  }
+  // Each round makes the oldest of the tenant.
+  const newest = async () => (await send(`/v1/treasury_reports?limit=${REPORT_TYPES.length}`)).body.data
+  while ((await newest())[0].status === 'pending') await makeReports(parts)
+  for (const { status, result } of await newest()) {
+    expect([environment, status]).toEqual([environment, 'succeeded'])
+    expect((await fetch(result.files[0].url)).status).toBe(200)
+  }
+  clock.now += 8 * 86_400_000
+  await makeReports(parts)
+  clock.now -= 8 * 86_400_000
+}
+
+const REPORT_TYPES = [
+  'balance_summary',
+  'ledger_entries',
+  'settlement_reconciliation',
+  'payout_reconciliation',
+]
 
 /** Opens a stream and closes it when it has looked for events. */
 async function watchEvents({ service, recorder }: Walker, secret: string): Promise<void> {

@@ -188,7 +188,7 @@ export function countStatement(
 const names = new Map<string, string>()
 
 /** Shapes of a list that keep a prepared statement; the rest of the many are planned each time. */
-const MAX_NAMES = 160
+const MAX_NAMES = 320
 
 function nameOf(text: string): string | undefined {
   const known = names.get(text)

@@ -97,6 +97,20 @@ export function updatePayout(db: Database, tenantId: string, row: PayoutRow): Pr
   return db.query(UPDATE, [tenantId, row.id, ...changing(row)])
 }
 
+const READ_MANY: Statement = {
+  name: 'payouts_read_many',
+  text: `SELECT ${COLUMNS} FROM unnest($2::text[]) AS given (id)
+         CROSS JOIN LATERAL (SELECT * FROM payouts p WHERE p.tenant_id = $1 AND p.id = given.id OFFSET 0) AS p`,
+}
+
+export async function readPayouts(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<readonly PayoutRow[]> {
+  return ids.length === 0 ? [] : (await db.query<PayoutRow>(READ_MANY, [tenantId, ids])).rows
+}
+
 const READ: Statement = {
   name: 'payouts_read',
   text: `SELECT ${COLUMNS} FROM payouts p WHERE p.tenant_id = $1 AND p.id = $2`,

@@ -7761,6 +7761,8 @@ export interface components {
             status: components["schemas"]["TreasuryReportStatus"];
             /** @description What came of it; null until it has succeeded. */
             result: components["schemas"]["TreasuryReportResult"] | null;
+            /** @description Why it could not be made; null unless it has failed. */
+            failure_code: components["schemas"]["TreasuryReportFailureCode"] | null;
             /** @description When it was asked for. */
             created: components["schemas"]["Timestamp"];
             /** @description When it last changed. */
@@ -7785,6 +7787,12 @@ export interface components {
          * @enum {string}
          */
         TreasuryReportStatus: Open<"pending" | "succeeded" | "failed">;
+        /**
+         * @description Why a report could not be made.
+         * @example processing_error
+         * @enum {string}
+         */
+        TreasuryReportFailureCode: Open<"inconsistent_records" | "processing_error">;
         /** @description What came of a report. */
         TreasuryReportResult: {
             /** @description Its files, one per format. */

@@ -1,0 +1,75 @@
+import type { Detail } from 'dateline/runtime'
+import type { TreasuryReportsHandlers } from '../../../generated/canonical/handlers.ts'
+import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { newId } from '../../platform/ids.ts'
+import { parseInstant } from '../../platform/instants.ts'
+import { countPending, insertReport, listReports, type ReportRow, readReport } from './queries.ts'
+import { showReport } from './view.ts'
+
+/** More are refused until some are made. */
+const MAX_PENDING = 20
+
+/** Five years, leap days included. */
+const MAX_INTERVAL_MS = (5 * 365 + 2) * 86_400_000
+
+export const treasuryReportsHandlers = {
+  async createTreasuryReport({ caller, db, links, request }, { body }) {
+    const interval = readInterval(body)
+    if ((await countPending(db, caller.space, MAX_PENDING)) >= MAX_PENDING) {
+      throw invalidState(`${MAX_PENDING} reports are being made already. Wait until one of them has ended.`)
+    }
+    const { now } = request
+    const row: ReportRow = {
+      id: newId('trp', now),
+      type: body.type,
+      ...interval,
+      currency: body.currency ?? 'usd',
+      version: request.version,
+      status: 'pending',
+      result: null,
+      expires_at: null,
+      failure_code: null,
+      created: now,
+      updated: now,
+    }
+    await insertReport(db, caller.space, row)
+    return { status: 201, body: showReport(row, caller.space, links.reports) }
+  },
+
+  async listTreasuryReports({ caller, db, cursors, links }, { query }) {
+    const page = readPage(query, cursors)
+    const records = await listReports(db, caller.space, { created: readCreated(query) }, page)
+    const show = (row: ReportRow) => showReport(row, caller.space, links.reports)
+    return { status: 200, body: showList(records, page, cursors, show) }
+  },
+
+  async getTreasuryReport({ caller, db, links }, { path }) {
+    const row = await readReport(db, caller.space, path.treasury_report_id)
+    if (!row) throw notFound()
+    return { status: 200, body: showReport(row, caller.space, links.reports) }
+  },
+} satisfies TreasuryReportsHandlers<Context>
+
+type Interval = Pick<ReportRow, 'interval_start' | 'interval_end'>
+
+/** Throws 422 for one that is none, or too long. */
+function readInterval(body: Readonly<Record<keyof Interval, string>>): Interval {
+  const faults: Detail[] = []
+  const read = (field: keyof Interval) => {
+    const instant = parseInstant(body[field])
+    if (instant === undefined)
+      faults.push({ field, issue: 'must be an instant in the years 0001 to 9999, in UTC' })
+    return Math.ceil(instant ?? 0) // what is entered is dated in whole milliseconds
+  }
+  const [interval_start, interval_end] = [read('interval_start'), read('interval_end')]
+  const refuse = (issue: string) => faults.push({ field: 'interval_end', issue })
+  if (faults.length === 0) {
+    if (interval_end <= interval_start) refuse('must be after interval_start')
+    else if (interval_end - interval_start > MAX_INTERVAL_MS)
+      refuse('must be at most five years after interval_start')
+  }
+  if (faults.length > 0) throw validationFailed(faults)
+  return { interval_start, interval_end }
+}

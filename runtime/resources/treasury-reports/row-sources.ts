@@ -1,0 +1,206 @@
+/** Rows of reports, step by step, each step read by itself: what a report shows does not change any more while it is read. */
+import type { components } from '../../../generated/canonical/types.ts'
+import { type Interval, type LedgerEntry, walkAccount, walkEntries } from '../../ledger/history.ts'
+import type { Database } from '../../platform/database/database.ts'
+import { isId } from '../../platform/ids.ts'
+import { writeInstant } from '../../platform/instants.ts'
+import { type PayoutRow, readPayouts } from '../payouts/queries.ts'
+import type { ReportType } from './queries.ts'
+import {
+  InconsistentLines,
+  lineSpelling,
+  type ReportedSettlement,
+  sumNetBefore,
+  walkLines,
+  walkSettlements,
+} from './settlements.ts'
+
+type Schemas = components['schemas']
+
+/** One row, by column. `amount` is what it adds to the balance of the report, in cents. */
+export type Row = Readonly<Record<string, string | number | null>> & { readonly amount: number }
+
+export interface Step {
+  /** Cents by which the opening balance is more than the steps before this have said. */
+  readonly opening: number
+  readonly rows: readonly Row[]
+}
+
+/** What is reported of. */
+export interface Scope {
+  readonly db: Database
+  readonly space: string
+  readonly interval: Interval
+  /** In which rows are spelt. */
+  readonly version: string
+}
+
+export interface RowSource {
+  readonly columns: readonly string[]
+  readonly steps: (scope: Scope) => AsyncIterable<Step>
+}
+
+const CURRENCY = 'usd'
+
+/** What an entry follows from: `ctx_…` of `ctx_…/2`. */
+const sourceOf = ({ cause }: LedgerEntry) => cause.split('/')[0]!
+
+/** Every entry of every account. All that a transaction enters adds up to zero, and so do opening and closing balance. */
+const ledgerEntries: RowSource = {
+  columns: ['id', 'created', 'account', 'source_id', 'amount', 'previous_balance', 'balance', 'currency'],
+  async *steps({ db, space, interval }) {
+    for await (const entries of walkEntries(db, space, interval)) {
+      const rows = entries.map((entry) => ({
+        id: entry.id,
+        created: writeInstant(entry.created),
+        account: entry.account_id,
+        source_id: sourceOf(entry),
+        amount: entry.amount,
+        previous_balance: entry.previous,
+        balance: entry.current,
+        currency: CURRENCY,
+      }))
+      yield { opening: 0, rows }
+    }
+  },
+}
+
+/** What moves money to and from what cards can spend, by the prefix of what caused it and by the sign. */
+const MOVEMENTS: Readonly<Record<string, readonly [into: string, outOf: string]>> = {
+  ctx: ['card_refund', 'card_transaction'],
+  dsp: ['dispute', 'dispute_reversal'],
+  len: ['funding', 'funding'],
+  stl: ['settlement', 'settlement'],
+}
+
+interface Movement {
+  entries: number
+  credits: number
+  debits: number
+}
+
+/** What moved what cards can spend, a row for each kind of movement. */
+const balanceSummary: RowSource = {
+  columns: ['type', 'entries', 'credits', 'debits', 'amount', 'currency'],
+  async *steps({ db, space, interval }) {
+    const movements = new Map<string, Movement>()
+    for await (const { opening, entries } of walkAccount(db, space, 'program_funds', interval)) {
+      for (const entry of entries) add(movements, entry)
+      yield { opening, rows: [] }
+    }
+    const rows = [...movements]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([type, movement]) => ({
+        type,
+        ...movement,
+        amount: movement.credits + movement.debits,
+        currency: CURRENCY,
+      }))
+    yield { opening: 0, rows }
+  },
+}
+
+function add(movements: Map<string, Movement>, entry: LedgerEntry): void {
+  const [into, outOf] = MOVEMENTS[entry.cause.slice(0, entry.cause.indexOf('_'))] ?? [
+    'adjustment',
+    'adjustment',
+  ]
+  const type = entry.amount > 0 ? into : outOf
+  const movement = movements.get(type) ?? { entries: 0, credits: 0, debits: 0 }
+  movement.entries += 1
+  movement[entry.amount > 0 ? 'credits' : 'debits'] += entry.amount
+  movements.set(type, movement)
+}
+
+/** What made money payable and what paid it out, a row for each time that it moved. */
+const payoutReconciliation: RowSource = {
+  columns: [
+    ...[
+      'id',
+      'created',
+      'type',
+      'settlement_id',
+      'payout_id',
+      'payout_status',
+      'destination_id',
+      'payout_currency',
+    ],
+    ...['amount', 'currency'],
+  ],
+  async *steps({ db, space, interval }) {
+    for await (const { opening, entries } of walkAccount(db, space, 'settlement_payable', interval)) {
+      const ids = new Set(entries.map(sourceOf).filter((id) => isId('po', id)))
+      const payouts = new Map((await readPayouts(db, space, [...ids])).map((payout) => [payout.id, payout]))
+      yield { opening, rows: entries.map((entry) => payableRow(entry, payouts.get(sourceOf(entry)))) }
+    }
+  },
+}
+
+function payableRow(entry: LedgerEntry, payout: PayoutRow | undefined): Row {
+  const source = sourceOf(entry)
+  const type = payout === undefined ? 'settlement' : entry.amount < 0 ? 'payout' : 'payout_reversal'
+  return {
+    id: entry.id,
+    created: writeInstant(entry.created),
+    type,
+    settlement_id: payout ? payout.settlement_id : source,
+    payout_id: payout?.id ?? null,
+    payout_status: payout?.status ?? null,
+    destination_id: payout?.destination_id ?? null,
+    payout_currency: payout?.currency ?? null,
+    amount: entry.amount,
+    currency: CURRENCY,
+  }
+}
+
+/** The settlements that were opened in the interval, with all of their lines. */
+const settlementReconciliation: RowSource = {
+  columns: [
+    ...[
+      'settlement_id',
+      'settlement_status',
+      'id',
+      'created',
+      'type',
+      'source_id',
+      'ledger_entry_id',
+      'amount',
+    ],
+    'currency',
+  ],
+  async *steps({ db, space, interval, version }) {
+    const spell = lineSpelling(version)
+    yield { opening: await sumNetBefore(db, space, interval.start), rows: [] }
+    for await (const settlement of walkSettlements(db, space, interval)) {
+      let net = 0
+      for await (const lines of walkLines(db, space, settlement.id)) {
+        for (const { amount } of lines) net += amount
+        yield { opening: 0, rows: spell(lines).map((line) => lineRow(settlement, line)) }
+      }
+      if (settlement.status !== 'open' && net !== settlement.net_amount) {
+        throw new InconsistentLines(`the lines of ${settlement.id} come to ${net}`)
+      }
+    }
+  },
+}
+
+function lineRow(settlement: ReportedSettlement, line: Schemas['SettlementLine']): Row {
+  return {
+    settlement_id: settlement.id,
+    settlement_status: settlement.status,
+    id: line.id,
+    created: line.created,
+    type: line.type,
+    source_id: line.source_id,
+    ledger_entry_id: line.ledger_entry_id,
+    amount: line.amount,
+    currency: CURRENCY,
+  }
+}
+
+export const ROW_SOURCES: Readonly<Record<ReportType, RowSource>> = {
+  balance_summary: balanceSummary,
+  ledger_entries: ledgerEntries,
+  settlement_reconciliation: settlementReconciliation,
+  payout_reconciliation: payoutReconciliation,
+}
