@@ -79,6 +79,8 @@ export interface Settings {
   readonly scanDays: number
   /** Absolute path of a sanctions list: a folder, or its `sdn.csv`; absent: invented names, for tests. */
   readonly sanctionsList?: string
+  /** The bank that pays dollars out: its interface's address, without a slash at the end, and the bearer; absent: a stand-in, for development. */
+  readonly bank?: { readonly url: string; readonly token: string }
   /** States of the United States in which cardholders may live, in live. */
   readonly licensedStates: ReadonlySet<string>
   /** What the network shares and takes of clearings, in basis points. */
@@ -238,6 +240,8 @@ export function readSettings(
   const clockStart = read('SVC_CLOCK', instant(production))
   const redisUrl = read('REDIS_URL', url(['redis:', 'rediss:']))
   const tls = pairOf('TLS_CERT', 'TLS_KEY')
+  read('SVC_BANK_URL', secureUrl(production))
+  const bank = pairOf('SVC_BANK_URL', 'SVC_BANK_TOKEN')
   read('GOOGLE_WALLET_ISSUER', issuer)
   const google = pairOf('GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_SERVICE_ACCOUNT')
   const applePass = readApplePass(env, problems)
@@ -294,6 +298,7 @@ export function readSettings(
     ...present({ migrationsDir: read('SVC_MIGRATIONS_DIR', migrations(production)) }),
     ...present({
       tls: tls && { cert: tls[0], key: tls[1] },
+      bank: bank && { url: bank[0].replace(/\/+$/, ''), token: bank[1] },
       googleWallet: google && { issuerId: google[0], serviceAccount: google[1] },
     }),
   }

@@ -67,6 +67,8 @@ import { startDisputeExpiryJob } from '../resources/disputes/expiry-job.ts'
 import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createDevices } from '../resources/passes/registrations.ts'
 import { startActivationJob } from '../resources/payout-destinations/activation-job.ts'
+import type { Bank } from '../resources/payouts/bank-client.ts'
+import { startBankJob } from '../resources/payouts/bank-job.ts'
 import { startStandInJob } from '../resources/provisioning-payloads/stand-in-job.ts'
 import { startReportJob } from '../resources/treasury-reports/job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
@@ -78,6 +80,7 @@ import { openPayTrust } from '../wallet/pay/trust.ts'
 import { openPushes } from '../wallet-updates/apple/open-pushes.ts'
 import { openFollowers } from '../wallet-updates/google/open-followers.ts'
 import { checkAppleSigner, openApple } from './apple.ts'
+import { openBank } from './bank.ts'
 import { startCleanupJob } from './cleanup-job.ts'
 import { type Google, openGoogle } from './google.ts'
 import { handlers } from './handlers.ts'
@@ -94,6 +97,8 @@ interface Foundation {
   /** The way out to tenants' addresses. */
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly google: Google
+  /** Absent where nobody pays dollars out. */
+  readonly bank: Bank | undefined
   readonly sanctions: Sanctions
   /** Within this process, and to the others. */
   readonly wakeUps: WakeUps
@@ -148,6 +153,8 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => listWatch.stop())
     const google = await openGoogle(settings, log)
     stops.push(() => google.close())
+    const bank = roles.has('worker') ? await openBank(settings, log) : undefined
+    stops.push(() => bank?.close())
     const limits = await openLimiter(settings, database.pepper, log)
     stops.push(() => limits.close())
     const wakeUps = createWakeUps()
@@ -162,6 +169,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       baseUrls,
       outbound,
       google,
+      bank: bank?.bank,
       sanctions,
       wakeUps,
       wakeUpChannel,
@@ -225,7 +233,7 @@ interface Work extends Delivery {
 
 /** What a worker does beside answering: it delivers, ends passes, holds and disputes in time, and deletes what has been kept long enough. */
 function startWork(parts: Foundation): Work {
-  const { settings, database, clock, log, google } = parts
+  const { settings, database, clock, log, google, bank } = parts
   const delivery = openDelivery(parts)
   const passTokens = openPassTokens(database.pepper)
   const tenantNames = createTenantNames(database.control)
@@ -240,6 +248,7 @@ function startWork(parts: Foundation): Work {
     startHoldExpiryJob(parts, log),
     startDisputeExpiryJob(parts, log),
     startActivationJob(parts, log),
+    bank && startBankJob({ ...parts, bank, seals: createSeals(database.pepper) }, log),
     startStandInJob(parts, log),
     startRetentionJob({
       control: database.control,
@@ -263,7 +272,7 @@ function startWork(parts: Foundation): Work {
 }
 
 /** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */
-export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google'> {
+export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google' | 'bank'> {
   readonly settings: Pick<
     Settings,
     | 'trustedProxies'

@@ -133,6 +133,10 @@ const PAYOUTS = `INSERT INTO payouts (tenant_id, id, amount, currency, destinati
          CASE WHEN n BETWEEN 14 AND 18 THEN 'rejected' END, 2, '{}', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const BANK_TRANSFERS = `INSERT INTO bank_transfers (tenant_id, id, state, due)
+  SELECT $1, ${id('po', 'n')}, CASE WHEN n > $3 - 4 THEN 'paid' ELSE 'ended' END, CASE WHEN n > $3 - 4 THEN ${AT} + interval '10 years' END
+    FROM generate_series(0, $3 - 1) n`
+
 // One is waiting to be tried again; each day is a second long.
 const SETTLEMENTS = `INSERT INTO settlements (tenant_id, id, status, period_start, period_end, due, created, updated)
   SELECT $1, ${id('stl', 'n')}, CASE WHEN n = 10 THEN 'failed' WHEN n BETWEEN 14 AND 16 THEN 'pending' ELSE 'settled' END, ${AT}, ${AT},
@@ -240,6 +244,7 @@ const TABLES = [
   [PAYOUTS, 1 / 3],
   [REPORTS, 1 / 3],
   [PIECES, 1 / 3],
+  [BANK_TRANSFERS, 1 / 3],
   [DECISIONS, 1 / 3],
   [SETTLEMENTS, 1 / 3],
   [LINES, 1 / 3],

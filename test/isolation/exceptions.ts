@@ -24,6 +24,7 @@ export const LOCATORS: Table = [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',
   ],
+  ['SELECT b.tenant_id, b.id FROM bank_transfers b WHERE', 'and payouts that a bank is to be asked about'],
   [
     'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
     'and questions that nobody ends any more',
@@ -95,6 +96,7 @@ export const SPREAD: Table = [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',
   ],
+  ['SELECT b.tenant_id, b.id FROM bank_transfers b WHERE', 'and payouts that a bank is to be asked about'],
   [
     'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
     'and questions that nobody ends any more',

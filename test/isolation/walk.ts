@@ -39,6 +39,7 @@ import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { claimCallback } from '../../runtime/resources/passes/google-callbacks.ts'
 import { readChanged, readPassState } from '../../runtime/resources/passes/state.ts'
 import { activateDestinations } from '../../runtime/resources/payout-destinations/activation-job.ts'
+import { visitBank } from '../../runtime/resources/payouts/bank-job.ts'
 import { payOutSettlement } from '../../runtime/resources/payouts/settled.ts'
 import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
 import { usePayloads } from '../../runtime/resources/provisioning-payloads/stand-in-job.ts'
@@ -276,6 +277,31 @@ async function showHolders(
   await makeEveryReport({ service, recorder }, environment, send)
 }
 
+/** A bank takes a payment, and has made it at the next look. */
+async function payDollars({ service, recorder }: Walker, send: Send, space: string): Promise<void> {
+  const account = {
+    holder_name: 'Ada Moreau',
+    account_number: '000123456789',
+    routing_number: '110000000',
+    country: 'US',
+  }
+  const token = (await send('/v1/tokens', { body: { type: 'bank_account', bank_account: account } })).body.id
+  const body = { type: 'bank_account', token_id: token, holder_name: 'Ada Moreau' }
+  const { id } = (await send('/v1/payout_destinations', { body })).body
+  await makePayable(service.database, 'live', space, id, 2)
+  const order = { amount: 2, currency: 'usd', destination_id: id }
+  expect((await send('/v1/payouts', { body: order })).status).toBe(201)
+  const payment = { id: 'pay_1', status: 'settled', failure_code: 'rejected' } as const
+  const answer = async () => ({ outcome: 'payment', payment }) as const
+  await visitBank({
+    database: recorder.database,
+    clock: service.clock,
+    wakeUpChannel: { publish: () => {} },
+    seals: createSeals(service.database.pepper),
+    bank: { pay: answer, find: answer },
+  })
+}
+
 /** A settlement pays out, and the chain tells what becomes of that. */
 async function followPayout(
   { service, recorder }: Walker,
@@ -292,6 +318,7 @@ async function followPayout(
   const payoutId = await recorder.database[environment].transaction((db) =>
     payOutSettlement({ db, space, events: { emit: () => undefined } }, net, now),
   )
+  if (environment === 'live') await payDollars({ service, recorder }, send, space)
   const parts = { database: recorder.database, wakeUpChannel: { publish: () => {} } }
   const listener = await openTransferListener(parts, environment, space)
   const change = { state: 'paid', chain: 'eip155:1', hash: '0x', confirmations: 1 } as const

@@ -1,10 +1,10 @@
 /** Payouts: what is payable, what becomes of them, and where the money is meanwhile. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
+import type { TransferChange } from '../../runtime/chain/transfers.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { payOutSettlement } from '../../runtime/resources/payouts/settled.ts'
-import type { TransferChange } from '../../runtime/resources/payouts/states.ts'
 import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { CARD_VERSIONS, eventsOf, make, speakAll } from '../cards/fixtures.ts'

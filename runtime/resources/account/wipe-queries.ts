@@ -41,6 +41,7 @@ const WIPED: readonly WipedTable[] = [
   { name: 'pass_templates', key: 'id', type: 'pass_template' },
   { name: 'trial_usage' },
   { name: 'authorization_endpoints' },
+  { name: 'bank_transfers', key: 'id' },
   { name: 'payouts', key: 'id', type: 'payout' },
   { name: 'payout_defaults' },
   { name: 'payout_destinations', key: 'id', type: 'payout_destination' },

@@ -107,6 +107,20 @@ export async function readDestination(
   return (await db.query<DestinationRow>(READ, [tenantId, id])).rows[0]
 }
 
+const READ_ACCOUNT: Statement = {
+  name: 'payout_destinations_account',
+  text: 'SELECT account FROM payout_destinations WHERE tenant_id = $1 AND id = $2',
+}
+
+/** The bank account of a destination, sealed; null for addresses. */
+export async function readAccount(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<Buffer | null | undefined> {
+  return (await db.query<{ account: Buffer | null }>(READ_ACCOUNT, [tenantId, id])).rows[0]?.account
+}
+
 const LOCK: Statement = { name: 'payout_destinations_lock', text: `${READ.text} FOR NO KEY UPDATE OF d` }
 
 /** The destination as nobody else can change it before the end of the transaction. */

@@ -1,5 +1,6 @@
 /** Payouts written with all that follows from them: the ledger, events. */
 import { insufficientBalance, notFound } from '../../api/errors/errors.ts'
+import { enqueueTransfer } from '../../chain/transfers.ts'
 import { type Emitter, emit } from '../../events/emit.ts'
 import { lockAccount } from '../../ledger/accounts.ts'
 import { post } from '../../ledger/post.ts'
@@ -7,6 +8,7 @@ import type { Database } from '../../platform/database/database.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
 import type { DestinationRow } from '../payout-destinations/queries.ts'
+import { insertBankTransfer } from './bank-queries.ts'
 import { insertPayout, lockPayout, type PayoutRow, updatePayout } from './queries.ts'
 import { expectedDay, transferOf } from './states.ts'
 import { showPayout } from './view.ts'
@@ -59,8 +61,20 @@ export async function openPayout(
   }
   enqueue(insertPayout(db, space, row))
   enqueue(post(db, space, `${row.id}/1`, { transfer: transferOf(undefined, row) }, now))
+  handIn(place, row, destination, now)
   emit(events, { type: 'payout.created', data: { payout: showPayout(row) } })
   return row
+}
+
+/** To those who pay it: a chain or a bank. */
+function handIn(
+  { db, space }: Place,
+  { id, amount }: PayoutRow,
+  { address }: DestinationRow,
+  now: number,
+): void {
+  if (address === null) enqueue(insertBankTransfer(db, space, id))
+  else enqueueTransfer(db, space, { id, to: address, amountCents: amount }, now)
 }
 
 /** Locked before other accounts by everybody who moves what payouts are made of, so that nobody waits in a circle. */

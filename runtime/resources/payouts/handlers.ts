@@ -3,6 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { forbidden, invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { withdrawTransfer } from '../../chain/transfers.ts'
 import { type DestinationRow, lockDestination } from '../payout-destinations/queries.ts'
 import { changePayout, currencyOf, openPayout, type Place } from './changes.ts'
 import { listPayouts, type PayoutRow, readPayout } from './queries.ts'
@@ -49,12 +50,18 @@ export const payoutsHandlers = {
   },
 
   async cancelPayout(context, { path }) {
-    const { now } = context.request
-    return shown(await changePayout(placeOf(context), path.payout_id, (row) => cancel(row, now)))
+    const { caller, db, request } = context
+    const { now } = request
+    // First the transfer, as whoever signs it locks it: what is signed stays on its way.
+    const isWithdrawn = await withdrawTransfer(db, caller.space, path.payout_id, now)
+    const change = (row: PayoutRow) => cancel(row, isWithdrawn, now)
+    return shown(await changePayout(placeOf(context), path.payout_id, change))
   },
 
   async simulatePayoutFailure(context, { body: { payout_id, failure_code = 'rejected' } }) {
-    const { now } = context.request
+    const { caller, db, request } = context
+    const { now } = request
+    await withdrawTransfer(db, caller.space, payout_id, now)
     const change = (row: PayoutRow) => fail(row, failure_code, now)
     return shown(await changePayout(placeOf(context), payout_id, change, missing))
   },

@@ -1,5 +1,6 @@
 /** What may become of a payout. Nothing here asks a database; refusals are thrown. Amounts are cents, times service time. */
 import { invalidState } from '../../api/errors/errors.ts'
+import type { TransferChange } from '../../chain/transfers.ts'
 import type { Account } from '../../ledger/accounts.ts'
 import type { Transfer } from '../../ledger/post.ts'
 import type { PayoutRow } from './queries.ts'
@@ -36,11 +37,12 @@ export function expectedDay(currency: PayoutRow['currency'], now: number): strin
   return dayOf(day)
 }
 
-/** Stopped by the tenant before it was sent. */
-export function cancel(row: PayoutRow, now: number): PayoutRow {
+/** Stopped by the tenant before it was sent. @param isWithdrawn whether the chain has given its transfer back. */
+export function cancel(row: PayoutRow, isWithdrawn: boolean, now: number): PayoutRow {
   if (row.status !== 'pending') {
     throw invalidState(`Only a payout that is pending can be canceled; this one is ${row.status}.`)
   }
+  if (row.currency === 'usdc' && !isWithdrawn) throw invalidState('The payment is being signed already.')
   return { ...row, status: 'canceled', arrival_date: null, updated: now }
 }
 
@@ -66,17 +68,6 @@ export function giveBack(
     throw invalidState(`Only a payout that was paid can come back; this one is ${row.status}.`)
   return { ...row, status: 'returned', failure_code, updated: now }
 }
-
-/** What becomes of a transfer on a chain: `chain` is CAIP-2, `hash` the transaction's. */
-export type TransferChange =
-  | { readonly state: 'in_transit' | 'reorged'; readonly chain: string; readonly hash: string }
-  | {
-      readonly state: 'confirmed' | 'paid'
-      readonly chain: string
-      readonly hash: string
-      readonly confirmations: number
-    }
-  | { readonly state: 'failed'; readonly code: NonNullable<PayoutRow['failure_code']> }
 
 /** The payout as its transfer has it; undefined where it has ended otherwise, as simulators can have it. */
 export function follow(row: PayoutRow, change: TransferChange, now: number): PayoutRow | undefined {

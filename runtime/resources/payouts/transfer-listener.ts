@@ -1,5 +1,6 @@
 /** What the chain tells of transfers becomes of their payouts, in its own transactions. */
 import { readPin } from '../../admin/pins.ts'
+import type { TransferListener } from '../../chain/transfers.ts'
 import { collectEvents } from '../../events/emit.ts'
 import type { WakeUpChannel } from '../../events/wake-ups.ts'
 import { systemEntry } from '../../platform/audit/entry.ts'
@@ -11,18 +12,11 @@ import type { Environment } from '../../platform/environment.ts'
 import { readDestination } from '../payout-destinations/queries.ts'
 import { writeChange } from './changes.ts'
 import { lockPayout, readPayout } from './queries.ts'
-import { follow, isUnderway, type TransferChange } from './states.ts'
+import { follow, isUnderway } from './states.ts'
 
 export interface ListenerParts {
   readonly database: { readonly control: Database }
   readonly wakeUpChannel: WakeUpChannel
-}
-
-/** For the transfers of one space. */
-export interface TransferListener {
-  signable(db: Database, id: string): Promise<boolean>
-  changed(db: Database, id: string, change: TransferChange, now: number): Promise<void>
-  committed(): void
 }
 
 /** Whether a payout may still be paid: it is on its way, and its destination on the allowlist. */
@@ -37,7 +31,7 @@ export async function openTransferListener(
   { database, wakeUpChannel }: ListenerParts,
   environment: Environment,
   space: string,
-): Promise<TransferListener> {
+): Promise<Required<TransferListener>> {
   const pin = await readPin(database.control, readSpace(space).tenantId, environment)
   let due: Promise<boolean> | undefined
   return {
