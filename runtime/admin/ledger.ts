@@ -1,11 +1,17 @@
 import { countEntries, findFault } from '../ledger/verify.ts'
-import type { Statement } from '../platform/database/database.ts'
+import type { Database, Statement } from '../platform/database/database.ts'
 import { spaceOf } from '../platform/database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { ControlError, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'
 
 const WIPES: Statement = { text: 'SELECT sandbox_wipes FROM control.tenants WHERE id = $1' }
+
+/** Where the records of a tenant that is there are. */
+export async function findSpaces(control: Database, tenantId: string): Promise<Record<Environment, string>> {
+  const { rows } = await control.query<{ sandbox_wipes: number }>(WIPES, [tenantId])
+  return { sandbox: spaceOf(tenantId, rows[0]!.sandbox_wipes), live: tenantId }
+}
 
 export interface VerifiedLedger {
   readonly tenant_id: string
@@ -19,8 +25,7 @@ export interface VerifiedLedger {
  */
 export async function verifyLedger({ control }: Operator, tenantId: string): Promise<VerifiedLedger> {
   await requireTenant(control, tenantId)
-  const { rows } = await control.query<{ sandbox_wipes: number }>(WIPES, [tenantId])
-  const spaces = { sandbox: spaceOf(tenantId, rows[0]!.sandbox_wipes), live: tenantId }
+  const spaces = await findSpaces(control, tenantId)
   for (const environment of ENVIRONMENTS) {
     const fault = await findFault(control, environment, spaces[environment])
     if (fault !== undefined)

@@ -7,6 +7,7 @@ import { createKey, retireKey, revokeKey, rotateKey, SCOPES, type Scope } from '
 import { verifyLedger } from '../admin/ledger.ts'
 import { BUCKETS, liftLimit } from '../admin/limits.ts'
 import { createOauthClient, OAUTH_SCOPES } from '../admin/oauth-clients.ts'
+import { showPayout } from '../admin/payouts.ts'
 import { setPin } from '../admin/pins.ts'
 import { showTenant } from '../admin/show.ts'
 import { createTenant, PLANS, type Plan, verifyTenant } from '../admin/tenants.ts'
@@ -192,6 +193,16 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     .addOption(tenantOption())
     .action((options: { tenant: string }, command: Command) =>
       run(command, (operator) => verifyLedger(operator, options.tenant)),
+    )
+  verb(
+    noun('payout', 'money on its way'),
+    'show',
+    'show a payout, and what chain, bank and ledger have of it',
+  )
+    .addArgument(new Argument('<payout>', 'the payout (po_…)'))
+    .addOption(tenantOption())
+    .action((id: string, options: { tenant: string }, command: Command) =>
+      run(command, (operator) => showPayout(operator, options.tenant, id)),
     )
   verb(
     noun('card-keys', 'keys that numbers of cards are sealed under'),

@@ -1,6 +1,7 @@
 /** Payouts in dollars, by a bank that is a real server and checks what it is sent. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
+import { showPayout } from '../../runtime/admin/payouts.ts'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { createOutbound } from '../../runtime/outbound/outbound.ts'
 import { parseNetworks } from '../../runtime/platform/networks.ts'
@@ -93,6 +94,23 @@ test('is sent, arrives and is told', async () => {
   ])
   expect(data.flatMap(checkEvent)).toEqual([])
   await verifyLedger(service.operator, tenantId)
+})
+
+test('is shown to operators with what the bank has of it, and nothing of the account', async () => {
+  const { id } = await pay()
+  await look()
+  const shown = await showPayout(service.operator, tenantId, id)
+  expect(shown).toMatchObject({
+    environment: 'live',
+    id,
+    status: 'in_transit',
+    destination: { id: destination, bank_account: { last4: '6789' } },
+    transfer: null,
+    bank: { state: 'sent', failures: 0, problem: null },
+    postings: [{ cause: `${id}/1` }],
+  })
+  expect(JSON.stringify(shown)).not.toContain(ACCOUNT.account_number)
+  await expect(showPayout(service.operator, tenantId, 'po_x')).rejects.toMatchObject({ kind: 'not_found' })
 })
 
 test('comes back within days, and is payable again', async () => {

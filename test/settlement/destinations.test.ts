@@ -67,6 +67,19 @@ describe.each(CARD_VERSIONS)('%s', (version) => {
   })
 })
 
+test('a settlement clock that is ahead ends the hold earlier, of those added later too', async () => {
+  const { id } = await add()
+  const text = 'INSERT INTO sandbox.settlement_clocks (tenant_id, offset_ms) VALUES ($1, $2)'
+  await service.database.control.query({ text }, [tenantId, 25 * HOUR])
+  const later = await add()
+  expect(later.active_at).toBe(new Date(service.clock.now + 49 * HOUR).toISOString())
+  await activate()
+  expect([(await get(id)).status, (await get(later.id)).status]).toEqual(['active', 'inactive'])
+  service.clock.now += 24 * HOUR
+  await activate()
+  expect((await get(later.id)).status).toBe('active')
+})
+
 describe('an address', () => {
   const refused = async (address: string) => {
     const [status, code, fault] = firstFault(

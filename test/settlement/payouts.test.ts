@@ -6,7 +6,7 @@ import { newId } from '../../runtime/platform/ids.ts'
 import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { payOutSettlement } from '../../runtime/resources/payouts/settled.ts'
 import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
-import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
+import { countWaiting, firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { CARD_VERSIONS, eventsOf, make, speakAll } from '../cards/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makePayable, settleInto } from '../support/payable.ts'
@@ -130,12 +130,32 @@ describe('is refused', () => {
 })
 
 describe('asked for at once', () => {
-  test('never takes more than there is', async () => {
-    const all = await Promise.all(Array.from({ length: 24 }, () => ask()))
+  test('never takes more than there is, wherever it goes', async () => {
+    const others = await Promise.all(
+      Array.from({ length: 5 }, () => make(send, '/v1/payout_destinations', DESTINATION)),
+    )
+    for (const { id } of others) await makePayable(service.database, 'sandbox', tenantId, id, 1)
+    const all = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => ask({ destination_id: others[index % 5].id })),
+    )
     expect(all.filter(({ status }) => status === 201)).toHaveLength(10)
     expect(all.filter(({ status }) => status === 409)).toHaveLength(14)
-    expect([await payable(), await balanceOf('payout_in_transit')]).toEqual([0, 10_000])
+    expect([await payable(), await balanceOf('payout_in_transit')]).toEqual([5, 10_000])
     await verifyLedger(service.operator, tenantId)
+  })
+
+  test('is decided by what is left when its turn comes', async () => {
+    const other = await make(send, '/v1/payout_destinations', DESTINATION)
+    await makePayable(service.database, 'sandbox', tenantId, other.id, 1)
+    const text = `SELECT FROM sandbox.ledger_accounts WHERE tenant_id = $1 AND id = 'settlement_payable' FOR UPDATE`
+    const asked = await service.database.control.transaction(async (db) => {
+      await db.query({ text }, [tenantId])
+      const all = [ask({ amount: 10_000 }), ask({ amount: 10_000, destination_id: other.id })]
+      await expect.poll(() => countWaiting(service.database), { interval: 5, timeout: 10_000 }).toBe(2)
+      return { all }
+    })
+    const statuses = (await Promise.all(asked.all)).map(({ status }) => status)
+    expect([statuses.toSorted(), await payable()]).toEqual([[201, 409], 1])
   })
 
   test('with cancelations, failures, arrivals and settlements: every cent is somewhere, and nobody waits in a circle', async () => {

@@ -1,7 +1,7 @@
-/** Destinations whose hold is over: they are screened once more and become active, and that is told. */
+/** Destinations whose hold is over become active without anybody asking. */
 import type { Logger } from 'pino'
 import { readPin } from '../../admin/pins.ts'
-import { collectEvents, emit } from '../../events/emit.ts'
+import { collectEvents } from '../../events/emit.ts'
 import type { WakeUpChannel } from '../../events/wake-ups.ts'
 import { systemEntry } from '../../platform/audit/entry.ts'
 import { appendAudit, isSpaceWiped } from '../../platform/audit/queries.ts'
@@ -13,11 +13,9 @@ import { readSpace } from '../../platform/database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Sanctions } from '../../sanctions/list-in-use.ts'
-import { settlementTime } from './hold.ts'
-import { findHeldDestinations, lockDestination, removeDefault, updateDestination } from './queries.ts'
-import { isListed } from './screening.ts'
-import { activate, deny } from './states.ts'
-import { showDestination } from './view.ts'
+import { readClockOffset } from '../../settlement-lines/clock.ts'
+import { endHolds } from './activation.ts'
+import { findHolders, findHoldersAhead } from './queries.ts'
 
 export interface ActivationParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
@@ -26,50 +24,46 @@ export interface ActivationParts {
   readonly sanctions: Pick<Sanctions, 'list'>
 }
 
-/** Destinations found at a time. */
+/** Destinations, or tenants whose clock is ahead, found at a time. */
 const BATCH = 100
 
-/** Ends the holds that are over by the clock of settlements, each once however many nodes try, one a transaction. */
+/** Ends the holds that are over by the clock of settlements, each once however many nodes try. */
 export async function activateDestinations(parts: ActivationParts): Promise<void> {
   for (const environment of ENVIRONMENTS) {
-    for (;;) {
-      const now = parts.clock.service(environment)
-      const held = await findHeldDestinations(parts.database[environment], now, BATCH)
-      for (const { tenant_id: space, id } of held) {
-        const due = await activateOne(parts, environment, space, id, now).catch((error: unknown) => {
-          if (isSpaceWiped(error)) return false // the next look does not find it
-          throw error
-        })
-        if (due) parts.wakeUpChannel.publish(environment, space)
+    for (const find of [findHolders, findHoldersAhead]) {
+      for (;;) {
+        const now = parts.clock.service(environment)
+        const found = await find(parts.database[environment], now, BATCH)
+        for (const space of new Set(found)) {
+          const due = await activateOf(parts, environment, space, now).catch((error: unknown) => {
+            if (isSpaceWiped(error)) return false // the next look does not find it
+            throw error
+          })
+          if (due) parts.wakeUpChannel.publish(environment, space)
+        }
+        if (found.length < BATCH) break
       }
-      if (held.length < BATCH) break
     }
   }
 }
 
 /** Gives whether deliveries may be due. */
-async function activateOne(
+async function activateOf(
   { database, sanctions }: ActivationParts,
   environment: Environment,
   space: string,
-  id: string,
   now: number,
 ): Promise<boolean> {
   const { tenantId } = readSpace(space)
   const pin = await readPin(database.control, tenantId, environment)
   return database[environment].forTenant(tenantId).transaction(async (db) => {
-    const [row, time] = await Promise.all([lockDestination(db, space, id), settlementTime(db, space, now)])
-    // Another node may have been quicker, or whoever disabled it.
-    if (row?.status !== 'inactive' || row.active_at! > time) return false
-    const isDenied = isListed(sanctions.list(), [row.holder_name])
-    const after = isDenied ? deny(row, now) : activate(row, now)
-    enqueue(updateDestination(db, space, after))
-    if (isDenied) enqueue(removeDefault(db, space, id))
     const events = collectEvents({ tenantId: space, pin, now })
-    const type = isDenied ? 'payout_destination.denied' : 'payout_destination.activated'
-    emit(events, { type, data: { payout_destination: showDestination(after) } })
+    const time = now + (await readClockOffset(db, space))
+    const ended = await endHolds({ db, space, events, sanctions }, now, time)
+    if (ended.length === 0) return false // another node, or whoever disabled them, was quicker
     const due = events.write(db)
-    enqueue(appendAudit(db, space, systemEntry(environment, type, id, now)))
+    for (const { id, action } of ended)
+      enqueue(appendAudit(db, space, systemEntry(environment, action, id, now)))
     return due
   })
 }

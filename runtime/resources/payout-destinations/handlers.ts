@@ -8,11 +8,11 @@ import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
+import { readClockOffset } from '../../settlement-lines/clock.ts'
 import { checkText } from '../tokens/identity.ts'
 import { consumeToken } from '../tokens/use.ts'
 import { sealAccount } from './account.ts'
 import { checkAccount } from './address.ts'
-import { settlementTime } from './hold.ts'
 import {
   claimDefault,
   type DestinationRow,
@@ -135,7 +135,7 @@ async function readDestinationInput(
     id: newId('pod', now),
     holder_name,
     metadata,
-    active_at: (await settlementTime(db, caller.space, now)) + HOLD_MS,
+    active_at: now + (await readClockOffset(db, caller.space)) + HOLD_MS,
     is_default: false,
     created: now,
     updated: now,

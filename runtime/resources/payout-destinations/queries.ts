@@ -177,17 +177,44 @@ export function removeDefault(db: Database, tenantId: string, id: string): Promi
 
 const HELD: Statement = {
   name: 'payout_destinations_held',
-  text: `SELECT tenant_id, id FROM payout_destinations d WHERE d.status = 'inactive' AND d.active_at <= $1
+  text: `SELECT d.tenant_id FROM payout_destinations d WHERE d.status = 'inactive' AND d.active_at <= $1
           ORDER BY d.active_at LIMIT $2`,
 }
 
-/** Destinations of all tenants whose hold is over. @param now service time. */
-export async function findHeldDestinations(
+/** Whose destinations have been held for long enough, once for each destination. @param now service time. */
+export async function findHolders(db: Database, now: number, limit: number): Promise<readonly string[]> {
+  const { rows } = await db.query<{ tenant_id: string }>(HELD, [toTimestamp(now), limit])
+  return rows.map(({ tenant_id }) => tenant_id)
+}
+
+const HELD_AHEAD: Statement = {
+  name: 'payout_destinations_held_ahead',
+  text: `SELECT c.tenant_id FROM settlement_clocks c WHERE c.offset_ms > 0 AND EXISTS (
+           SELECT FROM payout_destinations d WHERE d.tenant_id = c.tenant_id AND d.status = 'inactive'
+              AND d.active_at <= $1::timestamptz + c.offset_ms * interval '1 millisecond') LIMIT $2`,
+}
+
+/** The same of tenants whose settlement clock is ahead, once for each. @param now service time. */
+export async function findHoldersAhead(db: Database, now: number, limit: number): Promise<readonly string[]> {
+  const { rows } = await db.query<{ tenant_id: string }>(HELD_AHEAD, [toTimestamp(now), limit])
+  return rows.map(({ tenant_id }) => tenant_id)
+}
+
+const LOCK_HELD: Statement = {
+  name: 'payout_destinations_lock_held',
+  text: `SELECT ${COLUMNS} FROM payout_destinations d ${DEFAULT}
+          WHERE d.tenant_id = $1 AND d.status = 'inactive' AND d.active_at <= $2
+          ORDER BY d.active_at, d.id LIMIT $3 FOR NO KEY UPDATE OF d`,
+}
+
+/** A tenant's destinations that have been held for long enough, locked. @param time the tenant's settlement clock. */
+export async function lockHeldOf(
   db: Database,
-  now: number,
+  tenantId: string,
+  time: number,
   limit: number,
-): Promise<readonly { readonly tenant_id: string; readonly id: string }[]> {
-  return (await db.query<{ tenant_id: string; id: string }>(HELD, [toTimestamp(now), limit])).rows
+): Promise<readonly DestinationRow[]> {
+  return (await db.query<DestinationRow>(LOCK_HELD, [tenantId, toTimestamp(time), limit])).rows
 }
 
 /** Alternatives for each; absent: whatever. */

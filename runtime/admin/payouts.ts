@@ -1,0 +1,40 @@
+import type { Statement } from '../platform/database/database.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
+import { ControlError, isoTime, type Operator } from './change.ts'
+import { findSpaces } from './ledger.ts'
+import { requireTenant } from './tenants.ts'
+
+/** No bank account but what its tenant is shown of it; no lease. */
+const readIn = (environment: Environment): Statement => ({
+  text: `SELECT p.id, p.status, p.amount, p.currency, p.failure_code, p.settlement_id, p.chain_id, p.transaction_hash, p.confirmations,
+                p.created, p.updated,
+                (SELECT json_build_object('id', d.id, 'type', d.type, 'status', d.status, 'holder_name', d.holder_name,
+                                          'address', d.address, 'bank_account', d.bank_account)
+                   FROM ${environment}.payout_destinations d WHERE d.tenant_id = $1 AND d.id = p.destination_id) AS destination,
+                (SELECT to_jsonb(c) - 'tenant_id' - 'id' FROM ${environment}.chain_transfers c
+                  WHERE c.tenant_id = $1 AND c.id = p.id) AS transfer,
+                (SELECT to_jsonb(b) - 'tenant_id' - 'id' - 'token' FROM ${environment}.bank_transfers b
+                  WHERE b.tenant_id = $1 AND b.id = p.id) AS bank,
+                (SELECT coalesce(json_agg(json_build_object('cause', t.cause, 'created', t.created) ORDER BY t.created, t.cause), '[]')
+                   FROM ${environment}.ledger_transactions t
+                  WHERE t.tenant_id = $1 AND t.cause >= p.id || '/' AND t.cause < p.id || '0') AS postings
+           FROM ${environment}.payouts p WHERE p.tenant_id = $1 AND p.id = $2`,
+})
+
+interface Found {
+  readonly created: number
+  readonly updated: number
+}
+
+/** A payout with where it goes, what chain or bank have of it, and what the ledger was written for it. Throws `not_found`. */
+export async function showPayout({ control }: Operator, tenantId: string, id: string): Promise<object> {
+  await requireTenant(control, tenantId)
+  const spaces = await findSpaces(control, tenantId)
+  for (const environment of ENVIRONMENTS) {
+    const { rows } = await control.query<Found>(readIn(environment), [spaces[environment], id])
+    const [found] = rows
+    if (!found) continue
+    return { environment, ...found, created: isoTime(found.created), updated: isoTime(found.updated) }
+  }
+  throw new ControlError('not_found', `the tenant has no payout ${id}`)
+}

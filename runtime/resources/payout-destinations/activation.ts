@@ -1,0 +1,48 @@
+/** The end of holds: destinations are screened once more and become active, and that is told. */
+import type { Context } from '../../api/handler.ts'
+import { type Emitter, emit } from '../../events/emit.ts'
+import type { Database } from '../../platform/database/database.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
+import { lockHeldOf, removeDefault, updateDestination } from './queries.ts'
+import { isListed } from './screening.ts'
+import { activate, deny } from './states.ts'
+import { showDestination } from './view.ts'
+
+/** Where destinations of one tenant are written. */
+export interface HeldPlace {
+  readonly db: Database
+  readonly space: string
+  readonly events: Emitter
+  readonly sanctions: Context['sanctions']
+}
+
+/** What happened to one, as the audit log calls it. */
+export interface EndedHold {
+  readonly id: string
+  readonly action: 'payout_destination.activated' | 'payout_destination.denied'
+}
+
+/** Holds of a tenant that one transaction ends. */
+export const MAX_ENDED = 100
+
+/**
+ * Ends the holds of one tenant that are over, `MAX_ENDED` at most, in the caller's transaction.
+ *
+ * @param now service time. @param time the tenant's settlement clock.
+ */
+export async function endHolds(
+  { db, space, events, sanctions }: HeldPlace,
+  now: number,
+  time: number,
+): Promise<readonly EndedHold[]> {
+  const held = await lockHeldOf(db, space, time, MAX_ENDED)
+  return held.map((row) => {
+    const isDenied = isListed(sanctions.list(), [row.holder_name])
+    const after = isDenied ? deny(row, now) : activate(row, now)
+    enqueue(updateDestination(db, space, after))
+    if (isDenied) enqueue(removeDefault(db, space, row.id))
+    const action = isDenied ? 'payout_destination.denied' : 'payout_destination.activated'
+    emit(events, { type: action, data: { payout_destination: showDestination(after) } })
+    return { id: row.id, action }
+  })
+}
