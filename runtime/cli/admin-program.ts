@@ -1,6 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { verifyAudit } from '../admin/audit.ts'
 import { rotateCardKey } from '../admin/card-keys.ts'
+import { showChains } from '../admin/chain.ts'
 import type { Operator } from '../admin/change.ts'
 import { advanceClock } from '../admin/clock.ts'
 import { createKey, retireKey, revokeKey, rotateKey, SCOPES, type Scope } from '../admin/keys.ts'
@@ -209,6 +210,11 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     'rotate',
     'make a new one, and seal every number under it',
   ).action((_: unknown, command: Command) => run(command, rotateCardKey))
+  verb(
+    noun('chain', 'where payouts in USDC are made'),
+    'status',
+    'show chains, signers, and payments under way',
+  ).action((_: unknown, command: Command) => run(command, showChains))
   verb(noun('usage', 'how much was asked for'), 'show', 'requests by day and bucket')
     .addOption(tenantOption())
     .addOption(environmentOption())

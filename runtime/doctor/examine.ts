@@ -1,5 +1,6 @@
 import type { Settings } from '../platform/settings.ts'
 import { checkAppleWallet } from './apple.ts'
+import { checkChain } from './chain.ts'
 import { checkDatabase } from './database.ts'
 import { type Finding, ok, warn } from './finding.ts'
 import { checkGoogle } from './google.ts'
@@ -16,10 +17,11 @@ function checkNode(): Finding {
 
 /** Everything that a service with these settings stands on. Changes nothing, starts nothing. */
 export async function examine(settings: Settings): Promise<Finding[]> {
-  const [database, redis, ports] = await Promise.all([
+  const [database, redis, ports, chain] = await Promise.all([
     checkDatabase(settings),
     checkRedis(settings),
     checkPorts(settings),
+    checkChain(settings),
   ])
   return [
     checkNode(),
@@ -28,6 +30,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     redis,
     checkAppleWallet(settings, Date.now()),
     checkGoogle(settings),
+    ...chain,
     checkTls(settings, Date.now()),
     ...ports,
   ]

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { type ChainSettings, readChain } from './chain-settings.ts'
 import { US_STATES } from './countries.ts'
 import {
   guard,
@@ -97,6 +98,8 @@ export interface Settings {
   readonly applePush?: ApplePushSettings
   /** Whom cards are encrypted to in phones' wallets; what is absent is of our own, for development. */
   readonly pay: PaySettings
+  /** Which chain payouts are made on, and who signs them. */
+  readonly chain: ChainSettings
   /** Requests and responses are also validated by express-openapi-validator; differences are logged. */
   readonly contractGuard: boolean
   readonly logLevel: LogLevel
@@ -278,6 +281,7 @@ export function readSettings(
       keys: read('GOOGLE_CALLBACK_KEYS_URL', secureUrl(production)),
     }),
     pay: readPay(env),
+    chain: readChain(env, production, problems),
     contractGuard: read('SVC_CONTRACT_GUARD', guard(has)) ?? false,
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',

@@ -18,6 +18,7 @@ import type { Service } from '../api/exchange.ts'
 import { type ContractGuard, createLoggedGuard } from '../api/guard/contract-guard.ts'
 import { createApiListener } from '../api/listener.ts'
 import { createVersions } from '../api/routing.ts'
+import { type Chains, openChains } from '../chain/open-chains.ts'
 import { createChallenges } from '../console/challenges.ts'
 import { createConsole } from '../console/console.ts'
 import { readReferences } from '../console/pages.ts'
@@ -100,6 +101,8 @@ interface Foundation {
   /** Absent where nobody pays dollars out. */
   readonly bank: Bank | undefined
   readonly sanctions: Sanctions
+  /** Which chain payouts are made on. */
+  readonly chains: Chains
   /** Within this process, and to the others. */
   readonly wakeUps: WakeUps
   readonly wakeUpChannel: WakeUpChannel
@@ -110,6 +113,7 @@ interface Foundation {
 export interface RunningService {
   readonly baseUrls: BaseUrls
   readonly demo: Demo | undefined
+  readonly chains: Chains['of']
   readonly operator: Operator
   /** Stops accepting, lets requests under way finish, lets the database go. */
   stop(): Promise<void>
@@ -151,6 +155,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     const sanctions = await openSanctions(database.control, settings.sanctionsList, clock.machine)
     const listWatch = watchSanctions(sanctions, log)
     stops.push(() => listWatch.stop())
+    const chains = await openChains(settings.chain, database.control, log)
     const google = await openGoogle(settings, log)
     stops.push(() => google.close())
     const bank = roles.has('worker') ? await openBank(settings, log) : undefined
@@ -171,6 +176,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       google,
       bank: bank?.bank,
       sanctions,
+      chains,
       wakeUps,
       wakeUpChannel,
       isLeaving,
@@ -216,7 +222,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       await wait(timeouts.leaveMs)
       await ports.drain(timeouts.drainMs)
     })
-    return { baseUrls, demo, operator, stop }
+    return { baseUrls, demo, chains: chains.of, operator, stop }
   } catch (error) {
     await stop()
     throw error
@@ -272,7 +278,7 @@ function startWork(parts: Foundation): Work {
 }
 
 /** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */
-export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google' | 'bank'> {
+export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google' | 'bank' | 'chains'> {
   readonly settings: Pick<
     Settings,
     | 'trustedProxies'

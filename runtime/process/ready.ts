@@ -1,14 +1,16 @@
 import type { Demo } from '../admin/demo.ts'
+import { type Chains, describeChain } from '../chain/open-chains.ts'
 import type { BaseUrls } from '../platform/addresses/base-urls.ts'
 
 /** What is told when everything answers. */
 export interface Ready {
   readonly baseUrls: BaseUrls
   readonly demo: Demo | undefined
+  readonly chains: Chains['of']
 }
 
 /** One line of JSON. `keys` and `dashboard` are in it only when a start made the demo tenant. */
-export function readyLine({ baseUrls, demo }: Ready): string {
+export function readyLine({ baseUrls, demo }: Pick<Ready, 'baseUrls' | 'demo'>): string {
   const line = {
     ready: true,
     sandbox_base_url: baseUrls.sandbox,
@@ -23,13 +25,15 @@ export function readyLine({ baseUrls, demo }: Ready): string {
 }
 
 /** The same in words, with a request to try. */
-export function readyWords({ baseUrls, demo }: Ready): string {
+export function readyWords({ baseUrls, demo, chains }: Ready): string {
   const { keys, dashboard } = demo?.secrets ?? {}
   const rows: readonly (readonly [string, string])[] = [
     ['Sandbox API', baseUrls.sandbox],
     ['Live API', baseUrls.live],
     ['Console', baseUrls.console],
     ['Docs', `${baseUrls.console}/docs`],
+    ['Sandbox chain', describeChain(chains.sandbox)],
+    ['Live chain', describeChain(chains.live)],
     ...(demo ? [['Demo tenant', demo.tenantId] as const] : []),
     ...Object.entries(keys ?? {}).map(([name, value]) => [`Key ${name}`, value] as const),
     ...Object.entries(dashboard ?? {}).map(([name, value]) => [`Dashboard ${name}`, value] as const),

@@ -25,6 +25,7 @@ describe('settings', () => {
       baseUrls: {},
       citus: false,
       pay: {},
+      chain: { confirmations: 12, maxFee: 500_000_000_000n },
       poolSize: 16,
       preparedStatements: true,
       dataDir: resolve('.data'),

@@ -54,6 +54,7 @@ test('a healthy service: one line each, nothing to be done', async () => {
     'Redis',
     'Apple Wallet',
     'Google Wallet',
+    'chain',
     'TLS',
     'SANDBOX_PORT',
     'LIVE_PORT',

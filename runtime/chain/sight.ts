@@ -1,0 +1,94 @@
+/** What a chain shows of a payment. Nothing that a node says of it is taken before it fits everything else. */
+import { type Address, type Hex, hexToNumber, numberToHex } from 'viem'
+import type { Chain } from './connect.ts'
+import type { Payment } from './payment-queries.ts'
+import { hasPaid, type Log, nonceOf, usedTopics } from './token.ts'
+
+/** Where a transaction is. */
+export interface Place {
+  readonly hash: string
+  readonly block: number
+  readonly blockHash: string
+}
+
+export type Sight =
+  /** The contract has paid what was meant. */
+  | (Place & { readonly kind: 'paid' })
+  /** The transaction was taken into a block and did nothing. */
+  | (Place & { readonly kind: 'reverted' })
+  | { readonly kind: 'missing' }
+  /** The node says what cannot be. */
+  | { readonly kind: 'wrong'; readonly problem: string }
+
+interface Receipt {
+  readonly transactionHash: Hex
+  readonly blockHash: Hex
+  readonly blockNumber: Hex
+  readonly status: Hex
+  readonly from: string
+  readonly logs: readonly Log[]
+}
+
+const wrong = (problem: string): Sight => ({ kind: 'wrong', problem })
+
+/** Looks for a payment under every hash that was signed for it, the newest first. */
+export async function look(
+  chain: Chain,
+  payer: Address,
+  payment: Payment,
+  hashes: readonly string[],
+): Promise<Sight> {
+  let reverted: Sight | undefined
+  for (const hash of hashes) {
+    const sight = await readReceipt(chain, payer, payment, hash, payer)
+    if (sight.kind === 'reverted') reverted = sight
+    else if (sight.kind !== 'missing') return sight
+  }
+  return reverted ?? { kind: 'missing' }
+}
+
+/**
+ * Looks for whoever has used the authorization in our place: anybody who has seen it may send it too, before us.
+ */
+export async function lookForUse(chain: Chain, payer: Address, payment: Payment): Promise<Sight> {
+  const logs = await chain.rpc.ask<readonly Log[]>('eth_getLogs', {
+    address: chain.domain.verifyingContract,
+    fromBlock: numberToHex(payment.after_block),
+    toBlock: 'latest',
+    topics: usedTopics(payer, nonceOf(payment.transfer_id)),
+  })
+  const hash = logs[0]?.transactionHash
+  if (hash === undefined) return wrong('the authorization is used, and no log tells by whom')
+  const sight = await readReceipt(chain, payer, payment, hash)
+  // It was paid: whatever the node has forgotten, it must not be signed anew.
+  return sight.kind === 'missing' ? wrong('the authorization is used, and its receipt is not shown') : sight
+}
+
+/** @param sender who must have sent it, if that matters. */
+async function readReceipt(
+  chain: Chain,
+  payer: Address,
+  payment: Payment,
+  hash: string,
+  sender?: Address,
+): Promise<Sight> {
+  const receipt = await chain.rpc.ask<Receipt | null>('eth_getTransactionReceipt', hash)
+  if (!receipt) return { kind: 'missing' }
+  if (receipt.transactionHash !== hash) return wrong('the node has given the receipt of another transaction')
+  if (sender && receipt.from?.toLowerCase() !== sender.toLowerCase())
+    return wrong('the node has given a receipt of another sender')
+  const number = hexToNumber(receipt.blockNumber)
+  const block = await chain.block(number)
+  // A node that lags, or a block that is being replaced.
+  if (block?.hash !== receipt.blockHash) return { kind: 'missing' }
+  const place = { hash, block: number, blockHash: receipt.blockHash }
+  if (receipt.status !== '0x1') return { kind: 'reverted', ...place }
+  const meant = {
+    from: payer,
+    to: payment.recipient as Address,
+    value: BigInt(payment.value),
+    nonce: nonceOf(payment.transfer_id),
+  }
+  if (hasPaid(receipt.logs, chain.domain.verifyingContract, meant)) return { kind: 'paid', ...place }
+  return wrong('the receipt does not show the transfer')
+}

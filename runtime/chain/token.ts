@@ -1,0 +1,133 @@
+/** USDC as a contract: what is called, what is signed for it (EIP-3009, EIP-712), what it logs. */
+import {
+  type Address,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  hexToNumber,
+  keccak256,
+  padHex,
+  parseAbi,
+  parseSignature,
+  stringToHex,
+  toEventSelector,
+} from 'viem'
+
+const ABI = parseAbi([
+  'function transfer(address to, uint256 value) returns (bool)',
+  'function balanceOf(address) view returns (uint256)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function mint(address to, uint256 value)',
+])
+
+/** Of the types that EIP-3009 signs. */
+export const AUTHORIZATION_TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const
+
+/** EIP-712's domain of a contract. */
+export interface TokenDomain {
+  readonly name: string
+  readonly version: string
+  readonly chainId: number
+  readonly verifyingContract: Address
+}
+
+/** What the payer allows the contract: so much to one recipient, once. */
+export interface Authorization {
+  readonly from: Address
+  readonly to: Address
+  /** Base units. */
+  readonly value: bigint
+  /** Seconds since the epoch. */
+  readonly validBefore: bigint
+  readonly nonce: Hex
+}
+
+/** Base units in a cent: USDC has six decimals. */
+export const UNITS_PER_CENT = 10_000n
+
+/** EIP-3009's nonce of a payout: whatever is signed for it again, the contract takes one of them only. */
+export const nonceOf = (transferId: string): Hex => keccak256(stringToHex(transferId))
+
+/** What a contract with this domain calls its DOMAIN_SEPARATOR (EIP-712). */
+export function separatorOf({ name, version, chainId, verifyingContract }: TokenDomain): Hex {
+  const hash = (text: string) => keccak256(stringToHex(text))
+  const type = 'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
+  const kinds = ['bytes32', 'bytes32', 'bytes32', 'uint256', 'address'].map((kind) => ({ type: kind }))
+  const values = [hash(type), hash(name), hash(version), BigInt(chainId), verifyingContract]
+  return keccak256(encodeAbiParameters(kinds, values))
+}
+
+export function transferCall(to: Address, value: bigint): Hex {
+  return encodeFunctionData({ abi: ABI, functionName: 'transfer', args: [to, value] })
+}
+
+export function balanceCall(of: Address): Hex {
+  return encodeFunctionData({ abi: ABI, functionName: 'balanceOf', args: [of] })
+}
+
+export function mintCall(to: Address, value: bigint): Hex {
+  return encodeFunctionData({ abi: ABI, functionName: 'mint', args: [to, value] })
+}
+
+export function stateCall(payer: Address, nonce: Hex): Hex {
+  return encodeFunctionData({ abi: ABI, functionName: 'authorizationState', args: [payer, nonce] })
+}
+
+export function authorizedCall(authorization: Authorization, signature: Hex): Hex {
+  const { from, to, value, validBefore, nonce } = authorization
+  const { r, s, yParity } = parseSignature(signature)
+  const args = [from, to, value, 0n, validBefore, nonce, 27 + yParity, r, s] as const
+  return encodeFunctionData({ abi: ABI, functionName: 'transferWithAuthorization', args })
+}
+
+/** A log as nodes give it. */
+export interface Log {
+  readonly address: string
+  readonly topics: readonly Hex[]
+  readonly data: Hex
+  readonly transactionHash?: string
+}
+
+const TRANSFER = toEventSelector('event Transfer(address indexed from, address indexed to, uint256 value)')
+const USED = toEventSelector('event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)')
+
+const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
+
+/** Topics of the log that an authorization leaves when it is used. */
+export const usedTopics = (payer: Address, nonce: Hex): readonly Hex[] => [
+  USED,
+  padHex(payer, { size: 32 }),
+  nonce,
+]
+
+/** Whether the logs of a transaction hold both: the authorization was used, and so much was transferred. */
+export function hasPaid(
+  logs: readonly Log[],
+  token: Address,
+  { from, to, value, nonce }: Omit<Authorization, 'validBefore'>,
+): boolean {
+  const own = logs.filter(({ address }) => same(address, token))
+  const matches = ({ topics }: Log, wanted: readonly Hex[]) =>
+    topics.length === wanted.length && wanted.every((topic, at) => same(topic, topics[at]!))
+  const transfer = [TRANSFER, padHex(from, { size: 32 }), padHex(to, { size: 32 })]
+  return (
+    own.some((log) => matches(log, usedTopics(from, nonce))) &&
+    own.some((log) => matches(log, transfer) && log.data !== '0x' && BigInt(log.data) === value)
+  )
+}
+
+/** A string that a contract has returned (ABI: offset, length, bytes). */
+export function readString(data: Hex): string {
+  const length = hexToNumber(`0x${data.slice(66, 130)}`)
+  return Buffer.from(data.slice(130, 130 + length * 2), 'hex').toString()
+}
