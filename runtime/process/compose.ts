@@ -16,6 +16,7 @@ import { readPin } from '../admin/pins.ts'
 import { refuse } from '../api/answer.ts'
 import type { Service } from '../api/exchange.ts'
 import { type ContractGuard, createLoggedGuard } from '../api/guard/contract-guard.ts'
+import type { UsdcChain } from '../api/handler.ts'
 import { createApiListener } from '../api/listener.ts'
 import { createVersions } from '../api/routing.ts'
 import { type Chains, openChains } from '../chain/open-chains.ts'
@@ -70,6 +71,7 @@ import { createDevices } from '../resources/passes/registrations.ts'
 import { startActivationJob } from '../resources/payout-destinations/activation-job.ts'
 import type { Bank } from '../resources/payouts/bank-client.ts'
 import { startBankJob } from '../resources/payouts/bank-job.ts'
+import { openTransferListener } from '../resources/payouts/transfer-listener.ts'
 import { startStandInJob } from '../resources/provisioning-payloads/stand-in-job.ts'
 import { startReportJob } from '../resources/treasury-reports/job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
@@ -86,7 +88,7 @@ import { startCleanupJob } from './cleanup-job.ts'
 import { type Google, openGoogle } from './google.ts'
 import { handlers } from './handlers.ts'
 import { openPorts } from './ports.ts'
-import { USDC_CHAINS } from './usdc-chains.ts'
+import { USDC_CHAINS, usdcChainsOf } from './usdc-chains.ts'
 
 /** What every part of a process may be given. */
 interface Foundation {
@@ -202,6 +204,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       ? createApis({
           ...foundation,
           google: withRootKeys(google, clock),
+          usdcChains: usdcChainsOf(chains.of),
           limiter: limits.limiter,
           guard,
           usage,
@@ -267,6 +270,12 @@ function startWork(parts: Foundation): Work {
     startReportJob({ ...parts, links: openReportLinks(database.pepper, parts.baseUrls) }, log),
     startScreeningJob(parts, log),
     startAbandonedJob(parts, log),
+    parts.chains.start({
+      ...parts,
+      control: database.control,
+      pools: database,
+      openListener: (environment, space) => openTransferListener(parts, environment, space),
+    }),
     followers,
     pushes,
   ]
@@ -297,6 +306,8 @@ export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'go
   }
   readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live' | 'pepper'>
   readonly limiter: RequestLimiter
+  /** Where USDC is paid; absent: where it is without settings. */
+  readonly usdcChains?: Readonly<Record<Environment, UsdcChain>>
   /** Validates everything a second time. */
   readonly guard?: ContractGuard | undefined
   /** Counts requests. */
@@ -363,7 +374,7 @@ export function createApis(parts: ApiParts): Apis {
       endpointSecrets: createEndpointSecrets(seals, environment),
       sanctions: parts.sanctions,
       licensedStates: settings.licensedStates,
-      usdcChain: USDC_CHAINS[environment],
+      usdcChain: (parts.usdcChains ?? USDC_CHAINS)[environment],
       rates: settings.rates,
       streams: createEventStreams({ database: pool, environment, wakeUps: parts.wakeUps, isLeaving }),
       openStreams: new Map(),
