@@ -73,6 +73,7 @@ import type { Bank } from '../resources/payouts/bank-client.ts'
 import { startBankJob } from '../resources/payouts/bank-job.ts'
 import { openTransferListener } from '../resources/payouts/transfer-listener.ts'
 import { startStandInJob } from '../resources/provisioning-payloads/stand-in-job.ts'
+import { startSettlementJob } from '../resources/settlements/job.ts'
 import { startReportJob } from '../resources/treasury-reports/job.ts'
 import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
 import { openSanctions, type Sanctions, watchSanctions } from '../sanctions/list-in-use.ts'
@@ -258,6 +259,7 @@ function startWork(parts: Foundation): Work {
     startDisputeExpiryJob(parts, log),
     startActivationJob(parts, log),
     bank && startBankJob({ ...parts, bank, seals: createSeals(database.pepper) }, log),
+    startSettlementJob(parts, log),
     startStandInJob(parts, log),
     startRetentionJob({
       control: database.control,

@@ -24,6 +24,7 @@ import { provisioningPayloadsHandlers } from '../resources/provisioning-payloads
 import { sanctionsAlertsHandlers } from '../resources/sanctions-alerts/handlers.ts'
 import { scansHandlers } from '../resources/scans/handlers.ts'
 import { settlementsHandlers } from '../resources/settlements/handlers.ts'
+import { settlementSimulators } from '../resources/settlements/simulators.ts'
 import { tokensHandlers } from '../resources/tokens/handlers.ts'
 import { treasuryReportsHandlers } from '../resources/treasury-reports/handlers.ts'
 import { walletTokensHandlers } from '../resources/wallet-tokens/handlers.ts'
@@ -54,6 +55,7 @@ export const handlers = {
   ...sanctionsAlertsHandlers,
   ...scansHandlers,
   ...settlementsHandlers,
+  ...settlementSimulators,
   ...tokensHandlers,
   ...treasuryReportsHandlers,
   ...walletTokensHandlers,
@@ -70,7 +72,4 @@ export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {
   createPromotion: true,
   listPromotions: true,
   getPromotion: true,
-
-  advanceSettlementClock: true,
-  simulateSettlementFailure: true,
 }

@@ -24,3 +24,13 @@ const LOCK: Statement = {
 export async function lockClock(db: Database, space: string): Promise<number> {
   return (await db.query<{ offset_ms: number }>(LOCK, [space])).rows[0]!.offset_ms
 }
+
+const MOVE: Statement = {
+  name: 'settlement_clocks_move',
+  text: 'UPDATE settlement_clocks SET offset_ms = $2 WHERE tenant_id = $1',
+}
+
+/** Moves a clock that `lockClock` holds. @param offset in whole milliseconds, no less than before. */
+export function moveClock(db: Database, space: string, offset: number): Promise<unknown> {
+  return db.query(MOVE, [space, offset])
+}

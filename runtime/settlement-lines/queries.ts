@@ -60,6 +60,58 @@ export async function readSettlement(
   return (await db.query<SettlementWithLines>(READ, [tenantId, id])).rows[0]
 }
 
+const LOCK: Statement = {
+  name: 'settlements_lock',
+  text: `SELECT ${COLUMNS} FROM settlements s WHERE s.tenant_id = $1 AND s.id = $2 FOR UPDATE`,
+}
+
+/** A settlement as nobody else can change it; the tenant's clock is locked before it. */
+export async function lockSettlement(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<SettlementRow | undefined> {
+  return (await db.query<SettlementRow>(LOCK, [tenantId, id])).rows[0]
+}
+
+const NEXT: Statement = {
+  name: 'settlements_next',
+  text: `SELECT ${COLUMNS} FROM settlements s WHERE s.tenant_id = $1 AND s.due IS NOT NULL ORDER BY s.due, s.id LIMIT 1 FOR UPDATE`,
+}
+
+/** The settlement that moves on next, as `lockSettlement` locks one; undefined where all are settled. */
+export async function lockNextSettlement(
+  db: Database,
+  tenantId: string,
+): Promise<(SettlementRow & { readonly due: number }) | undefined> {
+  return (await db.query<SettlementRow & { due: number }>(NEXT, [tenantId])).rows[0]
+}
+
+const NEXT_DUE: Statement = {
+  name: 'settlements_next_due',
+  text: 'SELECT min(s.due) AS at FROM settlements s WHERE s.tenant_id = $1 AND s.due IS NOT NULL',
+}
+
+/** When the next settlement of a tenant moves on; null where all are settled. */
+export async function readNextDue(db: Database, tenantId: string): Promise<number | null> {
+  return (await db.query<{ at: number | null }>(NEXT_DUE, [tenantId])).rows[0]!.at
+}
+
+// By the service clock, which no settlement clock is behind; and of the few tenants whose clocks are ahead, by these.
+const DUE: Statement = {
+  name: 'settlements_due',
+  text: `(SELECT s.tenant_id FROM settlements s WHERE s.due <= $1 ORDER BY s.due LIMIT $2)
+         UNION ALL
+         (SELECT s.tenant_id FROM settlement_clocks c JOIN settlements s ON s.tenant_id = c.tenant_id
+           WHERE c.offset_ms > 0 AND s.due > $1 AND s.due <= $1 + c.offset_ms * interval '1 millisecond' LIMIT $2)`,
+}
+
+/** Tenants with settlements that are to move on, one as often as it has such. @param now service time. */
+export async function findDueTenants(db: Database, now: number, limit: number): Promise<readonly string[]> {
+  const { rows } = await db.query<{ tenant_id: string }>(DUE, [toTimestamp(now), limit])
+  return rows.map(({ tenant_id }) => tenant_id)
+}
+
 const OPEN: Statement = {
   name: 'settlements_open',
   text: `SELECT s.id, s.period_start, s.period_end, c.offset_ms

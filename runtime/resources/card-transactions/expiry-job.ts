@@ -12,8 +12,9 @@ import type { Pool } from '../../platform/database/pool/pool.ts'
 import { readSpace } from '../../platform/database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
-import { writeChange } from './changes.ts'
-import { findOverdueHolds, lockCardTransactions } from './queries.ts'
+import { readClockOffset } from '../../settlement-lines/clock.ts'
+import { type Place, writeChange } from './changes.ts'
+import { type CardTransactionRow, findOverdueHolds, lockCardTransactions } from './queries.ts'
 import { giveUp } from './states.ts'
 
 export interface HoldExpiryParts {
@@ -25,7 +26,7 @@ export interface HoldExpiryParts {
 /** Transactions written at a time. */
 const BATCH = 100
 
-/** Expires the holds whose time has come by the service clock, each once however many nodes try. */
+/** Expires the holds whose time has come by the settlement clock, each once however many nodes try. */
 export async function expireHolds(parts: HoldExpiryParts): Promise<void> {
   for (const environment of ENVIRONMENTS) {
     for (;;) {
@@ -55,14 +56,14 @@ async function expireOf(
   const { tenantId } = readSpace(space)
   const pin = await readPin(database.control, tenantId, environment)
   return database[environment].forTenant(tenantId).transaction(async (db) => {
-    const rows = await lockCardTransactions(db, space, ids)
+    const [rows, offset] = await Promise.all([
+      lockCardTransactions(db, space, ids),
+      readClockOffset(db, space),
+    ])
     const events = collectEvents({ tenantId: space, pin, now })
     // Another node, or a clearing, may have been quicker.
-    const overdue = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= now)
-    for (const row of overdue) {
-      const expired = giveUp(row, 'expiry', row.held, Math.max(row.updated, row.expires_at!))
-      await writeChange({ db, space, events }, row, expired, 'card.transaction.expired')
-    }
+    const overdue = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= now + offset)
+    for (const row of overdue) await expire({ db, space, events }, row, now)
     if (overdue.length === 0) return false
     const due = events.write(db)
     for (const { id } of overdue) {
@@ -70,6 +71,16 @@ async function expireOf(
     }
     return due
   })
+}
+
+/**
+ * Gives back what a transaction holds that is locked, and tells of it.
+ *
+ * @param now service time: of the expiry too, where the settlement clock is ahead.
+ */
+export async function expire(place: Place, row: CardTransactionRow, now: number): Promise<void> {
+  const at = Math.min(now, Math.max(row.updated, row.expires_at!))
+  await writeChange(place, row, giveUp(row, 'expiry', row.held, at), 'card.transaction.expired')
 }
 
 const PAUSE_MS = 1000

@@ -222,9 +222,39 @@ export async function lockCardTransactions(
   return rows
 }
 
+// By the service clock, which no settlement clock is behind; and of the few tenants whose clocks are ahead, by these.
 const OVERDUE: Statement = {
   name: 'card_transactions_overdue',
-  text: `SELECT tenant_id, id FROM card_transactions t WHERE t.expires_at <= $1 ORDER BY t.expires_at LIMIT $2`,
+  text: `(SELECT tenant_id, id FROM card_transactions t WHERE t.expires_at <= $1 ORDER BY t.expires_at LIMIT $2)
+         UNION ALL
+         (SELECT t.tenant_id, t.id FROM settlement_clocks c JOIN card_transactions t ON t.tenant_id = c.tenant_id
+           WHERE c.offset_ms > 0 AND t.expires_at > $1 AND t.expires_at <= $1 + c.offset_ms * interval '1 millisecond' LIMIT $2)`,
+}
+
+const OVERDUE_OF: Statement = {
+  name: 'card_transactions_overdue_of',
+  text: `SELECT t.id FROM card_transactions t WHERE t.tenant_id = $1 AND t.expires_at <= $2 ORDER BY t.expires_at LIMIT $3`,
+}
+
+/** Those of one tenant, the longest due first. @param until by the settlement clock. */
+export async function findOverdueHoldsOf(
+  db: Database,
+  tenantId: string,
+  until: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(OVERDUE_OF, [tenantId, toTimestamp(until), limit])
+  return rows.map(({ id }) => id)
+}
+
+const NEXT_EXPIRY: Statement = {
+  name: 'card_transactions_next_expiry',
+  text: 'SELECT min(t.expires_at) AS at FROM card_transactions t WHERE t.tenant_id = $1 AND t.expires_at IS NOT NULL',
+}
+
+/** When the next hold of a tenant expires, by the settlement clock; null where nothing is held. */
+export async function readNextExpiry(db: Database, tenantId: string): Promise<number | null> {
+  return (await db.query<{ at: number | null }>(NEXT_EXPIRY, [tenantId])).rows[0]!.at
 }
 
 /** Transactions of all tenants that hold something for too long. @param now service time. */

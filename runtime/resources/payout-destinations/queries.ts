@@ -217,6 +217,16 @@ export async function lockHeldOf(
   return (await db.query<DestinationRow>(LOCK_HELD, [tenantId, toTimestamp(time), limit])).rows
 }
 
+const NEXT_HELD: Statement = {
+  name: 'payout_destinations_next_held',
+  text: `SELECT min(d.active_at) AS at FROM payout_destinations d WHERE d.tenant_id = $1 AND d.status = 'inactive'`,
+}
+
+/** When the next hold of a tenant is over, by the settlement clock; null where none is. */
+export async function readNextActivation(db: Database, tenantId: string): Promise<number | null> {
+  return (await db.query<{ at: number | null }>(NEXT_HELD, [tenantId])).rows[0]!.at
+}
+
 /** Alternatives for each; absent: whatever. */
 export interface DestinationFilter {
   readonly created: CreatedRange
