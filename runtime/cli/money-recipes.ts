@@ -18,20 +18,30 @@ const AMOUNT = 1250
 /** An address that no name leads to. */
 const UNREACHABLE = 'https://svc-trigger.example.com/'
 
-/** @param makeCard issues a virtual card. */
-export function moneyRecipes(makeCard: MakeCard) {
-  const authorize = async (client: Client): Promise<Made> => {
+/** Authorizes a use of a new card. @param makeCard issues a virtual one. */
+const authorizing =
+  (makeCard: MakeCard) =>
+  async (client: Client): Promise<Made> => {
     const { card_id } = await makeCard(client)
     await client.simulateFunding({ body: { amount: AMOUNT } })
     const body = { card_id, amount: AMOUNT, currency: 'usd', merchant: MERCHANT }
     const { id } = await client.simulateAuthorization({ body })
     return { card_id, card_transaction_id: id }
   }
-  const clear = async (client: Client): Promise<Made> => {
-    const made = await authorize(client)
+
+/** The same, and has the merchant collect it. */
+export const clearing =
+  (makeCard: MakeCard) =>
+  async (client: Client): Promise<Made> => {
+    const made = await authorizing(makeCard)(client)
     await client.simulateClearing({ body: { card_transaction_id: made.card_transaction_id } })
     return made
   }
+
+/** @param makeCard issues a virtual card. */
+export function moneyRecipes(makeCard: MakeCard) {
+  const authorize = authorizing(makeCard)
+  const clear = clearing(makeCard)
   const dispute = async (client: Client): Promise<Made & { readonly dispute_id: string }> => {
     const made = await clear(client)
     const body = { card_transaction_id: made.card_transaction_id, reason: 'not_received' } as const

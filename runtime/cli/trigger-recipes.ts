@@ -1,8 +1,9 @@
 /** How to make each type of event happen, through the API alone. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
-import { moneyRecipes } from './money-recipes.ts'
+import { clearing, moneyRecipes } from './money-recipes.ts'
 import { payoutRecipes } from './payout-recipes.ts'
+import { settlementRecipes } from './settlement-recipes.ts'
 import { MisuseError } from './svc-session.ts'
 
 export interface RecipeOptions {
@@ -56,6 +57,7 @@ export const RECIPES = {
     return made
   },
   ...moneyRecipes((client) => makeCard(client)),
+  ...settlementRecipes(clearing(makeCard)),
   ...payoutRecipes(),
   'cardholder.created': (client) => makeCardholder(client),
   'cardholder.updated': async (client) => {

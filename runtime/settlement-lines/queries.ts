@@ -13,6 +13,7 @@ import {
 import { inSteps } from '../platform/database/steps.ts'
 import { toTimestamp } from '../platform/database/types.ts'
 import { type LineType, type Totals, totalsOf } from './amounts.ts'
+import { dueStatement } from './clock.ts'
 
 type Schemas = components['schemas']
 
@@ -97,14 +98,7 @@ export async function readNextDue(db: Database, tenantId: string): Promise<numbe
   return (await db.query<{ at: number | null }>(NEXT_DUE, [tenantId])).rows[0]!.at
 }
 
-// By the service clock, which no settlement clock is behind; and of the few tenants whose clocks are ahead, by these.
-const DUE: Statement = {
-  name: 'settlements_due',
-  text: `(SELECT s.tenant_id FROM settlements s WHERE s.due <= $1 ORDER BY s.due LIMIT $2)
-         UNION ALL
-         (SELECT s.tenant_id FROM settlement_clocks c JOIN settlements s ON s.tenant_id = c.tenant_id
-           WHERE c.offset_ms > 0 AND s.due > $1 AND s.due <= $1 + c.offset_ms * interval '1 millisecond' LIMIT $2)`,
-}
+const DUE = dueStatement({ name: 'settlements_due', table: 'settlements', columns: '', due: 'due' })
 
 /** Tenants with settlements that are to move on, one as often as it has such. @param now service time. */
 export async function findDueTenants(db: Database, now: number, limit: number): Promise<readonly string[]> {

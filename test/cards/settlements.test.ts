@@ -316,7 +316,7 @@ test('clearings while days end: each is in exactly one settlement', async () => 
 
 test.each([
   [{ to: 'settled' }, 422],
-  [{ settlement_id: 'stl_00000000000000000000000000', to: 'settled' }, 404],
+  [{ settlement_id: 'stl_00000000000000000000000000', to: 'settled' }, 422],
   [{ seconds: 0 }, 422],
   [{ seconds: 31_536_001 }, 422],
   [{ seconds: 1, settlement_id: 'stl_00000000000000000000000000' }, 422],

@@ -75,7 +75,10 @@ test.each<{ words: string; env?: Record<string, string>; say: string }>([
     words: 'trigger pass.creatde',
     say: 'there is no event type pass.creatde; these can be:\n  pass_template.created',
   },
-  { words: 'trigger settlement.created', say: 'settlement.created cannot be triggered yet; these can be:' },
+  {
+    words: 'trigger treasury_report.failed',
+    say: 'treasury_report.failed cannot be triggered yet; these can be:',
+  },
   { words: 'trigger pass.created --endpoint whe_1', say: '--endpoint is for webhook_endpoint.test only' },
 ])('svc $words: exit code 2, $say', async ({ words, env, say }) => {
   const { code, stdout, stderr } = await run(words.split(' ').filter(Boolean), env)

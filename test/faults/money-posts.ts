@@ -22,7 +22,7 @@ const makeHold = async (send: Send) =>
     merchant: MERCHANT,
   })
 
-const makeCleared = async (send: Send): Promise<string> =>
+export const makeCleared = async (send: Send): Promise<string> =>
   ask(send, '/v1/test/cards/simulate_force_post', {
     card_id: await makeCard(send),
     amount: 1000,
@@ -87,6 +87,7 @@ const making = (name: string, body: object, audit: string, event: string, where:
   events: [`card.transaction.${event}`],
   environment: 'sandbox',
   prepare: async (send) => {
+    if (event === 'cleared') await makeCleared(send) // the day's first opens its settlement, and tells of it
     const id = await makeCard(send)
     const path = `/v1/test/cards/simulate_${name.replace(/(?<=.)[A-Z]/g, '_$&').toLowerCase()}`
     return { path, body: { card_id: id, amount: 1000, ...body }, id }
@@ -109,6 +110,7 @@ const changing = (
   events: [`card.transaction.${event}`],
   environment: 'sandbox',
   prepare: async (send) => {
+    if (event === 'cleared') await makeCleared(send)
     const id = await from(send)
     return {
       path: `/v1/test/cards/simulate_${name.toLowerCase()}`,

@@ -2,8 +2,9 @@ import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environme
 import type { TestDatabase } from '../support/database.ts'
 import { planAll } from '../support/planning.ts'
 import type { Send } from '../support/service.ts'
-import { MONEY_POSTS } from './money-posts.ts'
+import { MONEY_POSTS, makeCleared } from './money-posts.ts'
 import { PAYOUT_POSTS } from './payout-posts.ts'
+import { settlementPosts } from './settlement-posts.ts'
 
 /** A POST that is to be asked for once, whatever happens. */
 export interface Post {
@@ -665,6 +666,7 @@ export const POSTS: readonly Post[] = [
   },
   ...MONEY_POSTS,
   ...PAYOUT_POSTS,
+  ...settlementPosts(makeCleared),
 ]
 
 /** POSTs with a handler that the story does not tell, and why. */

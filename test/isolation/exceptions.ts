@@ -15,10 +15,9 @@ export const LOCATORS: Table = [
   ],
   ['DELETE FROM idempotency_answers WHERE ctid', 'what has run out is swept for everybody'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
-  ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
+  ['(SELECT r.tenant_id, r.id FROM card_transactions r WHERE', 'so are transactions that hold for too long'],
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
   ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
-  ['SELECT tenant_id, id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
   [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
@@ -27,6 +26,7 @@ export const LOCATORS: Table = [
   ['SELECT d.tenant_id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   ['SELECT c.tenant_id FROM settlement_clocks c WHERE', 'also of tenants whose settlement clock is ahead'],
   ['SELECT b.tenant_id, b.id FROM bank_transfers b WHERE', 'and payouts that a bank is to be asked about'],
+  ['(SELECT r.tenant_id FROM settlements r WHERE', 'and tenants with settlements that are to move on'],
   [
     'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
     'and questions that nobody ends any more',
@@ -89,10 +89,9 @@ export const SPREAD: Table = [
   ],
   ['SELECT s.tenant_id FROM screenings s', 'workers find the tenants whose cardholders a new list is for'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
-  ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
+  ['(SELECT r.tenant_id, r.id FROM card_transactions r WHERE', 'so are transactions that hold for too long'],
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
   ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
-  ['SELECT tenant_id, id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
   [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
@@ -101,6 +100,7 @@ export const SPREAD: Table = [
   ['SELECT d.tenant_id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   ['SELECT c.tenant_id FROM settlement_clocks c WHERE', 'also of tenants whose settlement clock is ahead'],
   ['SELECT b.tenant_id, b.id FROM bank_transfers b WHERE', 'and payouts that a bank is to be asked about'],
+  ['(SELECT r.tenant_id FROM settlements r WHERE', 'and tenants with settlements that are to move on'],
   [
     'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
     'and questions that nobody ends any more',
@@ -116,6 +116,10 @@ export const SPREAD: Table = [
 
 /** Statements that may read more rows than a few for each that they give. */
 export const LAVISH: Table = [
+  [
+    'SELECT s.id, s.status, s.currency, s.period_start',
+    'settlements are shown with their first hundred lines',
+  ],
   [
     'WITH unclaimed AS ( SELECT attempt_id FROM webhook_ready',
     'the queue: what is ready to be sent of an endpoint, or of its tenant where that is short',

@@ -43,6 +43,7 @@ import { visitBank } from '../../runtime/resources/payouts/bank-job.ts'
 import { payOutSettlement } from '../../runtime/resources/payouts/settled.ts'
 import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
 import { usePayloads } from '../../runtime/resources/provisioning-payloads/stand-in-job.ts'
+import { settleDue } from '../../runtime/resources/settlements/job.ts'
 import { makeReports } from '../../runtime/resources/treasury-reports/job.ts'
 import { insertWalletToken } from '../../runtime/resources/wallet-tokens/queries.ts'
 import { writeLines } from '../../runtime/settlement-lines/lines.ts'
@@ -182,7 +183,11 @@ async function closeDay({ service, recorder }: Walker, environment: Environment,
       return writeLines(place, [line], service.clock.now + days * 86_400_000, undefined)
     })
   }
-  const [{ id }] = (await send('/v1/settlements?status=pending')).body.data
+  if (environment === 'sandbox') {
+    const { status } = await send('/v1/test/settlements/advance_clock', { body: {} })
+    expect(status).toBe(200)
+  }
+  const [{ id }] = (await send('/v1/settlements?limit=1')).body.data
   expect((await send(`/v1/settlements/${id}`)).status).toBe(200)
   for (const filter of ['', '?type=adjustment', '?source_id=walk&type=adjustment']) {
     expect((await send(`/v1/settlements/${id}/lines${filter}`)).status).toBe(200)
@@ -419,6 +424,7 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
     sanctions: service.sanctions,
     wakeUpChannel: { publish: () => {} },
   })
+  await settleDue({ database, clock, sanctions: service.sanctions, wakeUpChannel: { publish: () => {} } })
   clock.now += 52 * 86_400_000
   await expireDisputes({ database, clock, wakeUpChannel: { publish: () => {} } })
   clock.now -= 60 * 86_400_000

@@ -11,6 +11,7 @@ import {
   type Walk,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
+import { dueStatement } from '../../settlement-lines/clock.ts'
 import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
 
 type Schemas = components['schemas']
@@ -222,14 +223,12 @@ export async function lockCardTransactions(
   return rows
 }
 
-// By the service clock, which no settlement clock is behind; and of the few tenants whose clocks are ahead, by these.
-const OVERDUE: Statement = {
+const OVERDUE = dueStatement({
   name: 'card_transactions_overdue',
-  text: `(SELECT tenant_id, id FROM card_transactions t WHERE t.expires_at <= $1 ORDER BY t.expires_at LIMIT $2)
-         UNION ALL
-         (SELECT t.tenant_id, t.id FROM settlement_clocks c JOIN card_transactions t ON t.tenant_id = c.tenant_id
-           WHERE c.offset_ms > 0 AND t.expires_at > $1 AND t.expires_at <= $1 + c.offset_ms * interval '1 millisecond' LIMIT $2)`,
-}
+  table: 'card_transactions',
+  columns: 'id',
+  due: 'expires_at',
+})
 
 const OVERDUE_OF: Statement = {
   name: 'card_transactions_overdue_of',
