@@ -290,6 +290,8 @@ describe('the same request again', () => {
     await until('the question', () => asked.length > 0)
     const second = await tenant.send(PATH, call(tenant, key))
     expect(refusal(second)).toEqual([409, 'idempotency_error', 'idempotency_in_progress'])
+    const other = await tenant.send(PATH, call(tenant, key, 1001))
+    expect(refusal(other)).toEqual([422, 'idempotency_error', 'idempotency_key_reused'])
     asked[0]!.answer({ approved: true })
     const { text } = await first
     const replayed = await tenant.send(PATH, call(tenant, key))

@@ -46,6 +46,7 @@ const TYPED: readonly Typed[] = [
   { begins: 'export SVC_API_KEY=$(grep ', terminals: ['listener', 'second'], shows: /^$/ },
   { begins: 'npx svc listen ', terminals: ['listener'], stays: /^Connected/m },
   { begins: 'npx svc trigger pass.updated ', terminals: ['second'], shows: /^triggered +pass\.updated$/m },
+  { begins: 'npx svc cards simulate --help', terminals: ['second'], shows: /simulate authorization card_/ },
   { begins: 'npx svc events ', terminals: ['second'], shows: /\bpass\.updated +evt_\w+ +pass_\w+$/m },
 ]
 
