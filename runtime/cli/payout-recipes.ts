@@ -1,9 +1,11 @@
 /** How to make events of payouts, their destinations and reports happen, through the API alone. */
 import {
   type Client,
+  ConflictError,
   InvalidRequestError,
   type WebhookEvent,
 } from '../../generated/client/src/2026-05-19/index.ts'
+import { waitFor } from './wait-for.ts'
 
 /** Nobody's: of the examples of EIP-55. */
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -38,24 +40,93 @@ async function addDestination(
   return { payout_destination_id: id }
 }
 
-export function payoutRecipes() {
+/** Past its hold. */
+async function addActive(client: Client) {
+  const made = await addDestination(client)
+  await client.advanceSettlementClock({ body: { seconds: HOLD_SECONDS } })
+  return made
+}
+
+const HOLD_SECONDS = 86_400
+
+type Made = Readonly<Record<string, string>>
+
+async function findPayout(client: Client, payout_id: string, statuses: readonly string[]) {
+  return waitFor(`the payout to be ${statuses.join(' or ')}`, async () => {
+    const payout = await client.getPayout({ path: { payout_id } })
+    return statuses.includes(payout.status) ? payout : undefined
+  })
+}
+
+/** A worker may take a payout before it is canceled. */
+const MAX_CANCELS = 5
+
+/** @param settle makes something payable. */
+export function payoutRecipes(settle: (client: Client) => Promise<Readonly<{ settlement_id: string }>>) {
+  const pay = async (client: Client) => {
+    const made = await addActive(client)
+    const { settlement_id } = await settle(client)
+    // It has paid the default destination by itself, where that is active.
+    const { data } = await client.listPayouts({ query: { settlement_id } })
+    const order = { amount: 1, currency: 'usdc', destination_id: made.payout_destination_id } as const
+    const payout = data[0] ?? (await client.createPayout({ body: order }))
+    return { payout_destination_id: payout.destination_id, payout_id: payout.id }
+  }
+  const cancel = async (client: Client): Promise<Made> => {
+    for (let tries = 1; ; tries += 1) {
+      const made = await pay(client)
+      try {
+        await client.cancelPayout({ path: { payout_id: made.payout_id } })
+        return made
+      } catch (error) {
+        if (!(error instanceof ConflictError) || tries === MAX_CANCELS) throw error
+      }
+    }
+  }
+  const payTo =
+    (...statuses: readonly string[]) =>
+    async (client: Client) => {
+      const made = await pay(client)
+      await findPayout(client, made.payout_id, statuses)
+      return made
+    }
   return {
     'payout_destination.created': (client) => addDestination(client),
+    'payout_destination.activated': addActive,
     // On the test list.
     'payout_destination.denied': (client) => addDestination(client, 'Dmitri Volkov'),
-    'treasury_report.succeeded': async (client) => {
-      const now = Date.now()
-      const [interval_start, interval_end] = [now - 86_400_000, now].map((at) => new Date(at).toISOString())
-      const interval = { interval_start: interval_start!, interval_end: interval_end! }
-      const body = { type: 'balance_summary', ...interval, currency: 'usd' } as const
-      return { treasury_report_id: (await client.createTreasuryReport({ body })).id }
-    },
     'payout_destination.disabled': async (client) => {
       const made = await addDestination(client)
       await client.disablePayoutDestination({ path: made })
       return made
     },
-  } satisfies Partial<
-    Record<WebhookEvent['type'], (client: Client) => Promise<Readonly<Record<string, string>>>>
-  >
+    'payout.created': pay,
+    'payout.updated': payTo('in_transit', 'paid'),
+    'payout.paid': payTo('paid'),
+    'payout.canceled': cancel,
+    'payout.failed': async (client) => {
+      const made = await pay(client)
+      await client.simulatePayoutFailure({ body: { payout_id: made.payout_id, failure_code: 'rejected' } })
+      return made
+    },
+    'payout.returned': async (client) => {
+      const made = await payTo('paid')(client)
+      await client.simulatePayoutReturn({
+        body: { payout_id: made.payout_id, failure_code: 'invalid_account' },
+      })
+      return made
+    },
+    'treasury_report.succeeded': async (client) => {
+      const now = Date.now()
+      const [interval_start, interval_end] = [now - 86_400_000, now].map((at) => new Date(at).toISOString())
+      const interval = { interval_start: interval_start!, interval_end: interval_end! }
+      const body = { type: 'balance_summary', ...interval, currency: 'usd' } as const
+      const { id: treasury_report_id } = await client.createTreasuryReport({ body })
+      await waitFor('the report to be made', async () => {
+        const { status } = await client.getTreasuryReport({ path: { treasury_report_id } })
+        return status === 'pending' ? undefined : status
+      })
+      return { treasury_report_id }
+    },
+  } satisfies Partial<Record<WebhookEvent['type'], (client: Client) => Promise<Made>>>
 }

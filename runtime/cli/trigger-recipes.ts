@@ -1,10 +1,10 @@
 /** How to make each type of event happen, through the API alone. */
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
 import { clearing, moneyRecipes } from './money-recipes.ts'
 import { payoutRecipes } from './payout-recipes.ts'
 import { settlementRecipes } from './settlement-recipes.ts'
 import { MisuseError } from './svc-session.ts'
+import { waitFor } from './wait-for.ts'
 
 export interface RecipeOptions {
   /** The webhook endpoint that it is about. */
@@ -58,7 +58,7 @@ export const RECIPES = {
   },
   ...moneyRecipes((client) => makeCard(client)),
   ...settlementRecipes(clearing(makeCard)),
-  ...payoutRecipes(),
+  ...payoutRecipes(settlementRecipes(clearing(makeCard))['settlement.settled']),
   'cardholder.created': (client) => makeCardholder(client),
   'cardholder.updated': async (client) => {
     const made = await makeCardholder(client)
@@ -166,9 +166,6 @@ async function makeShippedCard(client: Client) {
   return made
 }
 
-/** How long the sandbox's phones may take, and how often they are looked at. In milliseconds. */
-const PHONES = { patience: 20_000, pause: 250 }
-
 /** A payload, and the token that a phone makes of it. */
 async function makeWalletToken(client: Client) {
   const made = await makeCard(client)
@@ -177,12 +174,11 @@ async function makeWalletToken(client: Client) {
     path: made,
     body: { wallet: 'google_pay', ...device },
   })
-  for (let waited = 0; waited < PHONES.patience; waited += PHONES.pause) {
+  const token = await waitFor('a phone of the sandbox to use the payload', async () => {
     const { data } = await client.listWalletTokens({ query: { card_id: made.card_id } })
-    if (data[0]) return { ...made, provisioning_payload_id: payload.id, wallet_token_id: data[0].id }
-    await wait(PHONES.pause)
-  }
-  throw new Error('no phone of the sandbox used the payload: no worker of the service runs')
+    return data[0]
+  })
+  return { ...made, provisioning_payload_id: payload.id, wallet_token_id: token.id }
 }
 
 async function makeMatch(client: Client) {

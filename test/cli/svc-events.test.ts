@@ -5,24 +5,56 @@ import { unwrap as unwrapOld } from '../../generated/client/src/2025-06-01/index
 import { unwrap, type WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
 import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
 import { RECIPES } from '../../runtime/cli/trigger-recipes.ts'
-import type { PeriodicJob } from '../../runtime/platform/periodic.ts'
+import { openReportLinks } from '../../runtime/platform/addresses/report-links.ts'
+import { type PeriodicJob, runPeriodically } from '../../runtime/platform/periodic.ts'
+import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
 import { startStandInJob } from '../../runtime/resources/provisioning-payloads/stand-in-job.ts'
+import { startReportJob } from '../../runtime/resources/treasury-reports/job.ts'
 import { type Ending, endPrograms, type Program, startProgram, until } from '../support/programs.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
 import { serveEndpoint } from './stream-server.ts'
 
 let service: TestService
-let phones: PeriodicJob
+let jobs: readonly PeriodicJob[]
+const failures: unknown[] = []
 beforeAll(async () => {
   service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   const parts = { ...service, wakeUpChannel: { publish: service.wakeUps.notify } }
-  phones = startStandInJob(parts, pino({ level: 'silent' }))
+  const log = pino({ level: 'silent' })
+  jobs = [
+    startStandInJob(parts, log),
+    startReportJob({ ...parts, links: openReportLinks(service.database.pepper, service.urls) }, log),
+    runPeriodically(payEverybody, { pauseMs: 500, failed: (error) => failures.push(error) }),
+  ]
 })
 afterAll(async () => {
-  await phones.stop()
+  for (const job of jobs) await job.stop()
+  expect(failures).toEqual([])
   await service.stop()
 })
 afterEach(endPrograms)
+
+/** Payouts that were there at the last look. */
+let seen: readonly string[] = []
+
+/** Takes the place of the chain: what is still to be paid at a second look is. */
+async function payEverybody(): Promise<void> {
+  const { sandbox } = service.database
+  const text = `SELECT tenant_id, id FROM payouts WHERE status = 'pending'`
+  const { rows } = await sandbox.query<{ tenant_id: string; id: string }>({ text })
+  const due = rows.filter(({ id }) => seen.includes(id))
+  seen = rows.map(({ id }) => id)
+  for (const { tenant_id: space, id } of due) {
+    const parts = { database: service.database, wakeUpChannel: { publish: service.wakeUps.notify } }
+    const listener = await openTransferListener(parts, 'sandbox', space)
+    const sent = { chain: 'eip155:31337', hash: `0x${'9f'.repeat(32)}` }
+    await sandbox.transaction(async (db) => {
+      await listener.changed(db, id, { state: 'in_transit', ...sent }, Date.now())
+      await listener.changed(db, id, { state: 'paid', ...sent, confirmations: 12 }, Date.now())
+    })
+    listener.committed()
+  }
+}
 
 interface Merchant {
   readonly secret: string
