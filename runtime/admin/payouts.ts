@@ -1,8 +1,7 @@
 import type { Statement } from '../platform/database/database.ts'
-import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
-import { ControlError, isoTime, type Operator } from './change.ts'
-import { findSpaces } from './ledger.ts'
-import { requireTenant } from './tenants.ts'
+import type { Environment } from '../platform/environment.ts'
+import type { Operator } from './change.ts'
+import { postingsIn, showMoney } from './money.ts'
 
 /** No bank account but what its tenant is shown of it; no lease. */
 const readIn = (environment: Environment): Statement => ({
@@ -15,26 +14,11 @@ const readIn = (environment: Environment): Statement => ({
                   WHERE c.tenant_id = $1 AND c.id = p.id) AS transfer,
                 (SELECT to_jsonb(b) - 'tenant_id' - 'id' - 'token' FROM ${environment}.bank_transfers b
                   WHERE b.tenant_id = $1 AND b.id = p.id) AS bank,
-                (SELECT coalesce(json_agg(json_build_object('cause', t.cause, 'created', t.created) ORDER BY t.created, t.cause), '[]')
-                   FROM ${environment}.ledger_transactions t
-                  WHERE t.tenant_id = $1 AND t.cause >= p.id || '/' AND t.cause < p.id || '0') AS postings
+                ${postingsIn(environment, 'p')}
            FROM ${environment}.payouts p WHERE p.tenant_id = $1 AND p.id = $2`,
 })
 
-interface Found {
-  readonly created: number
-  readonly updated: number
-}
-
 /** A payout with where it goes, what chain or bank have of it, and what the ledger was written for it. Throws `not_found`. */
-export async function showPayout({ control }: Operator, tenantId: string, id: string): Promise<object> {
-  await requireTenant(control, tenantId)
-  const spaces = await findSpaces(control, tenantId)
-  for (const environment of ENVIRONMENTS) {
-    const { rows } = await control.query<Found>(readIn(environment), [spaces[environment], id])
-    const [found] = rows
-    if (!found) continue
-    return { environment, ...found, created: isoTime(found.created), updated: isoTime(found.updated) }
-  }
-  throw new ControlError('not_found', `the tenant has no payout ${id}`)
+export function showPayout(operator: Operator, tenantId: string, id: string): Promise<object> {
+  return showMoney(operator, tenantId, id, readIn, 'payout')
 }

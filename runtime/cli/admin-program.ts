@@ -10,6 +10,7 @@ import { BUCKETS, liftLimit } from '../admin/limits.ts'
 import { createOauthClient, OAUTH_SCOPES } from '../admin/oauth-clients.ts'
 import { showPayout } from '../admin/payouts.ts'
 import { setPin } from '../admin/pins.ts'
+import { showSettlement } from '../admin/settlements.ts'
 import { showTenant } from '../admin/show.ts'
 import { createTenant, PLANS, type Plan, verifyTenant } from '../admin/tenants.ts'
 import { showUsage } from '../admin/usage.ts'
@@ -204,6 +205,16 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     .addOption(tenantOption())
     .action((id: string, options: { tenant: string }, command: Command) =>
       run(command, (operator) => showPayout(operator, options.tenant, id)),
+    )
+  verb(
+    noun('settlement', 'what card use of a day comes to'),
+    'show',
+    'show a settlement, its lines by type, its payout, and what the ledger has of it',
+  )
+    .addArgument(new Argument('<settlement>', 'the settlement (stl_…)'))
+    .addOption(tenantOption())
+    .action((id: string, options: { tenant: string }, command: Command) =>
+      run(command, (operator) => showSettlement(operator, options.tenant, id)),
     )
   verb(
     noun('card-keys', 'keys that numbers of cards are sealed under'),

@@ -1,6 +1,7 @@
 /** Settlements over HTTP: what comes into them, with which signs, what is shown of them in each version, and how they are settled. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
+import { showSettlement } from '../../runtime/admin/settlements.ts'
 import { settleDue } from '../../runtime/resources/settlements/job.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
@@ -336,4 +337,24 @@ test('no clock goes back, or to what time never makes', async () => {
     })
     expect([to, status, body.error.code]).toEqual([to, 409, 'invalid_state'])
   }
+})
+
+test('operators are shown what the lines come to, and what was booked', async () => {
+  const { tenantId, post, advance, read } = await openTenant()
+  await post(10_000)
+  const [{ id, net_amount }] = await read()
+  await advance({ settlement_id: id, to: 'settled' })
+  const shown = await showSettlement(service.operator, tenantId, id)
+  expect(shown).toMatchObject({
+    environment: 'sandbox',
+    status: 'settled',
+    types: { card_transaction: { lines: 1 }, program_funding: { lines: 1 }, interchange: { lines: 1 } },
+    postings: [{ cause: `${id}/interchange` }, { cause: `${id}/network_fees` }],
+    payout: null,
+  })
+  const { types } = shown as { types: Readonly<Record<string, { amount: number }>> }
+  expect(Object.values(types).reduce((sum, { amount }) => sum + amount, 0)).toBe(net_amount)
+  await expect(showSettlement(service.operator, tenantId, 'stl_x')).rejects.toMatchObject({
+    kind: 'not_found',
+  })
 })

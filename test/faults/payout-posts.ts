@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { changePayout } from '../../runtime/resources/payouts/changes.ts'
 import { follow } from '../../runtime/resources/payouts/states.ts'
@@ -144,14 +145,12 @@ export const PAYOUT_POSTS: readonly Post[] = [
     events: [],
     environment: 'sandbox',
     prepare: async () => {
-      const interval = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
-      return {
-        path: '/v1/treasury_reports',
-        body: { type: 'balance_summary', ...interval },
-        id: 'balance_summary',
-      }
+      // Each report is told by when its interval begins.
+      const id = new Date(Date.UTC(2026, 0, 1) + randomInt(86_400_000)).toISOString()
+      const interval = { interval_start: id, interval_end: '2026-02-01T00:00:00Z' }
+      return { path: '/v1/treasury_reports', body: { type: 'balance_summary', ...interval }, id }
     },
-    effect: `SELECT count(*) AS count FROM sandbox.treasury_reports r WHERE r.tenant_id = $1 AND r.type = $2`,
+    effect: `SELECT count(*) AS count FROM sandbox.treasury_reports r WHERE r.tenant_id = $1 AND r.interval_start = $2::timestamptz`,
     once: 1,
   },
 ]

@@ -76,8 +76,7 @@ function requireOneWay({ settlement_id, seconds, to }: Advance): void {
 }
 
 /** A reference in a body. */
-const noSettlement = () =>
-  validationFailed([{ field: 'settlement_id', issue: 'names no settlement' }])
+const noSettlement = () => validationFailed([{ field: 'settlement_id', issue: 'names no settlement' }])
 
 /** How far the clock goes, by itself; never back. Throws 422 for a settlement that is not there, 409 for a status that is never reached. */
 async function targetOf(
