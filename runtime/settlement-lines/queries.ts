@@ -13,7 +13,6 @@ import {
 import { inSteps } from '../platform/database/steps.ts'
 import { toTimestamp } from '../platform/database/types.ts'
 import { type LineType, type Totals, totalsOf } from './amounts.ts'
-import { dueStatement } from './clock.ts'
 
 type Schemas = components['schemas']
 
@@ -98,11 +97,31 @@ export async function readNextDue(db: Database, tenantId: string): Promise<numbe
   return (await db.query<{ at: number | null }>(NEXT_DUE, [tenantId])).rows[0]!.at
 }
 
-const DUE = dueStatement({ name: 'settlements_due', table: 'settlements', columns: '', due: 'due' })
+const DUE: Statement = {
+  name: 'settlements_due',
+  text: 'SELECT s.tenant_id FROM settlements s WHERE s.due <= $1 ORDER BY s.due LIMIT $2',
+}
 
-/** Tenants with settlements that are to move on, one as often as it has such. @param now service time. */
+/** Whose settlements are to move on, once for each settlement. @param now service time, which no settlement clock is behind. */
 export async function findDueTenants(db: Database, now: number, limit: number): Promise<readonly string[]> {
   const { rows } = await db.query<{ tenant_id: string }>(DUE, [toTimestamp(now), limit])
+  return rows.map(({ tenant_id }) => tenant_id)
+}
+
+const DUE_AHEAD: Statement = {
+  name: 'settlements_due_ahead',
+  text: `SELECT c.tenant_id FROM settlement_clocks c WHERE c.offset_ms > 0 AND EXISTS (
+           SELECT FROM settlements s WHERE s.tenant_id = c.tenant_id
+              AND s.due <= $1::timestamptz + c.offset_ms * interval '1 millisecond') LIMIT $2`,
+}
+
+/** The same of tenants whose settlement clock is ahead, once for each. @param now service time. */
+export async function findDueTenantsAhead(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ tenant_id: string }>(DUE_AHEAD, [toTimestamp(now), limit])
   return rows.map(({ tenant_id }) => tenant_id)
 }
 

@@ -15,7 +15,7 @@ export const LOCATORS: Table = [
   ],
   ['DELETE FROM idempotency_answers WHERE ctid', 'what has run out is swept for everybody'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
-  ['(SELECT r.tenant_id, r.id FROM card_transactions r WHERE', 'so are transactions that hold for too long'],
+  ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
   ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
   ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
@@ -26,7 +26,11 @@ export const LOCATORS: Table = [
   ['SELECT d.tenant_id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   ['SELECT c.tenant_id FROM settlement_clocks c WHERE', 'also of tenants whose settlement clock is ahead'],
   ['SELECT b.tenant_id, b.id FROM bank_transfers b WHERE', 'and payouts that a bank is to be asked about'],
-  ['(SELECT r.tenant_id FROM settlements r WHERE', 'and tenants with settlements that are to move on'],
+  ['SELECT s.tenant_id FROM settlements s WHERE s.due', 'and tenants with settlements that are to move on'],
+  [
+    'SELECT c.tenant_id, c.offset_ms FROM settlement_clocks c',
+    'also of tenants whose settlement clock is ahead',
+  ],
   [
     'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
     'and questions that nobody ends any more',
@@ -89,7 +93,7 @@ export const SPREAD: Table = [
   ],
   ['SELECT s.tenant_id FROM screenings s', 'workers find the tenants whose cardholders a new list is for'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
-  ['(SELECT r.tenant_id, r.id FROM card_transactions r WHERE', 'so are transactions that hold for too long'],
+  ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
   ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
   ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
   ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
@@ -100,7 +104,11 @@ export const SPREAD: Table = [
   ['SELECT d.tenant_id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   ['SELECT c.tenant_id FROM settlement_clocks c WHERE', 'also of tenants whose settlement clock is ahead'],
   ['SELECT b.tenant_id, b.id FROM bank_transfers b WHERE', 'and payouts that a bank is to be asked about'],
-  ['(SELECT r.tenant_id FROM settlements r WHERE', 'and tenants with settlements that are to move on'],
+  ['SELECT s.tenant_id FROM settlements s WHERE s.due', 'and tenants with settlements that are to move on'],
+  [
+    'SELECT c.tenant_id, c.offset_ms FROM settlement_clocks c',
+    'also of tenants whose settlement clock is ahead',
+  ],
   [
     'SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE',
     'and questions that nobody ends any more',

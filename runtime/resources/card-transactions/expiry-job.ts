@@ -14,7 +14,13 @@ import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { readClockOffset } from '../../settlement-lines/clock.ts'
 import { type Place, writeChange } from './changes.ts'
-import { type CardTransactionRow, findOverdueHolds, lockCardTransactions } from './queries.ts'
+import {
+  type CardTransactionRow,
+  findHoldersAhead,
+  findOverdueHolds,
+  findOverdueHoldsOf,
+  lockCardTransactions,
+} from './queries.ts'
 import { giveUp } from './states.ts'
 
 export interface HoldExpiryParts {
@@ -26,23 +32,40 @@ export interface HoldExpiryParts {
 /** Transactions written at a time. */
 const BATCH = 100
 
+/** Tenants whose clock is ahead looked at at a time. */
+const AHEAD = 10
+
 /** Expires the holds whose time has come by the settlement clock, each once however many nodes try. */
 export async function expireHolds(parts: HoldExpiryParts): Promise<void> {
   for (const environment of ENVIRONMENTS) {
-    for (;;) {
-      const now = parts.clock.service(environment)
-      const overdue = await findOverdueHolds(parts.database[environment], now, BATCH)
-      for (const [space, holds] of Map.groupBy(overdue, ({ tenant_id }) => tenant_id)) {
-        const ids = holds.map(({ id }) => id)
-        const due = await expireOf(parts, environment, space, ids, now).catch((error: unknown) => {
-          if (isSpaceWiped(error)) return false // the next look does not find them
-          throw error
-        })
-        if (due) parts.wakeUpChannel.publish(environment, space)
+    for (const find of [findOverdueHolds, findOverdueAhead]) {
+      for (;;) {
+        const now = parts.clock.service(environment)
+        const overdue = await find(parts.database[environment], now, BATCH)
+        for (const [space, holds] of Map.groupBy(overdue, ({ tenant_id }) => tenant_id)) {
+          const ids = holds.map(({ id }) => id)
+          const due = await expireOf(parts, environment, space, ids, now).catch((error: unknown) => {
+            if (isSpaceWiped(error)) return false // the next look does not find them
+            throw error
+          })
+          if (due) parts.wakeUpChannel.publish(environment, space)
+        }
+        if (overdue.length < BATCH) break
       }
-      if (overdue.length < BATCH) break
     }
   }
+}
+
+/** Those of the first tenants whose settlement clock is ahead and who have some. */
+const findOverdueAhead: typeof findOverdueHolds = async (db, now, limit) => {
+  const holders = await findHoldersAhead(db, now, AHEAD)
+  const found = await Promise.all(
+    holders.map(async ({ tenant_id, offset_ms }) => {
+      const ids = await findOverdueHoldsOf(db, tenant_id, now + offset_ms, Math.floor(limit / AHEAD))
+      return ids.map((id) => ({ tenant_id, id }))
+    }),
+  )
+  return found.flat()
 }
 
 /** Gives whether deliveries may be due. */

@@ -11,7 +11,6 @@ import {
   type Walk,
 } from '../../platform/database/page.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
-import { dueStatement } from '../../settlement-lines/clock.ts'
 import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
 
 type Schemas = components['schemas']
@@ -223,12 +222,27 @@ export async function lockCardTransactions(
   return rows
 }
 
-const OVERDUE = dueStatement({
+const OVERDUE: Statement = {
   name: 'card_transactions_overdue',
-  table: 'card_transactions',
-  columns: 'id',
-  due: 'expires_at',
-})
+  text: `SELECT tenant_id, id FROM card_transactions t WHERE t.expires_at <= $1 ORDER BY t.expires_at LIMIT $2`,
+}
+
+const OVERDUE_AHEAD: Statement = {
+  name: 'card_transactions_overdue_ahead',
+  text: `SELECT c.tenant_id, c.offset_ms FROM settlement_clocks c WHERE c.offset_ms > 0 AND EXISTS (
+           SELECT FROM card_transactions t WHERE t.tenant_id = c.tenant_id
+              AND t.expires_at <= $1::timestamptz + c.offset_ms * interval '1 millisecond') LIMIT $2`,
+}
+
+/** Tenants whose settlement clock is ahead and who hold something for too long by it. @param now service time. */
+export async function findHoldersAhead(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string; readonly offset_ms: number }[]> {
+  return (await db.query<{ tenant_id: string; offset_ms: number }>(OVERDUE_AHEAD, [toTimestamp(now), limit]))
+    .rows
+}
 
 const OVERDUE_OF: Statement = {
   name: 'card_transactions_overdue_of',
@@ -256,7 +270,7 @@ export async function readNextExpiry(db: Database, tenantId: string): Promise<nu
   return (await db.query<{ at: number | null }>(NEXT_EXPIRY, [tenantId])).rows[0]!.at
 }
 
-/** Transactions of all tenants that hold something for too long. @param now service time. */
+/** Transactions of all tenants that hold something for too long. @param now service time, which no settlement clock is behind. */
 export async function findOverdueHolds(
   db: Database,
   now: number,

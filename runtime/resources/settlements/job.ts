@@ -14,7 +14,7 @@ import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Sanctions } from '../../sanctions/list-in-use.ts'
 import { lockClock } from '../../settlement-lines/clock.ts'
-import { findDueTenants } from '../../settlement-lines/queries.ts'
+import { findDueTenants, findDueTenantsAhead } from '../../settlement-lines/queries.ts'
 import { type EndedHold, endHolds } from '../payout-destinations/activation.ts'
 import { moveSettlements } from './moving.ts'
 
@@ -31,17 +31,19 @@ const BATCH = 100
 /** Moves the settlements on whose time has come, each once however many nodes try, those of one tenant a transaction. */
 export async function settleDue(parts: SettlementParts): Promise<void> {
   for (const environment of ENVIRONMENTS) {
-    for (;;) {
-      const now = parts.clock.service(environment)
-      const spaces = await findDueTenants(parts.database[environment], now, BATCH)
-      for (const space of new Set(spaces)) {
-        const due = await settleOf(parts, environment, space, now).catch((error: unknown) => {
-          if (isSpaceWiped(error)) return false // the next look does not find it
-          throw error
-        })
-        if (due) parts.wakeUpChannel.publish(environment, space)
+    for (const find of [findDueTenants, findDueTenantsAhead]) {
+      for (;;) {
+        const now = parts.clock.service(environment)
+        const spaces = await find(parts.database[environment], now, BATCH)
+        for (const space of new Set(spaces)) {
+          const due = await settleOf(parts, environment, space, now).catch((error: unknown) => {
+            if (isSpaceWiped(error)) return false // the next look does not find it
+            throw error
+          })
+          if (due) parts.wakeUpChannel.publish(environment, space)
+        }
+        if (spaces.length < BATCH) break
       }
-      if (spaces.length < BATCH) break
     }
   }
 }
