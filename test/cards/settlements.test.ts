@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
 import { showSettlement } from '../../runtime/admin/settlements.ts'
 import { settleDue } from '../../runtime/resources/settlements/job.ts'
+import { isClosedMeanwhile, writeLines } from '../../runtime/settlement-lines/lines.ts'
+import { readOpenSettlement } from '../../runtime/settlement-lines/queries.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
 import { CARD_VERSIONS, eventsOf, make, makeCard, speakAll } from './fixtures.ts'
@@ -313,6 +315,22 @@ test('clearings while days end: each is in exactly one settlement', async () => 
   expect([cleared.length, new Set(cleared.map(({ source_id }: Line) => source_id)).size]).toEqual([25, 25])
   await verifyLedger(service.operator, tenantId)
   expect((await send('/v1/settlements?status=open')).body.data.length).toBeLessThan(2)
+})
+
+test('a line whose settlement is closed meanwhile is not written: the request is done again', async () => {
+  const { tenantId, post, advance, read } = await openTenant()
+  await post(100)
+  const [open] = await read()
+  const known = await readOpenSettlement(service.database.sandbox, tenantId)
+  const { now } = service.clock
+  await advance({ settlement_id: open.id, to: 'pending' })
+  const line = { type: 'adjustment', amount: 1, source_id: 'late', ledger_entry_id: 'len_late' } as const
+  const late = service.database.sandbox.transaction((db) =>
+    writeLines({ db, space: tenantId, events: { emit: () => undefined } }, [line], now, known),
+  )
+  expect(isClosedMeanwhile(await late.catch((error: unknown) => error))).toBe(true)
+  const [{ lines_count, net_amount }] = await read()
+  expect([lines_count, net_amount]).toEqual([open.lines_count, open.net_amount])
 })
 
 test.each([
