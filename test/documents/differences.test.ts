@@ -82,6 +82,8 @@ const announced: Readonly<Record<string, string>> = {
 ~ /info/description
 ~ /info/x-status
 ~ /tags/payouts/description
++ /components/schemas/TreasuryReport/properties/failure_code
++ /components/schemas/TreasuryReport/required/failure_code
 + /paths/~1v1~1disputes/post/x-body-limit
 + /paths/~1v1~1disputes~1{dispute_id}/patch/x-body-limit
 ~ /components/parameters/IncludeArchived/description
