@@ -13,6 +13,7 @@ import { enqueueTransfer, type OpenListener, type TransferChange } from '../../r
 import { type ChainWorker, type ChainWorkerOptions, createChainWorker } from '../../runtime/chain/worker.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import type { TestDatabase } from '../support/database.ts'
+import { until } from '../support/programs.ts'
 import { LIMITS } from './limits.ts'
 
 /** Anvil's third account deploys, the first pays. */
@@ -36,18 +37,23 @@ export interface Network {
   stop(): Promise<void>
 }
 
+interface Receipt {
+  readonly status: string
+  readonly contractAddress: Address
+}
+
 /** A chain with the contract and a payer who has a billion. */
 export async function startNetwork(): Promise<Network> {
   const anvil = await startAnvil(TEST_CHAIN_ID)
   const rpc = createRpc(anvil.url)
   const send = async (transaction: object) => {
     const hash = await rpc.ask<string>('eth_sendTransaction', { from: DEPLOYER, ...transaction })
-    const receipt = await rpc.ask<{ status: string; contractAddress: Address } | null>(
-      'eth_getTransactionReceipt',
-      hash,
-    )
-    if (receipt?.status !== '0x1') throw new Error(`${JSON.stringify(transaction).slice(0, 100)} failed`)
-    return receipt.contractAddress
+    // Anvil answers before it has mined the block.
+    const { status, contractAddress } = await until('the receipt', async () => {
+      return (await rpc.ask<Receipt | null>('eth_getTransactionReceipt', hash)) ?? undefined
+    })
+    if (status !== '0x1') throw new Error(`${JSON.stringify(transaction).slice(0, 100)} failed`)
+    return contractAddress
   }
   const token = await send({ data: compiled.bytecode })
   await send({ to: token, data: mintCall(PAYER, 10n ** 15n) })
