@@ -115,14 +115,23 @@ const touches: Record<string, () => void> = {
   'a file in the output that is nobody’s': () => writeFileSync(at('out/foreign.txt'), ''),
 }
 
-test.each(Object.entries(touches))('when %s is touched, the run is done again', async (_, touch) => {
+test('when anything is touched, the run is done again', async () => {
   await run()
   mark()
-  expect((await run()).said).toContain('MARKED')
-  touch()
-  const after = await run()
-  expect(after.code).toBe(1)
-  expect(after.said).not.toContain('MARKED')
+  const untouched = `${folder}-untouched`
+  cpSync(folder, untouched, { recursive: true, verbatimSymlinks: true })
+  try {
+    for (const [what, touch] of Object.entries(touches)) {
+      touch()
+      const { code, said } = await run()
+      expect([what, code, said.includes('MARKED')]).toEqual([what, 1, false])
+      rmSync(folder, { recursive: true })
+      cpSync(untouched, folder, { recursive: true, verbatimSymlinks: true })
+    }
+    expect((await run()).said).toContain('MARKED')
+  } finally {
+    rmSync(untouched, { recursive: true })
+  }
 })
 
 test('a change whose reading cannot be told from its text is run each time', async () => {
