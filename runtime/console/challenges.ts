@@ -1,12 +1,12 @@
 /** The pages on which members confirm requests: one for each challenge, reached by its token alone. */
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import express, { type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
 import { clientAddress, type ProxyTrust, plainAddress } from '../platform/client-address.ts'
 import { isUnavailable } from '../platform/database/errors.ts'
 import type { Challenge, Factors } from '../platform/factors/factors.ts'
-import { randomBase62 } from '../platform/keys/keys.ts'
-import { STYLE_HASH, writeFactor, writeForm, writeNotice } from './challenge-pages.ts'
+import { writeFactor, writeForm } from './challenge-pages.ts'
+import { createFormGuard, type FormGuard, formField } from './page/forms.ts'
+import { sendPage, writeNotice } from './page/layout.ts'
 
 export interface ChallengeParts {
   readonly factors: Factors
@@ -18,29 +18,23 @@ export interface ChallengeParts {
   readonly log: Logger
 }
 
-/** Holds the nonce that a form's hidden field belongs to: nobody else's page can fill in the form. */
-const COOKIE = 'svc_challenge'
-const NONCE = /(?:^|;\s*)svc_challenge=([0-9A-Za-z]{32})(?:;|$)/
-const NONCE_LENGTH = 32
-
 const COOKIE_SECONDS = 600
-
-/** Not framed, not cached, not told to others: the page's address is a secret. */
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  'Content-Security-Policy':
-    `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; ` +
-    `base-uri 'none'; frame-ancestors 'none'`,
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-}
 
 type Asked = Request<{ token: string }>
 
+interface Parts extends ChallengeParts {
+  readonly forms: FormGuard
+}
+
 /** @returns the routes below `/challenges`, to be mounted at the console's root before what answers everything. */
-export function createChallenges(parts: ChallengeParts): Router {
+export function createChallenges(given: ChallengeParts): Router {
+  const forms = createFormGuard({
+    key: given.csrfKey,
+    cookie: 'svc_challenge',
+    cookieSeconds: COOKIE_SECONDS,
+    secure: given.consoleUrl.startsWith('https:'),
+  })
+  const parts: Parts = { ...given, forms }
   const router = express.Router({ caseSensitive: true, strict: true })
   const form = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 })
   router
@@ -86,17 +80,22 @@ function isRefusedBody(error: unknown): error is { readonly status: number } {
   return typeof error.status === 'number' && error.status >= 400 && error.status < 500
 }
 
-async function complete(parts: ChallengeParts, request: Asked, response: Response): Promise<void> {
+async function complete(parts: Parts, request: Asked, response: Response): Promise<void> {
   const challenge = await openOrRefuse(parts, request, response)
   if (!challenge) return
-  if (!isOwnForm(parts, request)) {
+  if (!parts.forms.isOwn(request, request.params.token)) {
     const fault = 'The form had to be made anew. Please fill it in again.'
     sendForm(parts, request, response, challenge, 403, fault)
     return
   }
-  const email = field(request, 'email')
+  const email = formField(request, 'email')
   const ip = plainAddress(clientAddress(request, parts.proxies))
-  const confirmation = { email, password: field(request, 'password'), code: field(request, 'code'), ip }
+  const confirmation = {
+    email,
+    password: formField(request, 'password'),
+    code: formField(request, 'code'),
+    ip,
+  }
   const completion = await parts.factors.complete(request.params.token, confirmation)
   if (completion.outcome === 'completed') sendPage(response, 200, writeFactor(completion.factor))
   else if (completion.outcome === 'over') sendOver(response)
@@ -127,7 +126,7 @@ function sendOver(response: Response): void {
 }
 
 function sendForm(
-  parts: ChallengeParts,
+  { forms }: Parts,
   request: Asked,
   response: Response,
   challenge: Challenge,
@@ -135,38 +134,7 @@ function sendForm(
   fault?: string,
   email?: string,
 ): void {
-  const nonce = randomBase62(NONCE_LENGTH)
   const { token } = request.params
-  response.append(
-    'Set-Cookie',
-    `${COOKIE}=${nonce}; Path=/challenges/${token}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Strict` +
-      (parts.consoleUrl.startsWith('https:') ? '; Secure' : ''),
-  )
-  sendPage(response, status, writeForm(challenge, sign(parts.csrfKey, nonce, token), fault, email))
-}
-
-function sign(key: string, nonce: string, token: string): string {
-  return createHmac('sha256', key).update(`${nonce} ${token}`).digest('base64url')
-}
-
-function isOwnForm({ csrfKey }: ChallengeParts, request: Asked): boolean {
-  const site = request.get('Sec-Fetch-Site')
-  if (site !== undefined && site !== 'same-origin') return false
-  const nonce = NONCE.exec(request.get('Cookie') ?? '')?.[1]
-  if (nonce === undefined) return false
-  const wanted = Buffer.from(sign(csrfKey, nonce, request.params.token))
-  const sent = Buffer.from(field(request, 'csrf'))
-  return sent.length === wanted.length && timingSafeEqual(sent, wanted)
-}
-
-/** A field of the form; empty when it is missing or came twice. */
-function field(request: Request, name: string): string {
-  const body: unknown = request.body
-  if (typeof body !== 'object' || body === null) return ''
-  const value: unknown = Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined
-  return typeof value === 'string' ? value : ''
-}
-
-function sendPage(response: Response, status: number, html: string): void {
-  response.status(status).set(HEADERS).type('html').send(html)
+  const guard = forms.issue(response, token, `/challenges/${token}`)
+  sendPage(response, status, writeForm({ challenge, guard, fault, email }))
 }

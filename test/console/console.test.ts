@@ -7,6 +7,7 @@ import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { versions } from '../../generated/versions.ts'
 import { createConsole } from '../../runtime/console/console.ts'
+import { writeNotice } from '../../runtime/console/page/layout.ts'
 import { createPage, readReferences } from '../../runtime/console/pages.ts'
 
 const STYLE = '\nbody { color: black }\n'
@@ -41,6 +42,14 @@ test('a page comes whole, with its tag and a policy that lets its own style thro
   expect(policy).toContain("default-src 'none'")
   expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`)
   expect(policy).not.toMatch(/script-src|unsafe/)
+})
+
+test('the style sheet that pages name is there, to be kept for ever', async () => {
+  const path = /<link rel="stylesheet" href="([^"]+)">/.exec(writeNotice('Title', 'Text').text)?.[1] ?? ''
+  const response = await get(path)
+  expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/css; charset=utf-8'])
+  expect(response.headers.get('Cache-Control')).toContain('immutable')
+  expect(await response.text()).toContain('prefers-color-scheme: dark')
 })
 
 /** fetch would add `Cache-Control: no-cache`, as a reader does who wants the page whole. */

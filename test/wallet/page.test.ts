@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createBarcodes } from '../../runtime/holders/barcodes.ts'
 import { answerPassPage, answerUnchanged, MISSING_PAGE } from '../../runtime/holders/pass-page.ts'
+import { html } from '../../runtime/platform/html.ts'
 import { contrast, readableOn } from '../../runtime/wallet/page/colors.ts'
-import { html } from '../../runtime/wallet/page/html.ts'
 import type { PassState } from '../../runtime/wallet/pass-state.ts'
 import { makeState } from './page-states.ts'
 

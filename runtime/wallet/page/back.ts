@@ -1,7 +1,7 @@
+import { type Html, html } from '../../platform/html.ts'
 import { arrangeFields } from '../layout.ts'
 import type { PassField, PassState } from '../pass-state.ts'
 import { showFields } from './fields.ts'
-import { type Html, html } from './html.ts'
 import { showInstant, stateWords } from './words.ts'
 
 /** What has no room in front, and what the service knows of the pass. */

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../../platform/html.ts'
 
 /** Which wallet the holder's device has: that one comes first. */
 export type Device = 'apple' | 'google' | 'other'

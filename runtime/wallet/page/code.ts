@@ -1,7 +1,8 @@
 /** The barcode on the pass, and alone on the screen: scanners want bars as wide as they can be. */
+
+import { type Html, html, trusted } from '../../platform/html.ts'
 import { isVoid, type PassState } from '../pass-state.ts'
 import type { DrawnBarcode } from './barcode.ts'
-import { type Html, html, trusted } from './html.ts'
 
 const NAMES = { qr: 'QR code', pdf417: 'PDF417 barcode', aztec: 'Aztec code', code128: 'Barcode' }
 

@@ -1,5 +1,5 @@
+import { type Html, html } from '../../platform/html.ts'
 import type { PassField } from '../pass-state.ts'
-import { type Html, html } from './html.ts'
 
 /** Characters up to which a value keeps a size of type; longer ones get the next, smaller one. */
 const SIZES = [9, 16, 32, 60]

@@ -1,9 +1,9 @@
+import { type Html, html } from '../../platform/html.ts'
 import { arrangeFields } from '../layout.ts'
 import { isVoid, type PassKind, type PassState } from '../pass-state.ts'
 import type { DrawnBarcode } from './barcode.ts'
 import { showCode } from './code.ts'
 import { showFields } from './fields.ts'
-import { type Html, html } from './html.ts'
 import { stateWords } from './words.ts'
 
 /** Kinds whose fronts have a picture behind the main field (Apple, "Pass.Brand images": strip). */

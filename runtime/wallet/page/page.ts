@@ -1,6 +1,7 @@
 /** The page of a pass: what its holder sees at its address. It works without scripts and asks for nothing else. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { type Html, html, trusted } from '../../platform/html.ts'
 import { isVoid, type PassState } from '../pass-state.ts'
 import { showBack } from './back.ts'
 import type { DrawnBarcode } from './barcode.ts'
@@ -8,7 +9,6 @@ import { type Device, showButtons } from './buttons.ts'
 import { showLargeCode } from './code.ts'
 import { readableOn } from './colors.ts'
 import { png, showFront } from './front.ts'
-import { type Html, html, trusted } from './html.ts'
 import { stateWords } from './words.ts'
 
 export interface PageFacts {

@@ -1,0 +1,68 @@
+/** What every page of the console stands in: its head, its style sheet and what a browser is told of it. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Response, Router } from 'express'
+import { type Html, html } from '../../platform/html.ts'
+
+const STYLES = readFileSync(new URL('console.css', import.meta.url))
+
+/** The style sheet's address changes with its text, so it may be kept for ever. */
+const STYLES_PATH = `/assets/console-${createHash('sha256').update(STYLES).digest('hex').slice(0, 16)}.css`
+
+const A_YEAR_SECONDS = 31_536_000
+
+export interface Layout {
+  /** The page's heading, and what its tab says. */
+  readonly title: string
+  /** A form or a message alone: a narrow column. */
+  readonly narrow?: boolean
+  readonly content: Html
+}
+
+/** @returns the whole document. */
+export function writePage({ title, narrow = false, content }: Layout): Html {
+  return html`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="${STYLES_PATH}">
+<main${narrow && html` class="narrow"`}>
+<h1>${title}</h1>
+${content}
+</main>
+</html>
+`
+}
+
+/** A page that says one thing. */
+export function writeNotice(title: string, text: string): Html {
+  return writePage({ title, narrow: true, content: html`<p>${text}</p>` })
+}
+
+/** Pages hold what is a member's own: not framed, not kept, their addresses not told to others. */
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+}
+
+export function sendPage(response: Response, status: number, page: Html): void {
+  response.status(status).set(HEADERS).type('html').send(page.text)
+}
+
+/** Adds the route of the style sheet. */
+export function serveStyles(router: Router): void {
+  router.get(STYLES_PATH, (_request, response) => {
+    response.set({
+      'Cache-Control': `public, max-age=${A_YEAR_SECONDS}, immutable`,
+      'Content-Type': 'text/css; charset=utf-8',
+      'X-Content-Type-Options': 'nosniff',
+    })
+    response.send(STYLES)
+  })
+}
