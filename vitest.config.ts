@@ -38,6 +38,8 @@ export default defineConfig({
     // A test that fails once is a finding, in CI too.
     retry: 0,
     maxWorkers: 2,
+    // Files share what they load, which is compiled and kept once: the documents' second readers above all.
+    isolate: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 60_000,

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { serverAccount } from '../../runtime/platform/database/embedded/account.ts'
 import { findPostmaster } from '../../runtime/platform/database/embedded/postmaster.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
@@ -22,12 +22,31 @@ const isRoot = process.getuid?.() === 0
 
 let place: string
 let dataDir: string
+/** A data directory that was opened and closed, for tests of what happens to one that is there. */
+let made: string
+
+const makePlace = () => {
+  const made = mkdtempSync(join(tmpdir(), 'svc-embedded-'))
+  chmodSync(made, 0o711)
+  return made
+}
+
+beforeAll(async () => {
+  made = makePlace()
+  await (await open([], join(made, 'data'))).close()
+})
+afterAll(() => rmSync(made, { recursive: true, force: true }))
 
 beforeEach(() => {
-  place = mkdtempSync(join(tmpdir(), 'svc-embedded-'))
-  chmodSync(place, 0o711)
+  place = makePlace()
   dataDir = join(place, 'deep', 'data')
 })
+
+/** Puts the one that is there where the test's is to be, owners and all. */
+function copyMade(): void {
+  mkdirSync(dirname(dataDir))
+  execFileSync('cp', ['-a', join(made, 'data'), dataDir])
+}
 
 afterEach(async () => {
   await endPrograms()
@@ -66,8 +85,8 @@ const ADDRESSES = {
 
 const start = () => startService({ DATA_DIR: dataDir, ...ADDRESSES })
 
-async function open(said: string[] = []) {
-  const settings = { dataDir, poolSize: 2, preparedStatements: true }
+async function open(said: string[] = [], directory = dataDir) {
+  const settings = { dataDir: directory, poolSize: 2, preparedStatements: true }
   return openDatabase(settings, (line) => said.push(line))
 }
 
@@ -107,8 +126,8 @@ describe('the embedded server', () => {
     expect(readdirSync(dataDir).toSorted()).toEqual(['pepper', 'postgres', 'postgres.log', 'start.lock'])
   })
 
-  test('keeps its secrets to itself', async () => {
-    await (await open()).close()
+  test('keeps its secrets to itself', () => {
+    copyMade()
     for (const file of ['pepper', 'postgres/connection.json', 'postgres.log', 'start.lock']) {
       expect((statSync(join(dataDir, file)).mode & 0o777).toString(8), file).toBe('600')
     }
@@ -116,6 +135,7 @@ describe('the embedded server', () => {
   })
 
   test('outlives a killed service, is adopted by the next and stopped by it', async () => {
+    copyMade()
     const first = start()
     const { tenant_id, keys } = await first.ready()
     expect(keys).toBeDefined()
@@ -133,6 +153,7 @@ describe('the embedded server', () => {
   })
 
   test('starts again after both were killed', async () => {
+    copyMade()
     const first = start()
     const { tenant_id } = await first.ready()
     const server = serverOf(dataDir)?.pid ?? 0
@@ -144,6 +165,7 @@ describe('the embedded server', () => {
   })
 
   test('comes back under a running service', async () => {
+    copyMade()
     const said: string[] = []
     const db = await open(said)
     await db.sandbox.query({ text: 'SELECT 1' })
@@ -165,7 +187,7 @@ describe('the embedded server', () => {
     ['names a process that is gone', () => 2 ** 22 - 3],
     ['names a program of the same user', (bystander: number) => bystander],
   ])('starts over a lock file that %s', async (_, pidFor) => {
-    await (await open()).close()
+    copyMade()
     const account = serverAccount()
     const bystander = spawn('sleep', ['60'], { stdio: 'ignore', ...account })
     try {
@@ -200,6 +222,7 @@ describe('the embedded server', () => {
   })
 
   test('serves the operator’s tool before, during and after the service', async () => {
+    copyMade()
     const env = { DATA_DIR: dataDir, ...ADDRESSES }
     const before = await runAdmin(env, 'tenant', 'create', '--name', 'Early', '--json')
     expect(before.code, before.stderr).toBe(0)
