@@ -100,8 +100,15 @@ test.each(workspaces)('$name declares what its own files import', ({ folder, nam
   expect(declared.filter((each) => each in others && others[each] !== versions[each])).toEqual([])
 })
 
-test('what builds output at the start of a service is installed for production', () => {
-  const reached = new Set(['generators/cli.ts', 'generators/cli/build.ts', 'generators/cli/ensure-built.ts'])
+test('what the service needs of the toolkit, and what builds output at its start, is installed for production', () => {
+  const entries = [
+    'cli.ts',
+    'cli/build.ts',
+    'cli/ensure-built.ts',
+    'runtime/explain.ts',
+    'runtime/nearest.ts',
+  ]
+  const reached = new Set(entries.map((entry) => `generators/${entry}`))
   for (const file of reached) {
     // Other commands are imported when they run.
     for (const [, type, path] of readFileSync(join(ROOT, file), 'utf8').matchAll(STATIC_IMPORT))

@@ -13,9 +13,10 @@ import {
   type Service,
   withBody,
 } from './exchange.ts'
-import { explainAll, findMisspelt } from './explanation.ts'
+import { explainAll, findMisspelt, type VersionedSchema } from './explanation.ts'
+import { findSyntaxFault } from './json/find-syntax-fault.ts'
 import { findForbidden, type JsonScan, scanJson, type Tally } from './json/inspect-json.ts'
-import { findAnywhere, type Route, type VersionTable } from './routing.ts'
+import { findAnywhere, type Route, type Versions } from './routing.ts'
 
 const MIB = 1024 * 1024
 
@@ -53,11 +54,11 @@ export function unsupportedMediaType(message: string): ApiError {
 }
 
 /** The body, as the caller's version describes it. */
-export function readBody(exchange: Addressed, { bodyMs }: Service): Parsed | Promise<Parsed> {
-  return exchange.route.write ? readWritten(exchange, bodyMs) : withBody(exchange, undefined)
+export function readBody(exchange: Addressed, service: Service): Parsed | Promise<Parsed> {
+  return exchange.route.write ? readWritten(exchange, service) : withBody(exchange, undefined)
 }
 
-async function readWritten(exchange: Addressed, bodyMs: number): Promise<Parsed> {
+async function readWritten(exchange: Addressed, { bodyMs, versions }: Service): Promise<Parsed> {
   const { request, version, route } = exchange
   const { body } = route.operation
   const bytes = await readBytes(request, bodyMs, limitOf(route))
@@ -74,11 +75,35 @@ async function readWritten(exchange: Addressed, bodyMs: number): Promise<Parsed>
     requireNothing(value)
     return withBody(exchange, undefined)
   }
-  if (!body.validate(value)) throw validationFailed(explainAll(version.document, body.pointer, value))
-  if (body.each) return withBody(exchange, value, validateItems(body.each, value, forbidden.items, version))
+  const explainIn = (partOf: PartOf) => (part: unknown) => {
+    const history = historyOf(versions, exchange, partOf)
+    return explainAll({ version, pointer: partOf(body)!.pointer }, part, history)
+  }
+  if (!body.validate(value)) throw validationFailed(explainIn((each) => each)(value))
+  if (body.each) {
+    const items = validateItems(
+      body.each,
+      value,
+      forbidden.items,
+      explainIn(({ each }) => each),
+    )
+    return withBody(exchange, value, items)
+  }
   const misspelt = scan.hasFractions ? findMisspelt(bytes, version.document, body.pointer) : []
   if (misspelt.length > 0) throw validationFailed(misspelt)
   return withBody(exchange, value)
+}
+
+/** What is validated by itself: a body, or each item of a batch. */
+type PartOf = (body: Body) => { readonly pointer: string } | undefined
+
+/** The same part in all versions that have the operation. */
+function historyOf(versions: Versions, { request, path }: Addressed, partOf: PartOf): VersionedSchema[] {
+  return versions.all.flatMap((version) => {
+    const body = version.matcher.match(path)?.routes.get(request.method!)?.operation.body
+    const part = body && partOf(body)
+    return part ? [{ version, pointer: part.pointer }] : []
+  })
 }
 
 type Each = NonNullable<Body['each']>
@@ -119,13 +144,13 @@ function validateItems(
   each: Each,
   value: unknown,
   forbidden: readonly (Detail | undefined)[],
-  version: VersionTable,
+  explainItem: (item: unknown) => Detail[],
 ): CheckedItem<unknown>[] {
   return (itemsOf(each, value) ?? []).map((item, index) => {
     const fault = forbidden[index]
     if (fault) return { valid: false, details: [fault] }
     if (each.validate(item)) return { valid: true, value: item }
-    return { valid: false, details: explainAll(version.document, each.pointer, item) }
+    return { valid: false, details: explainItem(item) }
   })
 }
 
@@ -195,7 +220,16 @@ export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString())
   } catch (error) {
-    if (error instanceof SyntaxError) throw malformedJson('The body is not valid JSON.')
+    if (error instanceof SyntaxError) throw malformedJson(describeSyntax(bytes.toString()))
     throw error
   }
+}
+
+/** A position further behind helps nobody, and looking for it takes time from others. */
+const MAX_SEARCHED = 256 * 1024
+
+function describeSyntax(text: string): string {
+  const fault = text.length > MAX_SEARCHED ? undefined : findSyntaxFault(text)
+  if (!fault) return 'The body is not valid JSON.'
+  return `The body is not valid JSON: line ${fault.line}, column ${fault.column} should be ${fault.expected}.`
 }

@@ -140,6 +140,7 @@ function cursorsOf(exchange: Admitted, service: Service, query: Readonly<Record<
     tenantId: exchange.credential.tenant.id,
     operationId: exchange.route.operation.id,
     query,
+    lists: exchange.version.lists,
   })
 }
 

@@ -44,12 +44,54 @@ function toCheck(format: unknown): FormatCheck | undefined {
   return toCheck(format.validate)
 }
 
-/** What is wrong with a value that the schema's validator refused: at least one fault. */
-export function explainAll(document: ApiDocument, pointer: string, value: unknown): Detail[] {
-  const faults = explain(document.parsed(), pointer, value, formats, MAX_DETAILS)
-  if (faults.length === 0) return [{ field: '', issue: 'does not fit its description' }]
-  return faults.map(({ field, issue }) => ({ field, issue }))
+/** A schema of one version. */
+export interface VersionedSchema {
+  readonly version: { readonly name: string; readonly document: ApiDocument }
+  readonly pointer: string
 }
+
+const faultsOf = ({ version, pointer }: VersionedSchema, value: unknown) =>
+  explain(version.document.parsed(), pointer, value, formats, MAX_DETAILS)
+
+/** Faults of names and words that another version may know. */
+const UNKNOWN = new Set(['additionalProperties', 'const', 'discriminator', 'enum'])
+
+/**
+ * What is wrong with a value that the schema's validator refused: at least one fault. What is not known is told with the
+ * version that knows it, or else with what was probably meant.
+ *
+ * @param history the same schema in the versions that have it, this one too, oldest first.
+ */
+export function explainAll(
+  schema: VersionedSchema,
+  value: unknown,
+  history: readonly VersionedSchema[] = [],
+): Detail[] {
+  const faults = faultsOf(schema, value)
+  if (faults.length === 0) return [{ field: '', issue: 'does not fit its description' }]
+  const here = history.findIndex(({ version }) => version === schema.version)
+  // The nearest first, on either side.
+  const others = faults.some(({ keyword }) => UNKNOWN.has(keyword))
+    ? [
+        ...history.slice(here + 1).map((other) => ({ other, word: 'since' })),
+        ...history
+          .slice(0, Math.max(here, 0))
+          .toReversed()
+          .map((other) => ({ other, word: 'until' })),
+      ].map(({ other, word }) => ({
+        known: ` (known ${word} ${other.version.name})`,
+        unknown: new Set(faultsOf(other, value).map(({ field }) => field)),
+      }))
+    : []
+  return faults.map(({ field, issue, keyword, meant }) => {
+    const other = UNKNOWN.has(keyword) ? others.find(({ unknown }) => !unknown.has(field)) : undefined
+    return { field, issue: `${issue}${other?.known ?? didYouMean(meant)}` }
+  })
+}
+
+/** Words to be put behind what is wrong, or none. */
+export const didYouMean = (meant: string | undefined): string =>
+  meant === undefined ? '' : ` (did you mean ${meant}?)`
 
 /** Those faults of a value that are about types. */
 export function explainTypes(document: ApiDocument, pointer: string, value: unknown): Detail[] {
@@ -58,8 +100,8 @@ export function explainTypes(document: ApiDocument, pointer: string, value: unkn
     .map(({ field, issue }) => ({ field, issue }))
 }
 
-export function explainFirst(document: ApiDocument, pointer: string, value: unknown): Detail {
-  return explainAll(document, pointer, value)[0]!
+export function explainFirst(schema: VersionedSchema, value: unknown): Detail {
+  return explainAll(schema, value)[0]!
 }
 
 /** A number that is whole and is not written so: `1.0`, `1e2`. In text it may only look like one. */

@@ -1,7 +1,8 @@
 import type { Parameter } from 'dateline/runtime'
-import { type ErrorCode, invalidParameter, notFound } from './errors/errors.ts'
+import { findNearest } from 'dateline/runtime/nearest'
+import { type ApiError, type ErrorCode, invalidParameter, notFound } from './errors/errors.ts'
 import { type Addressed, type Authorized, withParameters } from './exchange.ts'
-import { explainFirst } from './explanation.ts'
+import { didYouMean, explainFirst } from './explanation.ts'
 import type { VersionTable } from './routing.ts'
 
 /** Path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. */
@@ -28,7 +29,7 @@ function readQuery({ route, version, search }: Authorized): Values {
   if (search !== '') {
     for (const [name, text] of splitQuery(search)) {
       const parameter = route.query.get(name)
-      if (!parameter) throw invalidParameter('unknown_parameter', name, `There is no parameter ${name} here.`)
+      if (!parameter) throw unknownParameter(name, route.query)
       if (Object.hasOwn(values, name)) {
         throw invalidParameter('repeated_parameter', name, `${name} stands more than once.`)
       }
@@ -39,6 +40,18 @@ function readQuery({ route, version, search }: Authorized): Values {
     if (!Object.hasOwn(values, name)) throw invalidParameter('missing_field', name, `${name} is required.`)
   }
   return values
+}
+
+/** Names the one that was probably meant, or else all that there are. */
+function unknownParameter(name: string, known: ReadonlyMap<string, unknown>): ApiError {
+  const names = [...known.keys()]
+  const all = names.length === 0 ? 'it takes none' : `it takes ${names.join(', ')}`
+  const meant = didYouMean(findNearest(name, names))
+  return invalidParameter(
+    'unknown_parameter',
+    name,
+    `There is no parameter ${name} here${meant === '' ? `; ${all}` : meant}.`,
+  )
 }
 
 const SHOWN_NAME = 100
@@ -104,8 +117,8 @@ function readValue(type: Parameter['type'], text: string): unknown {
   }
 }
 
-function refuseValue({ document }: VersionTable, { name, pointer, type }: Parameter, value: unknown) {
-  const { issue } = explainFirst(document, pointer, value)
+function refuseValue(version: VersionTable, { name, pointer, type }: Parameter, value: unknown) {
+  const { issue } = explainFirst({ version, pointer }, value)
   return invalidParameter(faultCode(name, type), name, `${name} ${issue}.`)
 }
 

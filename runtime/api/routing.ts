@@ -16,6 +16,7 @@ import {
 } from './exchange.ts'
 import { type ApiDocument, readDocument } from './explanation.ts'
 import type { Handler } from './handler.ts'
+import { describeMissing } from './missing-operations.ts'
 import { createMatcher, type Matcher, splitPath } from './path-matcher.ts'
 
 /** One row of a version's table. */
@@ -95,6 +96,10 @@ export interface VersionTable {
   readonly referenceUrl: string
   readonly document: ApiDocument
   readonly matcher: Matcher<Route>
+  /** Paths of the operations, as the document writes them. */
+  readonly paths: readonly string[]
+  /** Operations that answer with pages. */
+  readonly lists: readonly string[]
   readonly eventTypes: ReadonlySet<string>
   /** Where to read about an error code. */
   docUrl(code: string): string
@@ -165,10 +170,14 @@ function createTable(
     referenceUrl,
     document: readDocument(name),
     matcher: createMatcher(routes),
+    paths: [...new Set(operations.map(({ path }) => path))],
+    lists: operations.filter(({ query }) => query.some(isCursor)).map(({ id }) => id),
     eventTypes: new Set(Object.keys(events[name] ?? {})),
     docUrl: (code) => `${referenceUrl}#error-${code}`,
   }
 }
+
+const isCursor = ({ name }: Parameter) => name === 'starting_after'
 
 function handlerOf(handlers: Handlers, operationId: string): Handler | undefined {
   return Object.hasOwn(handlers, operationId) ? handlers[operationId] : undefined
@@ -194,7 +203,12 @@ export function resolveVersion(exchange: Trusted, { versions }: Service): Versio
   const name = header === undefined ? exchange.credential.pin : String(header)
   const version = name === null ? versions.current : versions.find(name)
   if (!version) {
-    throw invalidParameter('unknown_version', 'Service-Version', `There is no version ${name?.slice(0, 40)}.`)
+    const known = versions.all.map((each) => each.name).join(', ')
+    throw invalidParameter(
+      'unknown_version',
+      'Service-Version',
+      `There is no version ${name?.slice(0, 40)}; there are ${known}.`,
+    )
   }
   const versioned = withVersion(exchange, version)
   if (exchange.now < version.sunset) return versioned
@@ -215,8 +229,9 @@ export function matchRoute(exchange: Versioned, { versions }: Service): Routed {
   const route = match?.routes.get(method)
   if (!match || !route) {
     // What another version has is not there; what none has is not allowed.
-    if (!match || findAnywhere(versions, method, exchange.path))
-      throw notFound('There is no such operation here.')
+    if (!match || findAnywhere(versions, method, exchange.path)) {
+      throw notFound(describeMissing(versions, exchange.version, method, exchange.path))
+    }
     const allowed = [...match.routes.keys()].join(', ')
     throw new ApiError(405, 'method_not_allowed', 'method_not_allowed', `This path takes ${allowed}.`, {
       headers: ['Allow', allowed],

@@ -1,4 +1,5 @@
 /** A schema as a function that finds a value's faults: all keywords of JSON Schema 2020-12, and what 3.0 says otherwise. */
+import { findNearest } from '../nearest.ts'
 import { makeArray } from './arrays.ts'
 import { makeComposition } from './composition.ts'
 import { makeObject } from './objects.ts'
@@ -119,7 +120,9 @@ function oneOfValues(values: readonly unknown[]): Check {
   const shown = values.slice(0, 12).map((member) => JSON.stringify(member))
   const issue = `must be one of ${shown.join(', ')}${values.length > 12 ? ', …' : ''}`
   const wanted = new Set(values.map(canonical))
+  const words = values.filter((member) => typeof member === 'string')
   return (walk, value) => {
-    if (!wanted.has(canonical(value))) fault(walk, 'enum', issue)
+    if (wanted.has(canonical(value))) return
+    fault(walk, 'enum', issue, undefined, typeof value === 'string' ? findNearest(value, words) : undefined)
   }
 }

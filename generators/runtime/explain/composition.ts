@@ -1,4 +1,5 @@
 /** Rules that combine schemas. */
+import { findNearest } from '../nearest.ts'
 import { tagsIn } from './tags.ts'
 import {
   attempt,
@@ -82,5 +83,6 @@ function checkTagged(
   const index = typeof given === 'string' ? tags.get(given) : undefined
   if (index !== undefined) return checks[index]?.(walk, value)
   const values = [...tags.keys()].map((each) => JSON.stringify(each))
-  fault(walk, 'discriminator', `must be one of ${values.join(', ')}`, tag)
+  const meant = typeof given === 'string' ? findNearest(given, tags.keys()) : undefined
+  fault(walk, 'discriminator', `must be one of ${values.join(', ')}`, tag, meant)
 }

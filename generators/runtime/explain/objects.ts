@@ -1,4 +1,5 @@
 /** Rules of objects. */
+import { findNearest } from '../nearest.ts'
 import { patternOf } from './scalars.ts'
 import {
   type CheckOf,
@@ -69,7 +70,14 @@ function makeMember(
       if (each) checkBelow(walk, each, value, name)
     }
     if (matched) return
-    if (closed) fault(walk, 'additionalProperties', 'is not a known property', name)
+    if (closed)
+      fault(
+        walk,
+        'additionalProperties',
+        'is not a known property',
+        name,
+        findNearest(name, properties.keys()),
+      )
     else if (rest) checkBelow(walk, rest, value, name)
   }
 }

@@ -5,6 +5,8 @@ export interface Fault {
   readonly field: string
   readonly issue: string
   readonly keyword: string
+  /** The known name, of a property or of an enumeration's member, that was probably meant. */
+  readonly meant?: string
 }
 
 export type Json = Readonly<Record<string, unknown>>
@@ -37,11 +39,20 @@ export function own(object: unknown, name: string): unknown {
   return (object as Json)[name]
 }
 
-/** @param below names a member of where the walk stands, when the fault is about that. */
-export function fault(walk: Walk, keyword: string, issue: string, below?: string | number): void {
+/**
+ * @param below names a member of where the walk stands, when the fault is about that.
+ * @param meant what was probably meant.
+ */
+export function fault(
+  walk: Walk,
+  keyword: string,
+  issue: string,
+  below?: string | number,
+  meant?: string,
+): void {
   if (walk.faults.length >= walk.limit) return
   const field = fieldOf(below === undefined ? walk.path : [...walk.path, below])
-  walk.faults.push({ field, issue, keyword })
+  walk.faults.push(meant === undefined ? { field, issue, keyword } : { field, issue, keyword, meant })
 }
 
 export function fieldOf(path: readonly (string | number)[]): string {

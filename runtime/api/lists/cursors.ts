@@ -12,6 +12,8 @@ export interface CursorScope {
   readonly operationId: string
   /** Parameters of the request in the form of the canonical version: the caller's does not matter. */
   readonly query: Readonly<Record<string, unknown>>
+  /** Operations whose cursors might have been mistaken for this one's, this one too. */
+  readonly lists: readonly string[]
 }
 
 const MAC_LENGTH = 16
@@ -21,21 +23,8 @@ const UNBOUND = new Set(['limit', 'starting_after', 'ending_before', 'order'])
 
 /** Cursors that hold a boundary and a MAC over it and over what the request asks for (HMAC-SHA256, 128 bits of it). */
 export function bindCursors(scope: CursorScope): Cursors {
-  const { environment, tenantId, operationId, query } = scope
-  const binding = JSON.stringify([
-    environment,
-    tenantId,
-    operationId,
-    query.order ?? 'desc',
-    canonicalFilters(query),
-  ])
-  const mac = (place: string): Buffer =>
-    createHmac('sha256', scope.key)
-      .update(binding)
-      .update('\n')
-      .update(place)
-      .digest()
-      .subarray(0, MAC_LENGTH)
+  const { operationId, query } = scope
+  const mac = macOf(scope, operationId, orderOf(query), canonicalFilters(query))
   return {
     write({ created, id, side }) {
       const place = `${side === 'after' ? 'a' : 'b'}${created.toString(36)}.${id}`
@@ -45,18 +34,49 @@ export function bindCursors(scope: CursorScope): Cursors {
       const bytes = Buffer.from(text, 'base64url')
       const place = bytes.toString('utf8', MAC_LENGTH)
       const given = bytes.subarray(0, MAC_LENGTH)
+      const fits = (expected: Mac) => given.length === MAC_LENGTH && timingSafeEqual(given, expected(place))
       // Buffer's reader skips what is not base64url, so the text is compared too.
-      if (
-        bytes.toString('base64url') !== text ||
-        given.length < MAC_LENGTH ||
-        !timingSafeEqual(given, mac(place))
-      ) {
-        const message = `${name} is no cursor of this list, its filters and its order.`
-        throw invalidParameter('invalid_cursor', name, message)
+      if (bytes.toString('base64url') !== text || !fits(mac)) {
+        throw invalidParameter('invalid_cursor', name, `${name} ${describeForeign(scope, fits)}.`)
       }
       return readPlace(place)
     },
   }
+}
+
+type Mac = (place: string) => Buffer
+
+type Order = 'asc' | 'desc'
+
+const ORDERS: readonly Order[] = ['desc', 'asc']
+
+const orderOf = (query: CursorScope['query']): Order => (query.order === 'asc' ? 'asc' : 'desc')
+
+function macOf(
+  { key, environment, tenantId }: CursorScope,
+  operationId: string,
+  order: Order,
+  filters: unknown[],
+): Mac {
+  const binding = JSON.stringify([environment, tenantId, operationId, order, filters])
+  return (place) =>
+    createHmac('sha256', key).update(binding).update('\n').update(place).digest().subarray(0, MAC_LENGTH)
+}
+
+/** What the tenant's cursor was made for, where that is another order, no filter, or a whole list of something else. */
+function describeForeign(scope: CursorScope, fits: (mac: Mac) => boolean): string {
+  const { operationId, query, lists } = scope
+  const filters = canonicalFilters(query)
+  const order = orderOf(query)
+  const other = ORDERS.find((each) => each !== order)!
+  if (fits(macOf(scope, operationId, other, filters))) {
+    return `was made for order ${other}, and this request asks for ${order}`
+  }
+  for (const list of lists) {
+    if (!ORDERS.some((each) => fits(macOf(scope, list, each, [])))) continue
+    return list === operationId ? 'was made for this list without its filters' : `was made by ${list}`
+  }
+  return 'is no cursor of this list, its filters and its order'
 }
 
 function readPlace(place: string): Boundary {
