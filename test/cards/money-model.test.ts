@@ -1,287 +1,53 @@
 /**
- * Random sequences of operations on card transactions and disputes, over HTTP on a real database: by one client, each held
- * against a plain model; by several at once, after which everything adds up. `npm run prove:ledger` does more of them.
+ * Random sequences of operations on cards, disputes, decisions, settlements, destinations and payouts, over HTTP on a real
+ * database: by one client, each held against a plain model; by several at once, after which everything adds up.
+ * `npm run prove:ledger` does more of them.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { current } from '../../generated/versions.ts'
-import { findFault } from '../../runtime/ledger/verify.ts'
-import { makeKey, makeTenant, startTestService, type TestService } from '../support/service.ts'
-import {
-  LIMITS,
-  type ModelDispute,
-  type ModelTransaction,
-  MoneyModel,
-  type Operation,
-} from './money-model.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { type Account, type Endpoint, openAccount, openEndpoint, perform } from './money-account.ts'
+import { type DefaultAction, isModelDispute, MoneyModel, type Operation } from './money-model.ts'
+import { MERCHANT, operations } from './money-operations.ts'
+import { expectReplays, expectSound, expectTold } from './money-properties.ts'
+import { endOf, walkAtOnce, walkByWorkers, walkInSteps } from './money-walks.ts'
 
 /** Commands of all runs together. */
-const COMMANDS = Number(process.env.LEDGER_COMMANDS ?? 240)
-const LENGTH = 40
+const COMMANDS = Number(process.env.LEDGER_COMMANDS ?? 200)
+const LENGTH = 50
 const CLIENTS = 8
 const RUNS = Math.ceil(COMMANDS / LENGTH / 2)
 
 let service: TestService
+let endpoint: Endpoint
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 12, guarded: false })
+  const env = { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' }
+  service = await startTestService({ poolSize: 12, guarded: false, env })
+  endpoint = await openEndpoint()
 })
-afterAll(() => service.stop())
+afterAll(async () => {
+  endpoint.stop()
+  await service.stop()
+})
 
-interface Answered {
-  readonly status: number
-  readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: what it is depends on the operation
-  readonly body: any
-}
+const sequence = operations(LENGTH)
 
-/** A tenant with a card for each limit, and what was made of it. */
-interface Account {
-  readonly tenantId: string
-  readonly cards: readonly string[]
-  readonly transactions: string[]
-  readonly disputes: string[]
-  send(path: string, body?: object, key?: string): Promise<Answered>
-}
+/** What is done where an endpoint decides and does not say; undefined: none does. */
+const deciding = fc.constantFrom<DefaultAction | undefined>(undefined, 'approve', 'decline')
 
-async function openAccount(): Promise<Account> {
-  const tenantId = await makeTenant(service)
-  const { secret } = await makeKey(service, tenantId)
-  const send: Account['send'] = async (path, body, key = crypto.randomUUID()) => {
-    service.clock.monotonic += 10_000
-    const headers = {
-      Authorization: `Bearer ${secret}`,
-      'Service-Version': current,
-      'Content-Type': 'application/json',
-    }
-    const response = await fetch(service.urls.sandbox + path, {
-      method: body ? 'POST' : 'GET',
-      headers: { ...headers, ...(body && { 'Idempotency-Key': key }) },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    return { status: response.status, text, body: JSON.parse(text) }
-  }
-  const { body: cardholder } = await send('/v1/cardholders', { name: 'Ada Moreau' })
-  const cards: string[] = []
-  for (const amount of LIMITS) {
-    const spending_controls = { spending_limits: amount === undefined ? [] : [{ amount, interval: 'daily' }] }
-    const order = { cardholder_id: cardholder.id, type: 'virtual', spending_controls }
-    cards.push((await send('/v1/cards', order)).body.id)
-  }
-  return { tenantId, cards, transactions: [], disputes: [], send }
-}
+const open = (byDefault?: DefaultAction) =>
+  openAccount(service, byDefault === undefined ? undefined : { endpoint, byDefault })
 
-const MERCHANT = { name: 'A', category_code: '5812' }
-const at = (all: readonly string[], pick: number) => all[pick % all.length]
-
-/** An operation as a request; undefined where there is nothing to do it to. */
-function requestOf(account: Account, operation: Operation): { path: string; body: object } | undefined {
-  const { cards, transactions, disputes } = account
-  switch (operation.kind) {
-    case 'fund':
-      return { path: '/v1/test/funding', body: { amount: operation.amount } }
-    case 'authorize':
-    case 'force_post': {
-      const name = operation.kind === 'authorize' ? 'authorization' : 'force_post'
-      const body = { card_id: cards[operation.card]!, amount: operation.amount, merchant: MERCHANT }
-      return { path: `/v1/test/cards/simulate_${name}`, body }
-    }
-    case 'submit':
-    case 'withdraw': {
-      const id = at(disputes, operation.pick)
-      return id === undefined ? undefined : { path: `/v1/disputes/${id}/${operation.kind}`, body: {} }
-    }
-    case 'under_review':
-    case 'won':
-    case 'lost': {
-      const dispute_id = at(disputes, operation.pick)
-      const body = { dispute_id, outcome: operation.kind }
-      return dispute_id === undefined ? undefined : { path: '/v1/test/disputes/simulate_outcome', body }
-    }
-    default: {
-      const card_transaction_id = at(transactions, operation.pick)
-      if (card_transaction_id === undefined) return undefined
-      if (operation.kind === 'release') {
-        return { path: `/v1/card_transactions/${card_transaction_id}/release`, body: {} }
-      }
-      const { kind, pick: _, ...more } = operation
-      if (kind === 'dispute')
-        return { path: '/v1/disputes', body: { card_transaction_id, reason: 'other', ...more } }
-      return { path: `/v1/test/cards/simulate_${kind}`, body: { card_transaction_id, ...more } }
-    }
-  }
-}
-
-interface Sent {
-  readonly path: string
-  readonly body: object
-  readonly key: string
-  readonly text: string
-}
-
-async function perform(account: Account, operation: Operation, sent: Sent[]): Promise<Answered | undefined> {
-  const request = requestOf(account, operation)
-  if (!request) return undefined
-  const key = crypto.randomUUID()
-  const answer = await account.send(request.path, request.body, key)
-  sent.push({ ...request, key, text: answer.text })
-  if (answer.status === 201 && 'id' in answer.body) {
-    const all = answer.body.object === 'dispute' ? account.disputes : account.transactions
-    all.push(answer.body.id)
-  }
-  return answer
-}
-
-const amount = fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 3000 }))
-const pick = fc.nat({ max: 1000 })
-const card = fc.nat({ max: LIMITS.length - 1 })
-const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('fund' as const), amount }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('authorize' as const), card, amount }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('force_post' as const), card, amount }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constantFrom('increment' as const, 'reversal' as const), pick, amount }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({ kind: fc.constant('clearing' as const), pick, amount, final: fc.boolean() }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ kind: fc.constantFrom('refund' as const, 'dispute' as const), pick, amount }),
-  },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('expiry' as const, 'release' as const), pick }) },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constantFrom(
-        'submit' as const,
-        'withdraw' as const,
-        'under_review' as const,
-        'won' as const,
-        'lost' as const,
-      ),
-      pick,
-    }),
-  },
-)
-const sequence = fc.array(operation, { minLength: LENGTH, maxLength: LENGTH, size: 'max' })
-
-const rowsOf = async <Row>(text: string, tenantId: string) =>
-  (await service.database.control.query<Row>({ text }, [tenantId])).rows
-
-interface Step {
-  readonly type: string
-  readonly amount: number
-}
-
-interface TransactionRow
-  extends Record<
-    'requested' | 'authorized' | 'held' | 'cleared' | 'refunded' | 'reversed' | 'disputed',
-    number
-  > {
-  readonly id: string
-  readonly card_id: string
-  readonly status: string
-  readonly history: readonly Step[]
-  readonly open: number
-  readonly contested: number
-}
-
-/** The amounts of a transaction, from what has happened to it alone. */
-function replay(history: readonly Step[]) {
-  const sums = { requested: 0, authorized: 0, held: 0, cleared: 0, refunded: 0, reversed: 0 }
-  for (const { type, amount: moved } of history) {
-    if (['authorization', 'increment', 'decline', 'force_post'].includes(type)) sums.requested += moved
-    if (type === 'authorization' || type === 'increment') {
-      sums.authorized += moved
-      sums.held += moved
-    }
-    if (type === 'reversal' || type === 'expiry' || type === 'release') {
-      sums.reversed += moved
-      sums.held -= moved
-    }
-    if (type === 'clearing' || type === 'force_post') {
-      sums.cleared += moved
-      sums.held -= Math.min(moved, sums.held)
-    }
-    if (type === 'refund') sums.refunded += moved
-  }
-  return sums
-}
-
-/** Properties 1–6 and 12 of the ledger, by SQL. @param overdrawn whether something may have taken more than was available. */
-async function expectSound(account: Account, overdrawn: boolean): Promise<void> {
-  const { tenantId } = account
-  expect(await findFault(service.database.control, 'sandbox', tenantId)).toBeUndefined()
-  const rows = await rowsOf<TransactionRow>(
-    `SELECT t.*, (SELECT coalesce(sum(h.amount), 0)::bigint FROM sandbox.ledger_holds h
-                   WHERE h.tenant_id = $1 AND h.id = t.hold_id AND NOT EXISTS (
-                     SELECT FROM sandbox.ledger_resolutions r WHERE r.tenant_id = $1 AND r.hold_id = h.id)) AS open,
-            (SELECT coalesce(sum(d.amount), 0)::bigint FROM sandbox.disputes d
-              WHERE d.tenant_id = $1 AND d.card_transaction_id = t.id AND d.status IN ('unsubmitted', 'submitted', 'under_review', 'won')) AS contested
-       FROM sandbox.card_transactions t WHERE t.tenant_id = $1`,
-    tenantId,
-  )
-  for (const row of rows) {
-    const { requested, authorized, held, cleared, refunded, reversed } = row
-    expect({ requested, authorized, held, cleared, refunded, reversed }).toEqual(replay(row.history))
-    expect([row.id, row.open, row.disputed]).toEqual([row.id, held, row.contested])
-    expect(row.status === 'authorized').toBe(held > 0)
-    expect(refunded + row.disputed).toBeLessThanOrEqual(cleared)
-  }
-  const [funds] = await rowsOf<{ balance: number; held: number; credited: number; disputes: number }>(
-    `SELECT coalesce(sum(balance) FILTER (WHERE id = 'program_funds'), 0)::bigint AS balance,
-            coalesce(sum(held) FILTER (WHERE id = 'program_funds'), 0)::bigint AS held,
-            -coalesce(sum(balance) FILTER (WHERE id = 'dispute_receivable'), 0)::bigint AS credited,
-            (SELECT coalesce(sum(provisional_credit), 0)::bigint FROM sandbox.disputes WHERE tenant_id = $1) AS disputes
-       FROM sandbox.ledger_accounts WHERE tenant_id = $1`,
-    tenantId,
-  )
-  expect(funds!.credited).toBe(funds!.disputes)
-  if (!overdrawn) expect(funds!.balance - funds!.held).toBeGreaterThanOrEqual(0)
-  const spent = await rowsOf<{ card_id: string; amount: number; granularity: string }>(
-    `SELECT card_id, granularity, sum(amount)::bigint AS amount FROM sandbox.card_spending WHERE tenant_id = $1 GROUP BY 1, 2`,
-    tenantId,
-  )
-  for (const [index, id] of account.cards.entries()) {
-    const own = rows.filter(({ card_id }) => card_id === id)
-    const sum = own.reduce((total, { held, cleared }) => total + held + cleared, 0)
-    for (const each of spent.filter(({ card_id }) => card_id === id))
-      expect([id, each.amount]).toEqual([id, sum])
-    if (!overdrawn) expect(sum).toBeLessThanOrEqual(LIMITS[index] ?? Number.POSITIVE_INFINITY)
-  }
-}
-
-/** Property 10: what was sent is sent again, all at once; the answers are the same and nothing has moved. */
-async function expectReplays(account: Account, sent: readonly Sent[]): Promise<void> {
-  const [before] = await rowsOf(
-    'SELECT count(*) AS count FROM sandbox.audit_log WHERE tenant_id = $1',
-    account.tenantId,
-  )
-  const texts = await Promise.all(
-    sent.map(async ({ path, body, key }) => (await account.send(path, body, key)).text),
-  )
-  expect(texts).toEqual(sent.map(({ text }) => text))
-  const [after] = await rowsOf(
-    'SELECT count(*) AS count FROM sandbox.audit_log WHERE tenant_id = $1',
-    account.tenantId,
-  )
-  expect(after).toEqual(before)
-}
-
-const isModelDispute = (target: ModelTransaction | ModelDispute): target is ModelDispute =>
-  'transaction' in target
-
-async function expectAsModelled(operations: readonly Operation[]): Promise<void> {
-  const account = await openAccount()
-  const model = new MoneyModel()
-  const sent: Sent[] = []
-  for (const each of operations) {
+async function expectAsModelled(
+  drawn: readonly Operation[],
+  byDefault: DefaultAction | undefined,
+): Promise<void> {
+  const account = await open(byDefault)
+  const model = new MoneyModel(service.clock.now, byDefault)
+  for (const each of drawn) {
     const target = model.target(each)
     const expected = model.apply(each)
-    const answer = await perform(account, each, sent)
+    const answer = await perform(account, each)
     if (!answer || expected === undefined) {
       expect([each, answer]).toEqual([each, undefined])
       continue
@@ -290,50 +56,111 @@ async function expectAsModelled(operations: readonly Operation[]): Promise<void>
     expect([each, text, status < 300 ? 'done' : status]).toEqual([each, text, expected])
     if (expected !== 'done') continue
     if (target && isModelDispute(target)) expect([each, body.status]).toEqual([each, target.status])
-    const row = target ?? (each.kind === 'fund' ? undefined : model.transactions.at(-1))
-    if (row && !isModelDispute(row) && each.kind !== 'dispute') {
-      const { card: _, disputed: __, declined, ...amounts } = row
+    if (body.object === 'list') expect([each, body.data.length]).toEqual([each, model.moved])
+    if (body.object === 'card_transaction') {
+      const row = target && !isModelDispute(target) ? target : model.transactions.at(-1)!
+      const { card: _, disputed: __, expires_at: ___, declined, ...amounts } = row
       expect([each, body.amounts, body.status === 'declined']).toEqual([each, amounts, declined])
     }
   }
-  const { body } = await account.send('/v1/balance')
-  expect([body.available, body.held]).toEqual([model.funds - model.held, model.held])
+  await expectEnd(account, model)
   await expectSound(account, true)
-  await expectReplays(account, sent.slice(-20))
+  await expectTold(account)
+  await expectReplays(account)
+}
+
+/** Whatever the clock has moved meanwhile, too. */
+async function expectEnd({ send, list }: Account, model: MoneyModel): Promise<void> {
+  const { body: clock } = await send('/v1/test/settlements/advance_clock', { seconds: 1 })
+  model.apply({ kind: 'seconds', seconds: 1 })
+  expect([clock.data.length, Date.parse(clock.now)]).toEqual([model.moved, model.time])
+  const { body } = await send('/v1/balance')
+  expect([body.available, body.held, body.payable]).toEqual([
+    model.funds - model.held,
+    model.held,
+    model.payable,
+  ])
+  const sorted = (rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).toSorted()
+  const settlements = await list('/v1/settlements')
+  expect(settlements).toMatchObject(
+    model.settlements.map(({ due: _, period_end, isPaid, ...row }) => ({
+      ...row,
+      period_end: new Date(period_end).toISOString(),
+      payout_id: isPaid ? expect.any(String) : null,
+    })),
+  )
+  const destinations = await list('/v1/payout_destinations')
+  expect(sorted(destinations.map(({ status, default: isDefault }) => ({ status, isDefault })))).toEqual(
+    sorted(model.destinations.map(({ status, default: isDefault }) => ({ status, isDefault }))),
+  )
+  const payouts = await list('/v1/payouts')
+  expect(sorted(payouts.map(({ status, amount }) => ({ status, amount })))).toEqual(sorted(model.payouts))
 }
 
 /** Takes no more than was authorized, so that nothing but authorizations draws on the balance. */
 const isBounded = ({ kind }: Operation) => kind !== 'force_post' && kind !== 'clearing'
 
-async function expectSoundAtOnce(operations: readonly Operation[], bounded: boolean): Promise<void> {
-  const account = await openAccount()
-  const sent: Sent[] = []
-  await perform(account, { kind: 'fund', amount: 4000 }, sent)
-  const left = operations.filter((each) => !bounded || isBounded(each))
+async function expectSoundAtOnce(
+  drawn: readonly Operation[],
+  bounded: boolean,
+  byDefault: DefaultAction | undefined,
+): Promise<void> {
+  const account = await open(byDefault)
+  await perform(account, { kind: 'fund', amount: 4000 })
+  const left = drawn.filter((each) => !bounded || isBounded(each))
   const client = async () => {
     for (let next = left.shift(); next; next = left.shift()) {
-      const answer = await perform(account, next, sent)
+      const answer = await perform(account, next)
       expect([next, answer?.text, [undefined, 200, 201, 409].includes(answer?.status)]).toEqual([
-        next,
-        answer?.text,
-        true,
+        ...[next, answer?.text, true],
       ])
     }
   }
   await Promise.all(Array.from({ length: CLIENTS }, client))
   await expectSound(account, !bounded)
-  await expectReplays(account, sent.slice(-20))
+  await expectTold(account)
+  await expectReplays(account)
 }
 
 const LONG = 3_600_000
 const options = { numRuns: RUNS, endOnFailure: process.env.LEDGER_SHRINK === undefined }
 
 test('one client: each answer is what the model says', { timeout: LONG }, async () => {
-  await fc.assert(fc.asyncProperty(sequence, expectAsModelled), options)
+  await fc.assert(fc.asyncProperty(sequence, deciding, expectAsModelled), options)
 })
 
 test(`${CLIENTS} clients at once: everything adds up`, { timeout: LONG }, async () => {
-  await fc.assert(fc.asyncProperty(sequence, fc.boolean(), expectSoundAtOnce), options)
+  await fc.assert(fc.asyncProperty(sequence, fc.boolean(), deciding, expectSoundAtOnce), options)
+})
+
+test('time ends the same in single steps, all at once and by workers', { timeout: LONG }, async () => {
+  const endsSame = async (drawn: readonly Operation[]) => {
+    const openUsed = async () => {
+      const account = await open()
+      await perform(account, { kind: 'fund', amount: 4000 })
+      for (const each of drawn) {
+        await perform(account, each)
+        await perform(account, { kind: 'seconds', seconds: 1 }) // no two things are due at once
+      }
+      return account
+    }
+    const walked = async (account: Account, walk: (account: Account) => Promise<void>) => {
+      await walk(account)
+      await expectSound(account, true)
+      return endOf(account)
+    }
+    const [first, second, third] = await Promise.all([openUsed(), openUsed(), openUsed()])
+    const [inSteps, atOnce] = await Promise.all([walked(first, walkInSteps), walked(second, walkAtOnce)])
+    const byWorkers = await walked(third, walkByWorkers) // which find other tenants, too
+    expect(atOnce).toEqual(inSteps)
+    // Workers of holds, destinations and settlements tell of what they do each on their own.
+    const untimed = ({ told, ...end }: typeof inSteps) => ({ ...end, told: told.toSorted() })
+    expect(untimed(byWorkers)).toEqual(untimed(inSteps))
+  }
+  await fc.assert(fc.asyncProperty(operations(LENGTH / 2), endsSame), {
+    ...options,
+    numRuns: Math.ceil(RUNS / 2),
+  })
 })
 
 const part = fc.integer({ min: 1, max: 120 })
@@ -350,7 +177,7 @@ test('clearings, reversals and refunds in any order, each retried, end the same'
     { clearings, reversals, refunds }: Record<'clearings' | 'reversals' | 'refunds', number[]>,
     seed: number,
   ) => {
-    const account = await openAccount()
+    const account = await open()
     await account.send('/v1/test/funding', { amount: 10_000 })
     const ends = await Promise.all(
       [0, 1].map(async (order) => {
@@ -367,7 +194,11 @@ test('clearings, reversals and refunds in any order, each retried, end the same'
             : steps.toSorted((a, b) => ((a[1].amount * seed) % 97) - ((b[1].amount * seed) % 97))
         const retried = async ([what, more]: readonly [string, object]) => {
           const key = crypto.randomUUID()
-          const request = [`/v1/test/cards/simulate_${what}`, { card_transaction_id, ...more }, key] as const
+          const request = [
+            `/v1/test/cards/simulate_${what}`,
+            { card_transaction_id, ...more },
+            { key },
+          ] as const
           await Promise.all([account.send(...request), account.send(...request)])
         }
         for (const step of shuffled) await retried(step)

@@ -1,4 +1,5 @@
 /** Card transactions and disputes as plain numbers: what a caller may expect of any sequence of operations. */
+import { type Expected, pickOf, TreasuryModel, type TreasuryOperation } from './treasury-model.ts'
 
 export interface ModelTransaction {
   readonly card: number
@@ -10,6 +11,8 @@ export interface ModelTransaction {
   reversed: number
   disputed: number
   declined: boolean
+  /** By the settlement clock, while something is held. */
+  readonly expires_at: number
 }
 
 export interface ModelDispute {
@@ -18,9 +21,15 @@ export interface ModelDispute {
   status: 'unsubmitted' | 'submitted' | 'under_review' | 'won' | 'lost' | 'withdrawn'
 }
 
-export type Operation =
+/** What the tenant's endpoint says where it is asked; `half` approves half of the amount. */
+export type Reply = 'approve' | 'half' | 'decline' | 'garbage' | 'late'
+
+export type DefaultAction = 'approve' | 'decline'
+
+export type CardOperation =
   | { readonly kind: 'fund'; readonly amount: number }
-  | { readonly kind: 'authorize' | 'force_post'; readonly card: number; readonly amount: number }
+  | { readonly kind: 'authorize'; readonly card: number; readonly amount: number; readonly reply: Reply }
+  | { readonly kind: 'force_post'; readonly card: number; readonly amount: number }
   | {
       readonly kind: 'increment' | 'reversal' | 'clearing' | 'refund'
       readonly pick: number
@@ -31,37 +40,53 @@ export type Operation =
   | { readonly kind: 'dispute'; readonly pick: number; readonly amount: number }
   | { readonly kind: 'submit' | 'withdraw' | 'under_review' | 'won' | 'lost'; readonly pick: number }
 
-/** A card's limit for a day, in cents; the clock stands still. */
+export type Operation = CardOperation | TreasuryOperation
+
+/** A card's limit for a day, in cents; the service clock stands still. */
 export const LIMITS = [undefined, 5000, 300] as const
 
-/** What an operation is answered: a success, or the status of the refusal. */
-export type Expected = 'done' | 409 | 422
+const HOLD_MS = 7 * 86_400_000
 
-const of = <T>(all: readonly T[], pick: number): T | undefined => all[pick % all.length]
+const CARDS: ReadonlySet<string> = new Set([
+  ...['fund', 'authorize', 'force_post', 'increment', 'reversal', 'clearing', 'refund', 'expiry', 'release'],
+  ...['dispute', 'submit', 'withdraw', 'under_review', 'won', 'lost'],
+])
+
+const isOfCards = (operation: Operation): operation is CardOperation => CARDS.has(operation.kind)
 
 /** The whole account. `apply` does an operation and gives what is expected of it; undefined where there is nothing to do it to. */
-export class MoneyModel {
-  funds = 0
+export class MoneyModel extends TreasuryModel {
   readonly transactions: ModelTransaction[] = []
   readonly disputes: ModelDispute[] = []
+  /** How many settlements the clock has moved at its last move. */
+  moved = 0
+
+  /** What is done where an endpoint is asked that gives no usable answer; undefined: there is none. */
+  readonly asks: DefaultAction | undefined
+
+  constructor(time: number, asks: DefaultAction | undefined) {
+    super(time)
+    this.asks = asks
+  }
 
   get held(): number {
     return this.transactions.reduce((sum, { held }) => sum + held, 0)
   }
 
-  get credited(): number {
-    const open = this.disputes.filter(({ status }) => status === 'submitted' || status === 'under_review')
-    return open.reduce((sum, { amount }) => sum + amount, 0)
-  }
-
   target(operation: Operation): ModelTransaction | ModelDispute | undefined {
-    if (!('pick' in operation)) return undefined
+    if (!isOfCards(operation) || !('pick' in operation)) return undefined
     return DISPUTING.has(operation.kind)
-      ? of(this.disputes, operation.pick)
-      : of(this.transactions, operation.pick)
+      ? pickOf(this.disputes, operation.pick)
+      : pickOf(this.transactions, operation.pick)
   }
 
   apply(operation: Operation): Expected | undefined {
+    if (!isOfCards(operation)) {
+      const until = this.untilOf(operation)
+      if (until === 'none') return this.treasury(operation)
+      if (until === 'never') return 409
+      return until === undefined ? undefined : this.advance(until)
+    }
     if (operation.kind === 'fund') {
       this.funds += operation.amount
       return 'done'
@@ -69,7 +94,30 @@ export class MoneyModel {
     if (operation.kind === 'authorize' || operation.kind === 'force_post') return this.begin(operation)
     const target = this.target(operation)
     if (!target) return undefined
-    return 'status' in target ? changeDispute(target, operation) : this.change(target, operation)
+    return isModelDispute(target) ? this.changeDispute(target, operation) : this.change(target, operation)
+  }
+
+  /** How far an operation moves the clock; `never`: it is refused; `none`: it is about something else. */
+  untilOf(operation: TreasuryOperation): number | 'never' | 'none' | undefined {
+    if (operation.kind === 'seconds') return this.time + operation.seconds * 1000
+    if (operation.kind === 'next') {
+      const next = Math.min(this.nextTime(), ...this.transactions.filter(isHeld).map((row) => row.expires_at))
+      return Number.isFinite(next) ? next : this.time
+    }
+    if (operation.kind !== 'step' && operation.kind !== 'to') return 'none'
+    const row = pickOf(this.settlements, operation.pick)
+    if (!row) return undefined
+    return 'to' in operation ? (this.timeOf(row, operation.to) ?? 'never') : (row.due ?? this.time)
+  }
+
+  advance(until: number): Expected {
+    this.moved = this.pass(Math.max(this.time, until)).size
+    for (const row of this.transactions.filter(isHeld)) {
+      if (row.expires_at > this.time) continue
+      row.reversed += row.held
+      row.held = 0
+    }
+    return 'done'
   }
 
   allows(card: number, amount: number): boolean {
@@ -78,33 +126,37 @@ export class MoneyModel {
     return amount <= this.funds - this.held && spent + amount <= (LIMITS[card] ?? Number.POSITIVE_INFINITY)
   }
 
-  begin({
-    kind,
-    card,
-    amount,
-  }: {
-    readonly kind: string
-    readonly card: number
-    readonly amount: number
-  }): Expected {
+  begin(operation: CardOperation & { readonly kind: 'authorize' | 'force_post' }): Expected {
+    const { kind, card, amount } = operation
     const posted = kind === 'force_post'
-    const approved = !posted && this.allows(card, amount)
-    if (posted) this.funds -= amount
+    const authorized = !posted && this.allows(card, amount) ? this.decide(amount, operation.reply) : 0
+    if (posted) {
+      this.funds -= amount
+      this.collect(amount)
+    }
     this.transactions.push({
       card,
       requested: amount,
-      authorized: approved ? amount : 0,
-      held: approved ? amount : 0,
+      authorized,
+      held: authorized,
       cleared: posted ? amount : 0,
       refunded: 0,
       reversed: 0,
       disputed: 0,
-      declined: !posted && !approved,
+      declined: !posted && authorized === 0,
+      expires_at: this.time + HOLD_MS,
     })
     return 'done'
   }
 
-  change(row: ModelTransaction, operation: Operation): Expected {
+  /** How much of what the rules allow is authorized. */
+  decide(amount: number, reply: Reply): number {
+    if (this.asks === undefined || reply === 'approve') return amount
+    if (reply === 'half') return Math.ceil(amount / 2)
+    return reply !== 'decline' && this.asks === 'approve' ? amount : 0
+  }
+
+  change(row: ModelTransaction, operation: CardOperation): Expected {
     const amount = 'amount' in operation ? operation.amount : row.held
     const left = row.cleared - row.refunded - row.disputed
     switch (operation.kind) {
@@ -130,12 +182,14 @@ export class MoneyModel {
         row.held = kept
         row.cleared += amount
         this.funds -= amount
+        this.collect(amount)
         return 'done'
       }
       case 'refund':
         if (amount > left) return 409
         row.refunded += amount
         this.funds += amount
+        this.addLines(0, 2, { transaction_amount: amount })
         return 'done'
       case 'dispute':
         if (amount > left) return 409
@@ -146,31 +200,38 @@ export class MoneyModel {
         throw new Error(operation.kind)
     }
   }
+
+  changeDispute(row: ModelDispute, { kind }: CardOperation): Expected {
+    const { status } = row
+    const isSent = status === 'submitted' || status === 'under_review'
+    if (kind === 'submit') {
+      if (status !== 'unsubmitted') return 409
+      row.status = 'submitted'
+      this.addLines(row.amount, 1)
+      return 'done'
+    }
+    if (kind === 'under_review' && status === 'submitted') {
+      row.status = kind
+      return 'done'
+    }
+    if (kind === 'won' && isSent) {
+      row.status = kind
+      return 'done'
+    }
+    const isOver =
+      (kind === 'lost' && isSent) ||
+      (kind === 'withdraw' && (status === 'unsubmitted' || status === 'submitted'))
+    if (!isOver) return 409
+    if (isSent) this.addLines(-row.amount, 1)
+    row.status = kind === 'lost' ? 'lost' : 'withdrawn'
+    row.transaction.disputed -= row.amount
+    return 'done'
+  }
 }
 
 const DISPUTING: ReadonlySet<string> = new Set(['submit', 'withdraw', 'under_review', 'won', 'lost'])
 
-function changeDispute(row: ModelDispute, { kind }: Operation): Expected {
-  const { status } = row
-  const isSent = status === 'submitted' || status === 'under_review'
-  if (kind === 'submit') {
-    if (status !== 'unsubmitted') return 409
-    row.status = 'submitted'
-    return 'done'
-  }
-  if (kind === 'under_review' && status === 'submitted') {
-    row.status = kind
-    return 'done'
-  }
-  if (kind === 'won' && isSent) {
-    row.status = kind
-    return 'done'
-  }
-  const isOver =
-    (kind === 'lost' && isSent) ||
-    (kind === 'withdraw' && (status === 'unsubmitted' || status === 'submitted'))
-  if (!isOver) return 409
-  row.status = kind === 'lost' ? 'lost' : 'withdrawn'
-  row.transaction.disputed -= row.amount
-  return 'done'
-}
+const isHeld = ({ held }: ModelTransaction) => held > 0
+
+export const isModelDispute = (target: ModelTransaction | ModelDispute): target is ModelDispute =>
+  'transaction' in target
