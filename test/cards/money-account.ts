@@ -25,6 +25,7 @@ export interface Sent {
 export interface Account extends Made {
   readonly service: TestService
   readonly tenantId: string
+  readonly secret: string
   readonly settlements: string[]
   readonly payouts: string[]
   /** The POSTs so far, with their answers. */
@@ -74,12 +75,18 @@ export async function openEndpoint(): Promise<Endpoint> {
   }
 }
 
-/** @param endpoint what decides, with what is done where it does not; undefined: the rules alone decide. */
+interface AccountOptions {
+  /** What decides, with what is done where it does not; absent: the rules alone decide. */
+  readonly decides?: { readonly endpoint: Endpoint; readonly byDefault: DefaultAction } | undefined
+  /** What the tenant is pinned to; requests are made in the newest. */
+  readonly version?: string
+}
+
 export async function openAccount(
   service: TestService,
-  decides?: { readonly endpoint: Endpoint; readonly byDefault: DefaultAction } | undefined,
+  { decides, version = current }: AccountOptions = {},
 ): Promise<Account> {
-  const tenantId = await makeTenant(service)
+  const tenantId = await makeTenant(service, 'enterprise', version)
   const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
   const send: Account['send'] = async (path, body, { key = crypto.randomUUID(), method } = {}) => {
     service.clock.monotonic += 10_000
@@ -116,6 +123,7 @@ export async function openAccount(
     ...{
       service,
       tenantId,
+      secret,
       cards,
       transactions: [],
       disputes: [],

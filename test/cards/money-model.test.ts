@@ -36,7 +36,7 @@ const sequence = operations(LENGTH)
 const deciding = fc.constantFrom<DefaultAction | undefined>(undefined, 'approve', 'decline')
 
 const open = (byDefault?: DefaultAction) =>
-  openAccount(service, byDefault === undefined ? undefined : { endpoint, byDefault })
+  openAccount(service, { decides: byDefault && { endpoint, byDefault } })
 
 async function expectAsModelled(
   drawn: readonly Operation[],
@@ -106,7 +106,6 @@ async function expectSoundAtOnce(
   byDefault: DefaultAction | undefined,
 ): Promise<void> {
   const account = await open(byDefault)
-  await perform(account, { kind: 'fund', amount: 4000 })
   const left = drawn.filter((each) => !bounded || isBounded(each))
   const client = async () => {
     for (let next = left.shift(); next; next = left.shift()) {
@@ -137,7 +136,6 @@ test('time ends the same in single steps, all at once and by workers', { timeout
   const endsSame = async (drawn: readonly Operation[]) => {
     const openUsed = async () => {
       const account = await open()
-      await perform(account, { kind: 'fund', amount: 4000 })
       for (const each of drawn) {
         await perform(account, each)
         await perform(account, { kind: 'seconds', seconds: 1 }) // no two things are due at once

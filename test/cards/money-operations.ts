@@ -13,7 +13,12 @@ export interface Made {
   readonly payouts: readonly string[]
 }
 
-const amount = fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 3000 }))
+/** The last have shares of half a cent. */
+const amount = fc.oneof(
+  fc.integer({ min: 1, max: 200 }),
+  fc.integer({ min: 1, max: 3000 }),
+  fc.constantFrom(300, 500, 700, 2500),
+)
 const pick = fc.nat({ max: 1000 })
 const card = fc.nat({ max: LIMITS.length - 1 })
 const one = <const Kind extends string>(...kinds: Kind[]) => fc.constantFrom(...kinds)
@@ -55,8 +60,26 @@ const DRAWN: readonly (readonly [number, fc.Arbitrary<Operation>])[] = [
   ],
 ]
 
+/** So that there is something of each kind. */
+const FIRST: readonly Operation[] = [
+  { kind: 'fund', amount: 4000 },
+  { kind: 'destination', isListed: false },
+  { kind: 'authorize', card: 0, amount: 2600, reply: 'approve' },
+  { kind: 'clearing', pick: 0, amount: 2500, final: false },
+  { kind: 'dispute', pick: 0, amount: 1200 },
+  { kind: 'submit', pick: 0 },
+]
+
+/** Settles it, and ends the hold of the destination. */
+const TWO_DAYS: Operation = { kind: 'seconds', seconds: 2 * DAY }
+
 /** @param length how many operations. */
 export const operations = (length: number): fc.Arbitrary<Operation[]> =>
+  fc
+    .tuple(fc.boolean(), drawn(length - FIRST.length))
+    .map(([isSettled, others]) => [...FIRST, ...(isSettled ? [TWO_DAYS] : []), ...others])
+
+const drawn = (length: number): fc.Arbitrary<Operation[]> =>
   fc.array(fc.oneof(...DRAWN.map(([weight, arbitrary]) => ({ weight, arbitrary }))), {
     ...{ minLength: length, maxLength: length },
     size: 'max',

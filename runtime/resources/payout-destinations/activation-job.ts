@@ -59,7 +59,7 @@ async function activateOf(
   return database[environment].forTenant(tenantId).transaction(async (db) => {
     const events = collectEvents({ tenantId: space, pin, now })
     const time = now + (await readClockOffset(db, space))
-    const ended = await endHolds({ db, space, events, sanctions }, now, time)
+    const ended = await endHolds({ db, space, eventsAt: () => events, sanctions }, now, time)
     if (ended.length === 0) return false // another node, or whoever disabled them, was quicker
     const due = events.write(db)
     for (const { id, action } of ended)

@@ -12,7 +12,8 @@ import { showDestination } from './view.ts'
 export interface HeldPlace {
   readonly db: Database
   readonly space: string
-  readonly events: Emitter
+  /** What tells of something that happens at a time by the settlement clock. */
+  readonly eventsAt: (at: number) => Emitter
   readonly sanctions: Context['sanctions']
 }
 
@@ -31,7 +32,7 @@ export const MAX_ENDED = 100
  * @param now service time. @param time the tenant's settlement clock.
  */
 export async function endHolds(
-  { db, space, events, sanctions }: HeldPlace,
+  { db, space, eventsAt, sanctions }: HeldPlace,
   now: number,
   time: number,
 ): Promise<readonly EndedHold[]> {
@@ -42,7 +43,7 @@ export async function endHolds(
     enqueue(updateDestination(db, space, after))
     if (isDenied) enqueue(removeDefault(db, space, row.id))
     const action = isDenied ? 'payout_destination.denied' : 'payout_destination.activated'
-    emit(events, { type: action, data: { payout_destination: showDestination(after) } })
+    emit(eventsAt(row.active_at!), { type: action, data: { payout_destination: showDestination(after) } })
     return { id: row.id, action }
   })
 }

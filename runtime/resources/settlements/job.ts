@@ -63,7 +63,7 @@ async function settleOf(
     const until = now + (await lockClock(db, space))
     const ended: EndedHold[] = []
     const follow = async (at: number) => {
-      ended.push(...(await endHolds({ ...place, sanctions }, now, at)))
+      ended.push(...(await endHolds({ ...place, eventsAt: () => events, sanctions }, now, at)))
     }
     const moved = [...(await moveSettlements(() => place, until, now, follow)).values()]
     if (moved.length === 0) return false // another node was quicker

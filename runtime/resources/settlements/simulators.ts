@@ -45,7 +45,7 @@ export const settlementSimulators = {
     const placeAt = placesOf(context, told)
     await moveClock(db, space, target - now)
     const follow = async (until: number) => {
-      const ended = await endHolds({ ...placeAt(until), sanctions }, now, until)
+      const ended = await endHolds({ db, space, sanctions, eventsAt: (at) => placeAt(at).events }, now, until)
       for (const { id, action } of ended) context.audit.add({ action, targetId: id })
     }
     const moved = await moveSettlements(placeAt, target, now, follow)
