@@ -13,6 +13,7 @@ const DECLARED = [
   'Schemas',
   'WebhookEvent',
   'createClient',
+  'service',
   'signWebhook',
   'table',
   'unwrap',
@@ -28,6 +29,7 @@ export function printVersion(api: Api, wire: Wire, walked: boolean): string {
   const options = file.use('ClientOptions', '../runtime/connect.ts', { type: true })
   const connect = file.use('connect', '../runtime/connect.ts')
   const row = file.use('OperationRow', '../runtime/service.ts', { type: true })
+  const service = file.use('Service', '../runtime/service.ts', { type: true })
   const components = file.use('components', './types.ts', { type: true })
   printExports(file, components, api.events.length > 0)
   file.print(
@@ -43,9 +45,12 @@ export function printVersion(api: Api, wire: Wire, walked: boolean): string {
     ...rows.map(({ operation, row }) => `  ${propertyKey(operation.id)}: ${literal(row)},`),
     `} satisfies Record<keyof Client, ${row}>`,
     '',
+    `/** How version ${api.version} is called: its operations, and what things are named on the wire. */`,
+    `export const service: ${service} = ${printService(file, api)}`,
+    '',
     `/** A client whose every call is answered in version ${api.version}. */`,
     `export function createClient(options: ${options}): Client {`,
-    `  return ${connect}<Client>(${printService(file, api)}, options)`,
+    `  return ${connect}<Client>(service, options)`,
     '}',
   )
   printWebhooks(file, api)
@@ -94,8 +99,8 @@ function printService(file: TypeScriptFile, api: Api): string {
     errors,
     operations: 'table',
   }
-  const lines = Object.entries(members).map(([name, value]) => `    ${name}: ${value},\n`)
-  return `{\n${lines.join('')}  }`
+  const lines = Object.entries(members).map(([name, value]) => `  ${name}: ${value},\n`)
+  return `{\n${lines.join('')}}`
 }
 
 function printMethod(
