@@ -7,9 +7,10 @@ import {
   ResponseError,
   TimeoutError,
 } from '../../generated/client/src/2026-05-19/index.ts'
-import { explainFailure, reasonOf } from './explain-failure.ts'
+import { explainFailure } from './explain-failure.ts'
 import { createReconnects, type Reconnects } from './reconnects.ts'
 import { createEventParser, type ServerEvent } from './sse.ts'
+import { reasonOf } from './terminal/reasons.ts'
 
 /** An event as the service rendered it: `data` is the very body of its deliveries. */
 export type StreamedEvent = Pick<ServerEvent, 'id' | 'data'>

@@ -1,10 +1,10 @@
 /** Brings one event to an address of the developer's own, as its delivery would come. */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { service } from '../../generated/client/src/2026-05-19/index.ts'
 import { deliveriesOf } from '../../generated/client/src/runtime/webhooks.ts'
 import { events } from '../../generated/events.ts'
-import { current } from '../../generated/versions.ts'
-import { reasonOf } from './explain-failure.ts'
+import { reasonOf } from './terminal/reasons.ts'
 
 /** What is read of an event; its body is passed on as it is. */
 export interface RenderedEvent {
@@ -57,7 +57,7 @@ async function headersOf(
   body: string,
   secret: string,
 ): Promise<Record<string, string>> {
-  const names = (events[version] ?? events[current])?.[type]?.headers ?? {}
+  const names = (events[version] ?? events[service.version])?.[type]?.headers ?? {}
   const [signature, eventId, attempt] = HEADERS.map((name) => names[name] ?? name) as [string, string, string]
   return {
     'Content-Type': 'application/json',

@@ -3,9 +3,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
 import { SIMULATIONS, type Simulation, type SimulationOption } from './card-simulations.ts'
 import { render } from './print.ts'
-import { requireSandbox, type Session, type Terminal } from './svc-session.ts'
-
-type Run = (command: Command, act: (session: Session, terminal: Terminal) => Promise<void>) => Promise<void>
+import { type Run, requireSandbox } from './svc-session.ts'
 
 /** Adds a command for each simulation. */
 export function addCards(program: Command, run: Run): void {

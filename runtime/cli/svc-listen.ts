@@ -8,7 +8,7 @@ export interface ListenOptions extends Pick<FollowOptions, 'since' | 'giveUpMs' 
   readonly to: URL
   /** All of them when absent. */
   readonly types?: ReadonlySet<string> | undefined
-  /** What deliveries are signed with; derived from the API key when absent. */
+  /** What deliveries are signed with; derived from the key or the profile when absent. */
   readonly secret?: string | undefined
   /** Ends it, with success. */
   readonly signal: AbortSignal
@@ -30,9 +30,9 @@ export async function listen(session: Session, options: ListenOptions, terminal:
   const { to, types, signal, timeoutMs = TIMEOUT_MS } = options
   const { client, baseUrl } = session
   const { say } = terminal
-  const secret = options.secret ?? deriveSecret(session.apiKey)
+  const secret = options.secret ?? deriveSecret(session.seed)
   say(`Forwarding ${types ? [...types].join(', ') : 'all events'} from ${baseUrl} to ${to.href}`)
-  if (options.secret === undefined) say(`Signing secret, the same for this key each time: ${secret}`)
+  if (options.secret === undefined) say(`Signing secret, the same each time: ${secret}`)
   let last = options.since
   try {
     for await (const streamed of followEvents({ ...options, client, baseUrl, say })) {
@@ -49,9 +49,9 @@ export async function listen(session: Session, options: ListenOptions, terminal:
   }
 }
 
-/** A secret that a developer has to enter once: it follows from the key, and does not give the key away. */
-export function deriveSecret(apiKey: string): string {
-  return `whsec_${createHmac('sha256', apiKey).update('svc listen: signing secret').digest('base64url')}`
+/** A secret that a developer has to enter once: it follows from the seed, and does not give it away. */
+export function deriveSecret(seed: string): string {
+  return `whsec_${createHmac('sha256', seed).update('svc listen: signing secret').digest('base64url')}`
 }
 
 function readEvent({ id, data }: StreamedEvent): RenderedEvent {

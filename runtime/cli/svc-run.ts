@@ -1,22 +1,22 @@
 import { CommanderError } from 'commander'
-import { explainFailure } from './explain-failure.ts'
-import { createProgram, type Surroundings } from './svc-program.ts'
-import { MisuseError } from './svc-session.ts'
+import { exitCodeOf, explainFailure } from './explain-failure.ts'
+import { CommandError, createProgram } from './svc-program.ts'
+import type { Surroundings } from './svc-session.ts'
+import { EXIT_CODES } from './terminal/exit-codes.ts'
 
-const DONE = 0
-const FAILED = 1
-const MISUSED = 2
-
-/** @returns the exit code: 0 done, 1 failed, 2 not understood. */
+/** @returns the exit code, of `EXIT_CODES`. */
 export async function runSvc(words: readonly string[], surroundings: Surroundings): Promise<number> {
-  const program = createProgram(surroundings)
   try {
-    await program.parseAsync(words, { from: 'user' })
-    return DONE
+    await createProgram(surroundings).parseAsync(words, { from: 'user' })
+    return EXIT_CODES.done
   } catch (error) {
     // Commander has said what was wrong; asking for help is no fault.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : MISUSED
-    surroundings.say(`error: ${explainFailure(error, program.opts().baseUrl)}`)
-    return error instanceof MisuseError ? MISUSED : FAILED
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.misused
+    const [cause, baseUrl] = error instanceof CommandError ? [error.cause, error.baseUrl] : [error, '']
+    const code = exitCodeOf(cause)
+    surroundings.say(
+      code === EXIT_CODES.interrupted ? 'interrupted' : `error: ${explainFailure(cause, baseUrl)}`,
+    )
+    return code
   }
 }

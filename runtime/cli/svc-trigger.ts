@@ -1,6 +1,5 @@
 /** `svc trigger`: makes an event happen for real, in the sandbox. */
-import { events } from '../../generated/events.ts'
-import { current } from '../../generated/versions.ts'
+import { EVENT_TYPES } from './event-types.ts'
 import { render } from './print.ts'
 import { MisuseError, type Session, type Terminal } from './svc-session.ts'
 import { type Made, RECIPES, type RecipeOptions } from './trigger-recipes.ts'
@@ -18,7 +17,7 @@ export async function trigger(
   terminal: Terminal,
 ): Promise<void> {
   if (!isTriggerable(type)) {
-    const known = Object.hasOwn(events[current] ?? {}, type)
+    const known = EVENT_TYPES.includes(type)
     const problem = known ? `${type} cannot be triggered yet` : `there is no event type ${type}`
     throw new MisuseError(`${problem}; these can be:\n  ${TRIGGERABLE.join('\n  ')}`)
   }

@@ -1,11 +1,19 @@
 #!/usr/bin/env node
-/** `svc`: the merchant's command. */
 import { runSvc } from './svc-run.ts'
+/** `svc`: the merchant's command. */
+import { wantsColours } from './terminal/colours.ts'
+import { EXIT_CODES } from './terminal/exit-codes.ts'
+import { InterruptedError } from './terminal/failures.ts'
+
+const controller = new AbortController()
+const abort = () => controller.abort(new InterruptedError())
+const exit = () => process.exit(EXIT_CODES.interrupted)
+process.once('SIGINT', exit)
 
 /** The first signal lets what is running say goodbye; the second ends the process as ever. */
 function interruption(): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+  process.off('SIGINT', exit)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, abort)
   return controller.signal
 }
 
@@ -19,4 +27,5 @@ process.exitCode = await runSvc(process.argv.slice(2), {
   print: (text) => process.stdout.write(`${text}\n`),
   say: (line) => process.stderr.write(`${line}\n`),
   interruption,
+  colours: wantsColours(process.stdout, process.env),
 })

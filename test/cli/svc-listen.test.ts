@@ -7,6 +7,7 @@ import * as client from '../../generated/client/src/2026-05-19/index.ts'
 import { StreamLostError } from '../../runtime/cli/follow-events.ts'
 import { deriveSecret, type ListenOptions, listen } from '../../runtime/cli/svc-listen.ts'
 import { openSession } from '../../runtime/cli/svc-session.ts'
+import { plain } from '../../runtime/cli/terminal/colours.ts'
 import { BEFORE_EVENTS } from '../../runtime/events/queries.ts'
 import { freePort } from '../support/ports.ts'
 import { until } from '../support/programs.ts'
@@ -35,6 +36,7 @@ function start(
     json: true,
     print: (line: string) => void printed.push(line),
     say: (line: string) => void said.push(line),
+    paint: plain,
   }
   const session = openSession({ apiKey: KEY, baseUrl: server.baseUrl })
   const done = listen(

@@ -29,7 +29,9 @@ async function run(
   words: readonly string[],
   env: Readonly<Record<string, string>> = { SVC_API_KEY: KEY },
 ): Promise<Said> {
-  for (const name of ['SVC_API_KEY', 'SVC_BASE_URL', 'SVC_WEBHOOK_SECRET']) vi.stubEnv(name, env[name])
+  for (const name of ['SVC_API_KEY', 'SVC_BASE_URL', 'SVC_PROFILE', 'SVC_WEBHOOK_SECRET'])
+    vi.stubEnv(name, env[name])
+  vi.stubEnv('XDG_CONFIG_HOME', '/nonexistent')
   let stdout = ''
   let stderr = ''
   const code = await runSvc(words, {
@@ -62,7 +64,6 @@ test.each<{ words: string; env?: Record<string, string>; say: string }>([
   { words: `listen --forward-to ${NOWHERE} --secret ${KEY}`, say: 'whsec_…' },
   { words: `listen --forward-to ${NOWHERE} --give-up-after soon`, say: 'It is not a number of seconds.' },
   { words: `listen --forward-to ${NOWHERE}`, env: { SVC_API_KEY: live }, say: 'this is a live key' },
-  { words: `listen --forward-to ${NOWHERE}`, env: {}, say: 'give --api-key, or set SVC_API_KEY' },
   { words: 'events', env: { SVC_API_KEY: KEY.slice(0, -1) }, say: 'that is no API key' },
   { words: 'events', env: { SVC_API_KEY: publishable }, say: 'that is a publishable key' },
   { words: 'events --limit 0', say: 'It is not a whole number above 0.' },
@@ -92,22 +93,37 @@ test('help is no fault, and names what it reads from the surroundings', async ()
   for (const name of ['SVC_API_KEY', 'SVC_BASE_URL', '--since', '--json']) expect(stdout).toContain(name)
 })
 
-test('nobody there: exit code 1', async () => {
+test('neither a key nor a sign-in: exit code 3', async () => {
+  const said = await run(['events'], {})
+  expect(said).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: 'error: not signed in: run svc login, or set SVC_API_KEY\n',
+  })
+})
+
+test('nobody there: exit code 4', async () => {
   const baseUrl = `http://127.0.0.1:${await freePort()}`
   const { code, stdout, stderr } = await run(['events', '--base-url', baseUrl])
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
   expect(stderr).toBe(`error: cannot reach ${baseUrl}: connection refused\n`)
 })
 
-test('a refusal: exit code 1, with what the service says', async () => {
+test('a refusal: exit code 3 where it is about the key, with what the service says and what to do', async () => {
   const baseUrl = await serveHttp((_, response) => {
     response.writeHead(401, { 'Content-Type': 'application/json', 'Request-Id': 'req_1' })
     response.end(
-      JSON.stringify({ error: { type: 'authentication_error', code: 'invalid_key', message: 'Revoked.' } }),
+      JSON.stringify({
+        error: { type: 'authentication_error', code: 'revoked_api_key', message: 'Revoked.' },
+      }),
     )
   })
   const { code, stderr } = await run(['--base-url', baseUrl, 'events'])
-  expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: the service answered 401: Revoked. (req_1)\n' })
+  const advice = 'Sign in with svc login, or give another key.'
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: `error: the service answered 401: Revoked. (req_1)\n${advice}\n`,
+  })
 })
 
 test('misused as a program: exit code 2', async () => {
@@ -134,7 +150,7 @@ test('listen: results for programs on stdout alone, the rest beside; an interrup
   expect(results).toMatchObject(events.map(({ id, type }) => ({ id, type, status: 204 })))
   expect(stderr.split('\n')).toEqual([
     `Forwarding all events from ${server.baseUrl} to ${endpoint.url}`,
-    `Signing secret, the same for this key each time: ${deriveSecret(KEY)}`,
+    `Signing secret, the same each time: ${deriveSecret(KEY)}`,
     'Connected.',
     `To go on where this stopped: --since ${events[1]?.id}`,
     '',

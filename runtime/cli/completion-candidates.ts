@@ -1,0 +1,94 @@
+/** What may stand where the cursor is: for `svc completion`. */
+import type { Argument, Command, Option } from 'commander'
+import { service } from '../../generated/client/src/2026-05-19/index.ts'
+import { EVENT_TYPES } from './event-types.ts'
+import { ownProfiles } from './svc-session.ts'
+import { TRIGGERABLE } from './svc-trigger.ts'
+
+const VERSIONS = /^\d{4}-\d{2}-\d{2}$/
+
+/** Values of options, by their long name. */
+const VALUES: Readonly<Record<string, () => readonly string[]>> = {
+  '--events': () => EVENT_TYPES,
+  '--type': () => EVENT_TYPES,
+  '--profile': () => ownProfiles().names(),
+  '--version': () => [service.version].filter((version) => VERSIONS.test(version)),
+}
+
+/** Values of arguments, by the command's name. */
+const ARGUMENTS: Readonly<Record<string, (typed: string) => readonly string[]>> = {
+  trigger: () => TRIGGERABLE,
+  open: () => ['dashboard', 'docs'],
+  get: (typed) => pathsFor('GET', typed),
+  post: (typed) => pathsFor('POST', typed),
+  put: (typed) => pathsFor('PUT', typed),
+  patch: (typed) => pathsFor('PATCH', typed),
+  delete: (typed) => pathsFor('DELETE', typed),
+}
+
+/**
+ * @param words after `svc`, the last of them as far as it is typed.
+ * @returns what it may become, sorted. One that ends with a slash goes on behind that.
+ */
+export function candidatesFor(program: Command, words: readonly string[]): readonly string[] {
+  const typed = words.at(-1) ?? ''
+  const before = words.slice(0, -1)
+  const command = commandOf(program, before)
+  const option = optionOf(program, command, before.at(-1) ?? '')
+  const all = option?.required
+    ? valuesOf(option)
+    : typed.startsWith('-')
+      ? optionsOf(program, command)
+      : argumentsOf(command, typed)
+  return [...new Set(all)].filter((word) => word.startsWith(typed)).toSorted()
+}
+
+/** The innermost command that is named; words that are values of options name none. */
+function commandOf(program: Command, words: readonly string[]): Command {
+  let command = program
+  let skip = false
+  for (const word of words) {
+    if (skip) skip = false
+    else if (word.startsWith('-')) skip = optionOf(program, command, word)?.required === true
+    else command = command.commands.find((each) => each.name() === word) ?? command
+  }
+  return command
+}
+
+const allOptions = (program: Command, command: Command): readonly Option[] => [
+  ...command.options,
+  ...program.options,
+]
+
+function optionOf(program: Command, command: Command, word: string): Option | undefined {
+  return allOptions(program, command).find(({ short, long }) => word === short || word === long)
+}
+
+function valuesOf(option: Option): readonly string[] {
+  return option.argChoices ?? VALUES[option.long ?? '']?.() ?? []
+}
+
+function optionsOf(program: Command, command: Command): readonly string[] {
+  return [...allOptions(program, command).flatMap(({ long }) => long ?? []), '--help']
+}
+
+function argumentsOf(command: Command, typed: string): readonly string[] {
+  if (command.commands.length > 0) return command.commands.map((each) => each.name())
+  const [argument] = command.registeredArguments as readonly Argument[]
+  return argument?.argChoices ?? ARGUMENTS[command.name()]?.(typed) ?? []
+}
+
+/** Paths of a method, with what is typed where they have an identifier; up to the next identifier that is not. */
+function pathsFor(method: string, typed: string): readonly string[] {
+  const given = typed.split('/')
+  return Object.values(service.operations)
+    .filter((operation) => operation.method === method && !operation.streamed)
+    .flatMap(({ path }) => {
+      const parts = path.split('/')
+      const known = parts.map((part, place) =>
+        part.startsWith('{') && place < given.length ? given[place] || part : part,
+      )
+      const open = known.findIndex((part) => part.startsWith('{'))
+      return open === -1 ? known.join('/') : `${known.slice(0, open).join('/')}/`
+    })
+}

@@ -1,0 +1,59 @@
+/** The authorization code flow of a native app, with PKCE (RFC 8252, RFC 7636, OAuth 2.1 §4.1). */
+import { createHash, randomBytes } from 'node:crypto'
+import { withoutControls } from '../terminal/colours.ts'
+import { SignInError } from '../terminal/failures.ts'
+import { type AuthorizationServer, requestTokens } from './authorization-server.ts'
+import { awaitCallback } from './loopback.ts'
+import type { Tokens } from './profiles.ts'
+
+export interface Authorization {
+  readonly clientId: string
+  readonly scope: string
+  /** Shows the person the address at which to sign in. */
+  readonly show: (address: string) => void
+  readonly signal: AbortSignal
+}
+
+const random = () => randomBytes(32).toString('base64url')
+
+/** @throws SignInError when the person or the service says no; the signal's reason after an abort. */
+export async function authorize(
+  server: AuthorizationServer,
+  { clientId, scope, show, signal }: Authorization,
+): Promise<Tokens> {
+  const [state, verifier] = [random(), random()]
+  const callback = await awaitCallback(state, signal)
+  try {
+    const address = new URL(server.authorization_endpoint)
+    const parameters = {
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: callback.redirectUri,
+      scope,
+      state,
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    }
+    for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value)
+    show(address.href)
+    const code = readAnswer(await callback.answer, server)
+    return await requestTokens(server.token_endpoint, {
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      code,
+      code_verifier: verifier,
+      redirect_uri: callback.redirectUri,
+    })
+  } finally {
+    callback.close()
+  }
+}
+
+function readAnswer(answer: URLSearchParams, { issuer }: AuthorizationServer): string {
+  // RFC 9207 §2.4: an answer of another server is none.
+  if (answer.get('iss') !== issuer) throw new SignInError(`the answer to the sign-in is not from ${issuer}`)
+  const code = answer.get('code')
+  if (code) return code
+  const why = answer.get('error_description') ?? answer.get('error') ?? 'no code came back'
+  throw new SignInError(`not signed in: ${withoutControls(why).slice(0, 300)}`)
+}

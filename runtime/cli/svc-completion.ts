@@ -1,0 +1,59 @@
+/** `svc completion`: what a shell asks when the tab key is pressed. */
+import { Argument, type Command } from 'commander'
+import { candidatesFor } from './completion-candidates.ts'
+import type { Surroundings } from './svc-session.ts'
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const
+
+/** Each asks this very program, so that what it offers is what the program knows. */
+const SCRIPTS: { readonly [Shell in (typeof SHELLS)[number]]: string } = {
+  bash: `_svc() {
+  local IFS=$'\\n'
+  COMPREPLY=($(svc complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  # Behind a slash the word goes on.
+  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == */ ]] && compopt -o nospace
+}
+complete -F _svc svc`,
+  zsh: `#compdef svc
+_svc() {
+  local -a whole open
+  local word
+  for word in "\${(@f)$(svc complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    # Behind a slash the word goes on.
+    if [[ $word == */ ]]; then open+=("$word"); elif [[ -n $word ]]; then whole+=("$word"); fi
+  done
+  (( $#whole )) && compadd -- $whole
+  (( $#open )) && compadd -S '' -- $open
+}
+compdef _svc svc`,
+  fish: `function __svc
+  set -l words (commandline -opc) (commandline -ct)
+  svc complete -- $words[2..-1] 2>/dev/null
+end
+complete -c svc -f -a '(__svc)'`,
+}
+
+/** Adds it; last, so that it knows all others. */
+export function addCompletion(program: Command, { print }: Surroundings): void {
+  program
+    .command('completion')
+    .description('print a script that has your shell complete commands, options, paths and event types')
+    .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(SHELLS))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  source <(svc completion bash)                  # in ~/.bashrc
+  source <(svc completion zsh)                   # in ~/.zshrc, after compinit
+  svc completion fish | source                   # in ~/.config/fish/config.fish`,
+    )
+    .action((shell: (typeof SHELLS)[number]) => print(SCRIPTS[shell]))
+  program
+    .command('complete', { hidden: true })
+    .argument('[words...]')
+    .allowUnknownOption()
+    .action((words: readonly string[]) => {
+      const candidates = candidatesFor(program, words)
+      if (candidates.length > 0) print(candidates.join('\n'))
+    })
+}

@@ -1,0 +1,74 @@
+/** `svc open`: pages of the console, in the browser. */
+import { Argument, type Command, Option } from 'commander'
+import { type Client, service } from '../../generated/client/src/2026-05-19/index.ts'
+import { openAddress } from './sign-in/open-address.ts'
+import { DEFAULT_PROFILE } from './sign-in/profiles.ts'
+import { MisuseError, ownProfiles, readHttpUrl, type Surroundings } from './svc-session.ts'
+
+/** Where the console listens that `npm start` starts. */
+export const CONSOLE_URL = 'http://127.0.0.1:4000'
+
+/** The operation that reads a record, by the prefix of its identifier. */
+export const READERS: Readonly<Record<string, keyof Client>> = {
+  tpl: 'getPassTemplate',
+  pass: 'getPass',
+  scan: 'getScan',
+  whe: 'getWebhookEndpoint',
+  wdla: 'getDeliveryAttempt',
+  evt: 'getEvent',
+  prm: 'getPromotion',
+  chd: 'getCardholder',
+  sal: 'getSanctionsAlert',
+  cprg: 'getCardProgram',
+  card: 'getCard',
+  ppl: 'getProvisioningPayload',
+  wtk: 'getWalletToken',
+  ctx: 'getCardTransaction',
+  azd: 'getAuthorizationDecision',
+  dsp: 'getDispute',
+  stl: 'getSettlement',
+  po: 'getPayout',
+  pod: 'getPayoutDestination',
+  trp: 'getTreasuryReport',
+}
+
+interface OpenWords {
+  readonly profile?: string
+  readonly authUrl?: string
+  readonly browser: boolean
+}
+
+/** Adds it. */
+export function addOpen(program: Command, { print }: Surroundings): void {
+  program
+    .command('open')
+    .description('open the console, the reference, or what it says of the record with an identifier')
+    .addArgument(new Argument('[what]', 'dashboard, docs, or an identifier').default('dashboard'))
+    .addOption(new Option('--auth-url <url>', 'the address of the console').env('SVC_AUTH_URL'))
+    .option('--no-browser', 'only print the address')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc open\n  svc open docs\n  svc open pass_01jx1a2b3c4d5e6f7g8h9j0k1m',
+    )
+    .action(async (what: string, _words: object, command: Command) => {
+      const words = command.optsWithGlobals<OpenWords>()
+      const address = new URL(pathOf(what), readHttpUrl('--auth-url', consoleOf(words))).href
+      print(address)
+      if (words.browser) await openAddress(address)
+    })
+}
+
+/** @throws MisuseError when there is no such page. */
+export function pathOf(what: string): string {
+  if (what === 'dashboard') return '/'
+  if (what === 'docs') return '/docs'
+  const prefix = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{26}$/.exec(what)?.[1] ?? ''
+  const reader = Object.hasOwn(READERS, prefix) ? READERS[prefix] : undefined
+  if (!reader)
+    throw new MisuseError(`${JSON.stringify(what)} is neither dashboard nor docs nor an identifier`)
+  return `/docs/${service.version}#${reader}`
+}
+
+function consoleOf({ authUrl, profile = DEFAULT_PROFILE }: OpenWords): string {
+  return authUrl ?? ownProfiles().read(profile)?.auth_url ?? CONSOLE_URL
+}

@@ -1,0 +1,211 @@
+/** `svc get`, `post`, `put`, `patch` and `delete`: any operation of the API, by its path. */
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { addAbortSignal } from 'node:stream'
+import { text as readAll } from 'node:stream/consumers'
+import { Argument, type Command } from 'commander'
+import { service } from '../../generated/client/src/2026-05-19/index.ts'
+import { systemClock } from '../../generated/client/src/runtime/clock.ts'
+import { refusalOf, wishOf } from '../../generated/client/src/runtime/refusal.ts'
+import { send } from '../../generated/client/src/runtime/transport.ts'
+import {
+  authorizationOf,
+  MisuseError,
+  type Run,
+  type Session,
+  type Surroundings,
+  type Terminal,
+} from './svc-session.ts'
+import { formatJson } from './terminal/json-text.ts'
+
+export interface RequestWords {
+  readonly data?: string
+  readonly version?: string
+  readonly idempotencyKey?: string
+  readonly factor?: string
+}
+
+/** What came back, its body read. */
+export interface Answered {
+  readonly response: Response
+  readonly body: unknown
+}
+
+const TIMEOUT_MS = 30_000
+const MAX_RETRIES = 3
+const { wire } = service
+
+/**
+ * Asks until it is answered for good. A POST is asked under one idempotency key, however often.
+ *
+ * @param path below the address of the API, with its query.
+ * @throws ResponseError for a refusal; ConnectionError or TimeoutError without an answer; the signal's reason after an abort.
+ */
+export async function call(
+  session: Session,
+  { method, path, body, headers }: { method: string; path: string; body?: string; headers: Headers },
+  signal: AbortSignal,
+): Promise<Answered> {
+  headers.set('Authorization', await authorizationOf(session))
+  const request = new Request(`${session.baseUrl}${path}`, {
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+  })
+  const response = await send(request, {
+    fetch: session.fetch,
+    clock: systemClock,
+    timeoutMs: TIMEOUT_MS,
+    maxRetries: MAX_RETRIES,
+    keyed: headers.has(wire.idempotencyHeader),
+    streamed: false,
+    signal,
+    wishOf: (text) => wishOf(text, wire),
+  })
+  const answer = readJson(await response.text())
+  if (!response.ok) throw refusalOf(response, answer, service, Date.now())
+  return { response, body: answer }
+}
+
+/** @returns the text itself where it is no JSON; undefined where there is none. */
+function readJson(text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text // of a proxy in between, for example
+  }
+}
+
+/** Path and query of an operation. @throws MisuseError for anything that is not below `/v1/`. */
+export function readPath(text: string): string {
+  const url = text.startsWith('/') && !text.startsWith('//') ? new URL(text, 'http://api.invalid') : undefined
+  if (!url?.pathname.startsWith('/v1/') || url.hash !== '')
+    throw new MisuseError(
+      `the path begins with /v1/, as in /v1/passes?limit=5, and ${JSON.stringify(text)} does not`,
+    )
+  if (url.pathname === '/v1/events/stream') throw new MisuseError('svc listen follows the stream of events')
+  return `${url.pathname}${url.search}`
+}
+
+/** @throws MisuseError unless it is JSON. */
+async function readBody(data: string, signal: AbortSignal): Promise<string> {
+  const text = await readSource(data, signal)
+  try {
+    JSON.parse(text)
+  } catch (cause) {
+    throw new MisuseError(`--data is no JSON: ${(cause as Error).message}`, { cause })
+  }
+  return text
+}
+
+async function readSource(data: string, signal: AbortSignal): Promise<string> {
+  if (data === '-') return readAll(addAbortSignal(signal, process.stdin))
+  if (!data.startsWith('@')) return data
+  const file = data.slice(1)
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    throw new MisuseError(`--data @${file} cannot be read: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The idempotency key of a POST: given, or a new one. */
+function keyFor(method: string, given: string | undefined): string | undefined {
+  if (method !== 'POST') return undefined
+  if (given !== undefined && !UUID.test(given)) throw new MisuseError('--idempotency-key takes a UUID')
+  return given ?? randomUUID()
+}
+
+function readVersion(version: string | undefined): string | undefined {
+  if (version === undefined || /^\d{4}-\d{2}-\d{2}$/.test(version)) return version
+  throw new MisuseError('--version takes the date of a version, as in --version 2026-05-19')
+}
+
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly words: RequestWords
+  readonly signal: AbortSignal
+}
+
+async function ask(
+  session: Session,
+  { method, path, words, signal }: Asked,
+  terminal: Terminal,
+): Promise<void> {
+  const key = keyFor(method, words.idempotencyKey)
+  const version = readVersion(words.version)
+  const target = readPath(path)
+  const headers = new Headers({ Accept: 'application/json' })
+  if (version !== undefined) headers.set(wire.versionHeader!, version)
+  if (words.factor !== undefined) headers.set('Service-Factor', words.factor)
+  const body = words.data === undefined ? {} : { body: await readBody(words.data, signal) }
+  if ('body' in body) headers.set('Content-Type', 'application/json')
+  // Shown before it is sent: whoever interrupts the command can go on with the same key.
+  if (key !== undefined) {
+    headers.set(wire.idempotencyHeader, key)
+    terminal.say(`${wire.idempotencyHeader}: ${key}`)
+  }
+  const answered = await call(session, { method, path: target, headers, ...body }, signal)
+  if (answered.body !== undefined) terminal.print(show(answered.body, terminal))
+}
+
+function show(body: unknown, { json, paint }: Terminal): string {
+  return json ? JSON.stringify(body) : formatJson(body, paint)
+}
+
+const VERBS = {
+  GET: 'read something',
+  POST: 'make something, or have something done',
+  PUT: 'set something',
+  PATCH: 'change something',
+  DELETE: 'delete something',
+} as const
+
+const EXAMPLES: { readonly [Method in keyof typeof VERBS]: readonly string[] } = {
+  GET: [
+    'svc get /v1/me',
+    "svc get '/v1/passes?limit=5&status=active'",
+    'svc get /v1/me --version 2026-02-01',
+  ],
+  POST: [
+    `svc post /v1/scans -d '{"pass_id":"pass_…","mode":"redeem"}'`,
+    'svc post /v1/pass_templates -d @template.json',
+    'generate-passes | svc post /v1/passes/batch -d -',
+  ],
+  PUT: [`svc put /v1/authorization_endpoint -d '{"url":"https://example.com/decide"}'`],
+  PATCH: [`svc patch /v1/passes/pass_… -d '{"fields":{"points":"12"}}'`],
+  DELETE: ['svc delete /v1/webhook-endpoints/whe_…'],
+}
+
+/** Adds a command for each method. */
+export function addRequests(program: Command, run: Run, { interruption }: Surroundings): void {
+  for (const [method, text] of Object.entries(VERBS)) {
+    const command = program
+      .command(method.toLowerCase())
+      .description(`${text}: ${method} any path of the API`)
+      .addArgument(new Argument('<path>', 'with its query: /v1/passes?limit=5'))
+      .option('--version <date>', 'of the API for this request (default: that of your account)')
+    if (method !== 'GET') command.option('--factor <code>', 'second factor, where one is asked for')
+    if (method !== 'GET' && method !== 'DELETE')
+      command.option('-d, --data <json>', 'body: JSON, @ and the name of a file, or - for stdin')
+    if (method === 'POST')
+      command.option(
+        '--idempotency-key <uuid>',
+        'for a request that is sent again (default: a new one, shown)',
+      )
+    command
+      .addHelpText(
+        'after',
+        `\nExamples:\n${EXAMPLES[method as keyof typeof VERBS].map((line) => `  ${line}`).join('\n')}`,
+      )
+      .action((path: string, words: RequestWords, self: Command) =>
+        run(self, (session, terminal) =>
+          ask(session, { method, path, words, signal: interruption() }, terminal),
+        ),
+      )
+  }
+}
