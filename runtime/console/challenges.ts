@@ -2,9 +2,9 @@
 import express, { type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
 import { clientAddress, type ProxyTrust, plainAddress } from '../platform/client-address.ts'
-import { isUnavailable } from '../platform/database/errors.ts'
 import type { Challenge, Factors } from '../platform/factors/factors.ts'
 import { writeFactor, writeForm } from './challenge-pages.ts'
+import { answerFailures } from './page/failures.ts'
 import { createFormGuard, type FormGuard, formField } from './page/forms.ts'
 import { sendPage, writeNotice } from './page/layout.ts'
 
@@ -48,36 +48,8 @@ export function createChallenges(given: ChallengeParts): Router {
       response.set('Allow', 'GET, HEAD, POST')
       sendPage(response, 405, writeNotice('Not possible', 'This page is read and filled in, nothing else.'))
     })
-  router.use(
-    '/challenges',
-    (error: unknown, _request: Request, response: Response, _next: (error: unknown) => void) =>
-      sendFailure(parts, error, response),
-  )
+  router.use('/challenges', answerFailures(given, 'a challenge failed'))
   return router
-}
-
-/** What was wrong stands in the log alone. */
-function sendFailure({ log }: ChallengeParts, error: unknown, response: Response): void {
-  if (isRefusedBody(error)) {
-    sendPage(response, error.status, writeNotice('Not readable', 'The form did not arrive as it was sent.'))
-  } else if (isUnavailable(error)) {
-    log.warn({ err: error }, 'the database is unavailable')
-    response.set('Retry-After', '1')
-    sendPage(
-      response,
-      503,
-      writeNotice('Not now', 'The service cannot answer at the moment. Please try again.'),
-    )
-  } else {
-    log.error({ err: error }, 'a challenge failed')
-    sendPage(response, 500, writeNotice('Something went wrong', 'It was on our side. Please try again.'))
-  }
-}
-
-/** Express could not read the path or the form. */
-function isRefusedBody(error: unknown): error is { readonly status: number } {
-  if (typeof error !== 'object' || error === null || !('status' in error)) return false
-  return typeof error.status === 'number' && error.status >= 400 && error.status < 500
 }
 
 async function complete(parts: Parts, request: Asked, response: Response): Promise<void> {

@@ -1,4 +1,5 @@
 import {
+  argon2,
   createCipheriv,
   createDecipheriv,
   createHmac,
@@ -89,14 +90,37 @@ export function deriveSecret(pepper: string, purpose: string): string {
   return createHmac('sha256', pepper).update(`derived secret: ${purpose}`).digest('hex')
 }
 
-/** OWASP's password storage cheat sheet: N = 2^15, r = 8, p = 3. */
-const SCRYPT = { ln: 15, r: 8, p: 3 }
+/** OWASP's password storage cheat sheet: 19 MiB, two passes, one lane. */
+const ARGON2 = { memory: 19_456, passes: 2, parallelism: 1 }
 const HASH_LENGTH = 32
 
-const PHC = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
+const ARGON2_PHC =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
 
-function runScrypt(password: string, salt: Buffer, cost: typeof SCRYPT, length: number): Promise<Buffer> {
-  const options = { N: 2 ** cost.ln, r: cost.r, p: cost.p, maxmem: 256 * 2 ** cost.ln * cost.r }
+/** How passwords were hashed before; they are hashed anew when they are next used. */
+const SCRYPT_PHC = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
+
+function runArgon2(password: string, nonce: Buffer, cost: typeof ARGON2, tagLength: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    argon2('argon2id', { message: password.normalize('NFKC'), nonce, tagLength, ...cost }, (error, hash) =>
+      error ? reject(error) : resolve(hash),
+    )
+  })
+}
+
+interface ScryptCost {
+  readonly ln: number
+  readonly r: number
+  readonly p: number
+}
+
+function runScrypt(
+  password: string,
+  salt: Buffer,
+  { ln, r, p }: ScryptCost,
+  length: number,
+): Promise<Buffer> {
+  const options = { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r }
   return new Promise((resolve, reject) => {
     scrypt(password.normalize('NFKC'), salt, length, options, (error, hash) =>
       error ? reject(error) : resolve(hash),
@@ -108,19 +132,33 @@ function base64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '')
 }
 
-/** Hashes a password with scrypt, as a PHC string: `$scrypt$ln=15,r=8,p=3$salt$hash`. */
+/** Hashes a password with argon2id (RFC 9106), as a PHC string: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
-  const hash = await runScrypt(password, salt, SCRYPT, HASH_LENGTH)
-  return `$scrypt$ln=${SCRYPT.ln},r=${SCRYPT.r},p=${SCRYPT.p}$${base64(salt)}$${base64(hash)}`
+  const hash = await runArgon2(password, salt, ARGON2, HASH_LENGTH)
+  const { memory, passes, parallelism } = ARGON2
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`
 }
 
-/** Whether the password is the one that was hashed; false for a string that is no PHC string of scrypt. */
+/** Whether the password is the one that was hashed; false for what is no PHC string of argon2id or scrypt. */
 export async function verifyPassword(password: string, phc: string): Promise<boolean> {
-  const parts = PHC.exec(phc)
-  if (!parts) return false
-  const cost = { ln: Number(parts[1]), r: Number(parts[2]), p: Number(parts[3]) }
-  const wanted = Buffer.from(parts[5]!, 'base64')
-  const hash = await runScrypt(password, Buffer.from(parts[4]!, 'base64'), cost, wanted.length)
-  return timingSafeEqual(hash, wanted)
+  const bytes = (text = '') => Buffer.from(text, 'base64')
+  const [, m, t, p, salt, hash] = ARGON2_PHC.exec(phc) ?? []
+  if (hash !== undefined) {
+    const cost = { memory: Number(m), passes: Number(t), parallelism: Number(p) }
+    const wanted = bytes(hash)
+    return timingSafeEqual(await runArgon2(password, bytes(salt), cost, wanted.length), wanted)
+  }
+  const [, ln, r, lanes, oldSalt, oldHash] = SCRYPT_PHC.exec(phc) ?? []
+  if (oldHash === undefined) return false
+  const cost = { ln: Number(ln), r: Number(r), p: Number(lanes) }
+  const wanted = bytes(oldHash)
+  return timingSafeEqual(await runScrypt(password, bytes(oldSalt), cost, wanted.length), wanted)
+}
+
+/** Whether a hash is made as `hashPassword` makes them today. */
+export function isHashedAsToday(phc: string): boolean {
+  const [, m, t, p] = ARGON2_PHC.exec(phc) ?? []
+  const { memory, passes, parallelism } = ARGON2
+  return Number(m) === memory && Number(t) === passes && Number(p) === parallelism
 }

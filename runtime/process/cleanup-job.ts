@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { STORED_FOR_MS, sweepAnswers } from '../api/idempotency.ts'
+import { sweepSessions } from '../console/sign-in/queries.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Database } from '../platform/database/database.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
@@ -23,7 +24,7 @@ const BATCH = 1000
 
 const STEP_MS = 30_000
 
-/** Deletes what has run out: stored answers, tokens, challenges, used codes, names of batches. Any node may, at any time. */
+/** Deletes what has run out: stored answers, tokens, challenges, used codes, sessions, names of batches. Any node may, at any time. */
 export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   for (const environment of ENVIRONMENTS) {
     const createdBy = clock.service(environment) - STORED_FOR_MS - MARGIN_MS
@@ -38,6 +39,7 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   const before = clock.machine() - HOUR_MS
   await sweepFactors(databases.control, before - DAY_MS, Math.floor(before / STEP_MS))
   await sweepWrongCodes(databases.control, before - MAX_PAUSE_MS)
+  await sweepSessions(databases.control, clock.machine())
 }
 
 const PAUSE_MS = 60_000

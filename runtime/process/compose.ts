@@ -23,6 +23,8 @@ import { type Chains, openChains } from '../chain/open-chains.ts'
 import { createChallenges } from '../console/challenges.ts'
 import { createConsole } from '../console/console.ts'
 import { readReferences } from '../console/pages.ts'
+import { createSessions } from '../console/sign-in/sessions.ts'
+import { createSignIn } from '../console/sign-in/sign-in.ts'
 import { type Delivery, openDelivery } from '../delivery/open-delivery.ts'
 import { startRetentionJob } from '../delivery/retention-job.ts'
 import { createEventStreams } from '../events/streams.ts'
@@ -51,6 +53,7 @@ import { type OpenDatabase, openDatabase } from '../platform/database/open/open-
 import { watchRevision } from '../platform/database/revision.ts'
 import type { Environment } from '../platform/environment.ts'
 import { createFactors } from '../platform/factors/factors.ts'
+import { createWrongCodes } from '../platform/factors/wrong-codes.ts'
 import { createPresence } from '../platform/fairness/presence.ts'
 import { createTurns } from '../platform/fairness/turns.ts'
 import { createKeyring } from '../platform/keys/keyring.ts'
@@ -429,15 +432,18 @@ function createConsolePages(parts: Foundation, observability: Observability): ex
   const pages = express()
   pages.disable('x-powered-by')
   pages.use(observability.pages)
-  pages.use(
-    createChallenges({
-      factors: createFactors(database.control, database.pepper, clock, observability.memberPaused),
-      csrfKey: deriveSecret(database.pepper, 'forms of the console'),
-      consoleUrl: baseUrls.console,
-      proxies: readTrust(settings.trustedProxies),
-      log,
-    }),
-  )
+  const { control, pepper } = database
+  const shared = {
+    csrfKey: deriveSecret(pepper, 'forms of the console'),
+    consoleUrl: baseUrls.console,
+    proxies: readTrust(settings.trustedProxies),
+    log,
+  }
+  const factors = createFactors(control, pepper, clock, observability.memberPaused)
+  pages.use(createChallenges({ ...shared, factors }))
+  const sessions = createSessions({ control, pepper, clock, secure: baseUrls.console.startsWith('https:') })
+  const wrongCodes = createWrongCodes(control, clock, observability.memberPaused)
+  pages.use(createSignIn({ ...shared, control, pepper, clock, wrongCodes, sessions }))
   pages.use(createConsole({ references: readReferences(versions.map(({ name }) => name)), current }))
   return pages
 }

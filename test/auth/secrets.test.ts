@@ -31,7 +31,7 @@ describe('sealing', () => {
 describe('passwords', () => {
   test('verify against their hash only', async () => {
     const hash = await hashPassword('correct horse')
-    expect(hash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
     expect(await verifyPassword('correct horse', hash)).toBe(true)
     expect(await verifyPassword('wrong horse', hash)).toBe(false)
     expect(await verifyPassword('correct horse', 'plain text')).toBe(false)

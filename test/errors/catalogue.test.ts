@@ -313,7 +313,8 @@ describe('the catalogue', () => {
   test('what cannot be produced yet stands nowhere in the runtime', () => {
     const root = join(import.meta.dirname, '../../runtime')
     const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
+      // The command lines read what is answered.
+      .filter((file) => file.endsWith('.ts') && !file.startsWith('cli/'))
       .map((file) => readFileSync(join(root, file), 'utf8'))
     expect(Object.keys(NOT_YET).filter((code) => sources.some((text) => text.includes(`'${code}'`)))).toEqual(
       [],

@@ -67,6 +67,7 @@ export const LOCATORS: Table = [
   ['DELETE FROM control.challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.totp_uses', 'what has run out is swept for everybody'],
   ['DELETE FROM control.wrong_codes', 'what has run out is swept for everybody'],
+  ['DELETE FROM control.sessions WHERE expires_at', 'what has run out is swept for everybody'],
   ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
   ['UPDATE control.keys k SET last_used_at', 'uses of keys are noted in batches; each line names its tenant'],
 ]

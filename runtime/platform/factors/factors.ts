@@ -160,20 +160,28 @@ export function createFactors(
 }
 
 /** The step whose code this is, around now; undefined for another code. */
-function stepOf(pepper: string, tenantId: string, member: Confirmer, code: string, now: number) {
+function stepOf(
+  pepper: string,
+  tenantId: string,
+  member: Pick<Confirmer, 'id' | 'totp_secret'>,
+  code: string,
+  now: number,
+) {
   const secret = Secret.fromBase32(unseal(pepper, member.totp_secret, totpContext(tenantId, member.id)))
   const delta = TOTP.validate({ token: code, secret, timestamp: now, window: WINDOW })
   return delta === null ? undefined : Math.floor(now / STEP_MS) + delta
 }
 
-async function useCode(
+/** Whether it is a code of the member, for the first time. @param code six digits. */
+export async function useCode(
   control: Database,
   pepper: string,
   tenantId: string,
-  member: Confirmer,
+  member: Pick<Confirmer, 'id' | 'totp_secret'>,
   code: string,
   now: number,
 ): Promise<boolean> {
+  if (!CODE.test(code)) return false
   const step = stepOf(pepper, tenantId, member, code, now)
   return step !== undefined && useStep(control, tenantId, member.id, step)
 }
@@ -204,12 +212,7 @@ async function findMember(
   nobody ??= hashPassword(randomBase62(TOKEN_LENGTH))
   const fits = await verifyPassword(password, member?.password_hash ?? (await nobody))
   const digits = code.replaceAll(/\s/g, '')
-  if (
-    member &&
-    fits &&
-    CODE.test(digits) &&
-    (await useCode(control, pepper, tenantId, member, digits, now))
-  ) {
+  if (member && fits && (await useCode(control, pepper, tenantId, member, digits, now))) {
     await admitted.right(member.id)
     return member
   }

@@ -1,0 +1,58 @@
+import { type Html, html } from '../../platform/html.ts'
+import { facts, field, notice } from '../page/components.ts'
+import { writePage } from '../page/layout.ts'
+import type { Member } from './sessions.ts'
+
+export interface SignInForm {
+  /** Proves that the form is ours. */
+  readonly guard: Html
+  /** Where to go afterwards: a path of the console. */
+  readonly returnTo: string
+  readonly fault?: string | undefined
+  /** As it was typed before. */
+  readonly email?: string | undefined
+}
+
+export function writeSignIn({ guard, returnTo, fault, email = '' }: SignInForm): Html {
+  return writePage({
+    title: 'Sign in',
+    narrow: true,
+    content: html`${fault !== undefined && notice('bad', fault)}
+<form method="post" action="/sign-in">
+${guard}
+<input type="hidden" name="return_to" value="${returnTo}">
+${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email })}
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+${field({ name: 'code', label: 'Code of your authenticator app', inputMode: 'numeric', autocomplete: 'one-time-code', hint: 'Six digits. Each is good once.' })}
+<div class="actions"><button type="submit">Sign in</button></div>
+</form>`,
+  })
+}
+
+export function writeSignOut(member: Member, guard: Html): Html {
+  return writePage({
+    title: 'Sign out',
+    narrow: true,
+    content: html`${facts([
+      ['Signed in as', member.email],
+      ['Role', member.role],
+    ])}
+<form method="post" action="/sign-out">
+${guard}
+<div class="actions">
+<button type="submit" name="where" value="here">Sign out</button>
+<button type="submit" name="where" value="everywhere" class="second">Sign out everywhere</button>
+</div>
+</form>`,
+  })
+}
+
+/** Said where there is no session any more, or none is left. */
+export function writeSignedOut(text: string): Html {
+  return writePage({
+    title: 'Signed out',
+    narrow: true,
+    content: html`<p>${text}</p>
+<div class="actions"><a class="button" href="/sign-in">Sign in</a></div>`,
+  })
+}

@@ -1,0 +1,132 @@
+import type { MemberRole } from '../../admin/users.ts'
+import type { Database, Statement } from '../../platform/database/database.ts'
+import { toTimestamp } from '../../platform/database/types.ts'
+
+/** Statements of sign-in, on the control schema. Times are machine time in milliseconds. */
+
+/** A member who can sign in. */
+export interface CandidateRow {
+  readonly tenant_id: string
+  readonly id: string
+  readonly email: string
+  readonly password_hash: string
+  readonly totp_secret: Buffer
+}
+
+// Whoever signs in names no tenant: the address locates the members.
+const CANDIDATES: Statement = {
+  text: `SELECT tenant_id, id, email, password_hash, totp_secret FROM control.members
+         WHERE lower(email) = $1 AND totp_secret IS NOT NULL ORDER BY created LIMIT $2`,
+}
+
+/** @param email in lower case. @param most so many tenants may know the same address. */
+export async function findCandidates(
+  db: Database,
+  email: string,
+  most: number,
+): Promise<readonly CandidateRow[]> {
+  return (await db.query<CandidateRow>(CANDIDATES, [email, most])).rows
+}
+
+const RENEW_HASH: Statement = {
+  text: `UPDATE control.members SET password_hash = $4
+         WHERE tenant_id = $1 AND id = $2 AND password_hash = $3`,
+}
+
+/** Puts the hash of the same password in another's place, unless the password was changed meanwhile. */
+export function renewHash(
+  db: Database,
+  { tenant_id, id, password_hash }: CandidateRow,
+  hash: string,
+): Promise<unknown> {
+  return db.query(RENEW_HASH, [tenant_id, id, password_hash, hash])
+}
+
+export interface NewSession {
+  readonly tenantId: string
+  readonly digest: Buffer
+  readonly memberId: string
+  readonly now: number
+  readonly expiresAt: number
+  readonly ip: string
+  readonly userAgent: string
+}
+
+const INSERT: Statement = {
+  text: `WITH crowded AS (
+           DELETE FROM control.sessions WHERE tenant_id = $1 AND digest IN (
+             SELECT digest FROM control.sessions WHERE tenant_id = $1 AND member_id = $3
+             ORDER BY created DESC OFFSET $8)
+         )
+         INSERT INTO control.sessions (tenant_id, digest, member_id, created, seen_at, expires_at, ip, user_agent)
+         VALUES ($1, $2, $3, $4, $4, $5, $6, $7)`,
+}
+
+/** @param others so many sessions of the member stay beside it, the newest. */
+export function insertSession(db: Database, session: NewSession, others: number): Promise<unknown> {
+  const { tenantId, digest, memberId, now, expiresAt, ip, userAgent } = session
+  const times = [toTimestamp(now), toTimestamp(expiresAt)]
+  return db.query(INSERT, [tenantId, digest, memberId, ...times, ip, userAgent, others])
+}
+
+export interface SessionRow {
+  readonly member_id: string
+  readonly email: string
+  readonly role: MemberRole
+  readonly seen_at: number
+}
+
+const FIND: Statement = {
+  text: `SELECT s.member_id, m.email, m.role, s.seen_at FROM control.sessions s
+         JOIN control.members m ON m.tenant_id = s.tenant_id AND m.id = s.member_id
+         WHERE s.tenant_id = $1 AND s.digest = $2 AND s.expires_at > $3 AND s.seen_at > $4`,
+}
+
+/** @param seenAfter a session that was not seen since then has ended. */
+export async function findSession(
+  db: Database,
+  tenantId: string,
+  digest: Buffer,
+  now: number,
+  seenAfter: number,
+): Promise<SessionRow | undefined> {
+  const values = [tenantId, digest, toTimestamp(now), toTimestamp(seenAfter)]
+  return (await db.query<SessionRow>(FIND, values)).rows[0]
+}
+
+const SEE: Statement = {
+  text: 'UPDATE control.sessions SET seen_at = $3 WHERE tenant_id = $1 AND digest = $2 AND seen_at < $3',
+}
+
+export function seeSession(db: Database, tenantId: string, digest: Buffer, now: number): Promise<unknown> {
+  return db.query(SEE, [tenantId, digest, toTimestamp(now)])
+}
+
+const DELETE_ONE: Statement = {
+  text: 'DELETE FROM control.sessions WHERE tenant_id = $1 AND digest = $2 RETURNING member_id',
+}
+
+/** @returns whose it was; undefined when there was none. */
+export async function deleteSession(
+  db: Database,
+  tenantId: string,
+  digest: Buffer,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ member_id: string }>(DELETE_ONE, [tenantId, digest])
+  return rows[0]?.member_id
+}
+
+const DELETE_ALL: Statement = {
+  text: 'DELETE FROM control.sessions WHERE tenant_id = $1 AND member_id = $2',
+}
+
+export async function deleteSessions(db: Database, tenantId: string, memberId: string): Promise<number> {
+  return (await db.query(DELETE_ALL, [tenantId, memberId])).count
+}
+
+const SWEEP: Statement = { text: 'DELETE FROM control.sessions WHERE expires_at <= $1' }
+
+/** Deletes what has run out, of all tenants. */
+export function sweepSessions(db: Database, by: number): Promise<unknown> {
+  return db.query(SWEEP, [toTimestamp(by)])
+}

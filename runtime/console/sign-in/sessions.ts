@@ -1,0 +1,119 @@
+/** Sessions of members, in the database: on all nodes alike, and ended on all at once. */
+import type { Request, Response } from 'express'
+import type { MemberRole } from '../../admin/users.ts'
+import type { Clock } from '../../platform/clock/clock.ts'
+import type { Database } from '../../platform/database/database.ts'
+import { digestKey, randomBase62 } from '../../platform/keys/keys.ts'
+import { deleteSession, deleteSessions, findSession, insertSession, seeSession } from './queries.ts'
+
+/** Who is signed in. The role is that of the moment. */
+export interface Member {
+  readonly tenantId: string
+  readonly memberId: string
+  readonly email: string
+  readonly role: MemberRole
+}
+
+export interface Sessions {
+  /** The member whose session the request's cookie names; undefined without one that is good. */
+  find(request: Request): Promise<Member | undefined>
+  /** Begins another session than any before, and sets its cookie. The one that the request came with ends. */
+  begin(request: Request, response: Response, member: SignedIn): Promise<void>
+  /** Ends the request's session and takes its cookie away. @returns whose it was. */
+  end(request: Request, response: Response): Promise<Pick<Member, 'tenantId' | 'memberId'> | undefined>
+  /** Ends all sessions of the member. @returns how many there were. */
+  endAll(member: Pick<Member, 'tenantId' | 'memberId'>): Promise<number>
+}
+
+export interface SignedIn extends Pick<Member, 'tenantId' | 'memberId'> {
+  readonly ip: string
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/** However much it is used. */
+const MAX_AGE_MS = 7 * DAY_MS
+
+/** Without a page in between. */
+const MAX_IDLE_MS = DAY_MS / 2
+
+const SEEN_EVERY_MS = 60_000
+
+/** Sessions of one member beside a new one. */
+const MAX_OTHERS = 19
+
+/** 256 bits. */
+const SECRET_LENGTH = 43
+
+/** The tenant's id, and the secret. */
+const COOKIE_VALUE = /^(ten_[0-9a-z]{26})\.([0-9A-Za-z]{43})$/
+
+const MAX_USER_AGENT = 200
+
+export interface SessionParts {
+  readonly control: Database
+  readonly pepper: string
+  readonly clock: Clock
+  /** The console is reached by https. */
+  readonly secure: boolean
+}
+
+export function createSessions({ control, pepper, clock, secure }: SessionParts): Sessions {
+  // The prefix keeps other hosts of the same domain from setting it (RFC 6265bis, 4.1.3.2).
+  const name = secure ? '__Host-svc_session' : 'svc_session'
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+  const read = (request: Request) => {
+    const [, tenantId, secret] = COOKIE_VALUE.exec(cookieOf(request, name) ?? '') ?? []
+    return tenantId === undefined ? undefined : { tenantId, digest: digestKey(pepper, secret!) }
+  }
+  return {
+    async find(request) {
+      const named = read(request)
+      if (!named) return undefined
+      const now = clock.machine()
+      const row = await findSession(control, named.tenantId, named.digest, now, now - MAX_IDLE_MS)
+      if (!row) return undefined
+      if (now - row.seen_at > SEEN_EVERY_MS) await seeSession(control, named.tenantId, named.digest, now)
+      return { tenantId: named.tenantId, memberId: row.member_id, email: row.email, role: row.role }
+    },
+
+    async begin(request, response, { tenantId, memberId, ip }) {
+      const before = read(request)
+      if (before) await deleteSession(control, before.tenantId, before.digest)
+      const secret = randomBase62(SECRET_LENGTH)
+      const now = clock.machine()
+      const session = {
+        tenantId,
+        digest: digestKey(pepper, secret),
+        memberId,
+        now,
+        expiresAt: now + MAX_AGE_MS,
+        ip,
+        userAgent: (request.get('User-Agent') ?? '').slice(0, MAX_USER_AGENT),
+      }
+      await insertSession(control, session, MAX_OTHERS)
+      response.append(
+        'Set-Cookie',
+        `${name}=${tenantId}.${secret}; Max-Age=${MAX_AGE_MS / 1000}; ${attributes}`,
+      )
+    },
+
+    async end(request, response) {
+      response.append('Set-Cookie', `${name}=; Max-Age=0; ${attributes}`)
+      const named = read(request)
+      const memberId = named && (await deleteSession(control, named.tenantId, named.digest))
+      return memberId === undefined ? undefined : { tenantId: named!.tenantId, memberId }
+    },
+
+    endAll: ({ tenantId, memberId }) => deleteSessions(control, tenantId, memberId),
+  }
+}
+
+/** The first of that name, as servers read it. */
+function cookieOf(request: Request, name: string): string | undefined {
+  for (const pair of (request.get('Cookie') ?? '').split(';')) {
+    const equals = pair.indexOf('=')
+    if (pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
+  }
+  return undefined
+}

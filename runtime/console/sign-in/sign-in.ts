@@ -1,0 +1,175 @@
+/** Pages on which members sign in and out. */
+import express, { type Request, type Response, type Router } from 'express'
+import type { AuditEntry } from '../../platform/audit/entry.ts'
+import { appendAuditIn } from '../../platform/audit/queries.ts'
+import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
+import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { newId } from '../../platform/ids.ts'
+import { answerFailures, type FailureParts } from '../page/failures.ts'
+import { createFormGuard, type FormGuard, formField } from '../page/forms.ts'
+import { sendPage, writeNotice } from '../page/layout.ts'
+import { type CredentialParts, recognize } from './credentials.ts'
+import { writeSignedOut, writeSignIn, writeSignOut } from './pages.ts'
+import type { Member, Sessions } from './sessions.ts'
+
+export interface SignInParts extends CredentialParts, FailureParts {
+  readonly sessions: Sessions
+  /** Key of the forms' MAC. */
+  readonly csrfKey: string
+  /** Origin of the console. */
+  readonly consoleUrl: string
+  readonly proxies: ProxyTrust
+}
+
+const FORM_SECONDS = 3600
+
+const WRONG =
+  'E-mail, password and code do not fit together, or the code was used before. ' +
+  'After too many tries none is looked at for a while.'
+
+/** @returns the routes `/sign-in` and `/sign-out`, to be mounted at the console's root. */
+export function createSignIn(parts: SignInParts): Router {
+  const { sessions, consoleUrl } = parts
+  const forms = createFormGuard({
+    key: parts.csrfKey,
+    cookie: 'svc_sign_in',
+    cookieSeconds: FORM_SECONDS,
+    secure: consoleUrl.startsWith('https:'),
+  })
+  const router = express.Router({ caseSensitive: true, strict: true })
+  const form = express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 10 })
+  router
+    .route('/sign-in')
+    .get((request, response) => {
+      const returnTo = ownPath(consoleUrl, request.query.return_to)
+      sendPage(response, 200, writeSignIn({ guard: issue(forms, response, '/sign-in'), returnTo }))
+    })
+    .post(form, (request, response) => signIn(parts, forms, request, response))
+    .all(refuseMethod)
+  router
+    .route('/sign-out')
+    .get(async (request, response) => {
+      const member = await requireMember(sessions, request, response)
+      if (member) sendPage(response, 200, writeSignOut(member, issue(forms, response, '/sign-out')))
+    })
+    .post(form, (request, response) => signOut(parts, forms, request, response))
+    .all(refuseMethod)
+  router.use(['/sign-in', '/sign-out'], answerFailures(parts, 'signing in or out failed'))
+  return router
+}
+
+/**
+ * The member whose session the request comes with. Without one it is answered: what reads is sent to sign in and back, what
+ * writes is told.
+ */
+export async function requireMember(
+  sessions: Sessions,
+  request: Request,
+  response: Response,
+): Promise<Member | undefined> {
+  const member = await sessions.find(request)
+  if (member) return member
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    const query = new URLSearchParams({ return_to: request.originalUrl })
+    response.set('Cache-Control', 'no-store').redirect(303, `/sign-in?${query}`)
+  } else sendPage(response, 401, writeSignedOut('You are not signed in any more, and nothing was done.'))
+  return undefined
+}
+
+const issue = (forms: FormGuard, response: Response, path: string) => forms.issue(response, path, path)
+
+async function signIn(parts: SignInParts, forms: FormGuard, request: Request, response: Response) {
+  const { sessions, consoleUrl, proxies } = parts
+  const email = formField(request, 'email')
+  const returnTo = ownPath(consoleUrl, formField(request, 'return_to'))
+  const again = (fault: string) =>
+    sendPage(
+      response,
+      403,
+      writeSignIn({ guard: issue(forms, response, '/sign-in'), returnTo, fault, email }),
+    )
+  if (!forms.isOwn(request, '/sign-in')) {
+    return again('The form had to be made anew. Please fill it in again.')
+  }
+  const ip = plainAddress(clientAddress(request, proxies))
+  const credentials = {
+    email,
+    password: formField(request, 'password'),
+    code: formField(request, 'code'),
+    ip,
+  }
+  const recognition = await recognize(parts, credentials)
+  if (!recognition.right) {
+    for (const { tenant_id, id } of recognition.named) {
+      await tell(parts, tenant_id, {
+        action: 'member.signed_in',
+        targetId: id,
+        outcome: 'failed',
+        actorId: null,
+        ip,
+      })
+    }
+    return again(WRONG)
+  }
+  const { tenant_id: tenantId, id: memberId } = recognition.member
+  await sessions.begin(request, response, { tenantId, memberId, ip })
+  await tell(parts, tenantId, {
+    action: 'member.signed_in',
+    targetId: memberId,
+    outcome: 'succeeded',
+    actorId: memberId,
+    ip,
+  })
+  response.set('Cache-Control', 'no-store').redirect(303, returnTo)
+}
+
+async function signOut(parts: SignInParts, forms: FormGuard, request: Request, response: Response) {
+  const { sessions, proxies } = parts
+  const member = await requireMember(sessions, request, response)
+  if (!member) return
+  if (!forms.isOwn(request, '/sign-out')) {
+    return sendPage(response, 403, writeSignOut(member, issue(forms, response, '/sign-out')))
+  }
+  const isEverywhere = formField(request, 'where') === 'everywhere'
+  if (isEverywhere) await sessions.endAll(member)
+  await sessions.end(request, response)
+  await tell(parts, member.tenantId, {
+    action: isEverywhere ? 'member.signed_out_everywhere' : 'member.signed_out',
+    targetId: member.memberId,
+    outcome: 'succeeded',
+    actorId: member.memberId,
+    ip: plainAddress(clientAddress(request, proxies)),
+  })
+  sendPage(response, 200, writeSignedOut(isEverywhere ? 'No session of yours is left.' : 'Until next time.'))
+}
+
+type Told = Pick<AuditEntry, 'action' | 'targetId' | 'outcome' | 'actorId' | 'ip'>
+
+/** In the logs of both environments, since a member belongs to the whole account. */
+async function tell({ control, clock }: SignInParts, tenantId: string, told: Told): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    const created = clock.service(environment)
+    const entry = {
+      ...told,
+      id: newId('aud', created),
+      environment: null,
+      actorType: 'member',
+      created,
+    } as const
+    await appendAuditIn(control, environment, tenantId, { ...entry, requestId: null, version: null })
+  }
+}
+
+/** A path of the console; its root where something else is asked for, another site above all. */
+export function ownPath(consoleUrl: string, asked: unknown): string {
+  if (typeof asked !== 'string' || !asked.startsWith('/')) return '/'
+  const own = new URL(consoleUrl).origin
+  const url = URL.canParse(asked, own) ? new URL(asked, own) : undefined
+  // `/.//other.example` is a path of ours that would lead elsewhere.
+  return url?.origin === own && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/'
+}
+
+function refuseMethod(_request: Request, response: Response): void {
+  response.set('Allow', 'GET, HEAD, POST')
+  sendPage(response, 405, writeNotice('Not possible', 'This page is read and filled in, nothing else.'))
+}
