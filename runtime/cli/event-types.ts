@@ -1,10 +1,9 @@
 /** The types of events that the newest version has. */
-import { service } from '../../generated/client/src/2026-05-19/index.ts'
-import { events } from '../../generated/events.ts'
+import { events } from '../../generated/2026-05-19/events.ts'
 import { MisuseError } from './terminal/failures.ts'
 
 /** In the order of the document. */
-export const EVENT_TYPES: readonly string[] = Object.keys(events[service.version] ?? {})
+export const EVENT_TYPES: readonly string[] = Object.keys(events)
 
 /**
  * @returns undefined for all of them.

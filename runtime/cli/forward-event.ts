@@ -1,9 +1,10 @@
 /** Brings one event to an address of the developer's own, as its delivery would come. */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { service } from '../../generated/client/src/2026-05-19/index.ts'
-import { deliveriesOf } from '../../generated/client/src/runtime/webhooks.ts'
-import { events } from '../../generated/events.ts'
+import { signWebhook as sign_2025_06_01 } from '../../generated/client/src/2025-06-01/index.ts'
+import { signWebhook as sign_2025_11_01 } from '../../generated/client/src/2025-11-01/index.ts'
+import { signWebhook as sign_2026_02_01 } from '../../generated/client/src/2026-02-01/index.ts'
+import { signWebhook } from '../../generated/client/src/2026-05-19/index.ts'
 import { reasonOf } from './terminal/reasons.ts'
 
 /** What is read of an event; its body is passed on as it is. */
@@ -29,7 +30,12 @@ export interface Forwarding {
 /** What a delivery reads of an answer. */
 const MAX_BYTES = 65_536
 
-const HEADERS = ['Service-Signature', 'Service-Event-Id', 'Service-Delivery-Attempt'] as const
+/** What signs the deliveries of a version, under the name that its header has there; the newest version's is `signWebhook`. */
+const OLDER: Readonly<Record<string, typeof signWebhook>> = {
+  '2025-06-01': sign_2025_06_01,
+  '2025-11-01': sign_2025_11_01,
+  '2026-02-01': sign_2026_02_01,
+}
 
 /** Never rejects but with the reason of the signal. */
 export async function forwardEvent(
@@ -52,21 +58,20 @@ export async function forwardEvent(
 }
 
 /** Under the names that the event's version has for them. */
-async function headersOf(
-  { id, type, version }: RenderedEvent,
+export async function headersOf(
+  { id, version }: Pick<RenderedEvent, 'id' | 'version'>,
   body: string,
   secret: string,
 ): Promise<Record<string, string>> {
-  const names = (events[version] ?? events[service.version])?.[type]?.headers ?? {}
-  const [signature, eventId, attempt] = HEADERS.map((name) => names[name] ?? name) as [string, string, string]
+  const sign = OLDER[version] ?? signWebhook
   return {
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
     'User-Agent': 'svc-webhooks/1',
     'Accept-Encoding': 'identity',
-    ...(await deliveriesOf(signature).signWebhook(body, secret)),
-    [eventId]: id,
-    [attempt]: '1',
+    ...(await sign(body, secret)),
+    'Service-Event-Id': id,
+    'Service-Delivery-Attempt': '1',
   }
 }
 

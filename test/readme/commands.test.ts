@@ -70,6 +70,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm run fuzz',
   /^npm run prove(:\w+)?$/,
   /^npm run bench(:\w+)?$/,
+  'npm run svc:pack -- --out DIR',
   'npm run format',
   /^npx vitest run test\/\w+$/,
   'npx vitest',
