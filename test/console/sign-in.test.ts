@@ -9,6 +9,7 @@ import { sweepSessions } from '../../runtime/console/sign-in/queries.ts'
 import { createSessions } from '../../runtime/console/sign-in/sessions.ts'
 import { createSignIn, ownPath, requireMember } from '../../runtime/console/sign-in/sign-in.ts'
 import { createWrongCodes } from '../../runtime/platform/factors/wrong-codes.ts'
+import { hashPassword } from '../../runtime/platform/secrets.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from '../account/confirmers.ts'
 import { makeTenant, startTestService, type TestService } from '../support/service.ts'
 
@@ -190,7 +191,6 @@ describe('signing in', () => {
     const other = await makeTenant(service)
     const there = await makeConfirmer(service, machine, other)
     const text = 'UPDATE control.members SET email = $2, password_hash = $3 WHERE id = $1'
-    const { hashPassword } = await import('../../runtime/platform/secrets.ts')
     await service.database.control.query({ text }, [there.id, ada.email, await hashPassword('another horse')])
     for (let times = 0; times < 12; times += 1) {
       machine.toNewCodes()
@@ -204,6 +204,19 @@ describe('signing in', () => {
     machine.toNewCodes()
     expect((await signIn()).status).toBe(303)
     expect(JSON.parse((await browser.go('/mine')).text)).toMatchObject({ tenantId })
+  })
+
+  test('of one address in two tenants takes back no try at the other', async () => {
+    const there = await makeConfirmer(service, machine, await makeTenant(service))
+    const text = 'UPDATE control.members SET email = $2, password_hash = $3 WHERE id = $1'
+    await service.database.control.query({ text }, [there.id, ada.email, await hashPassword('another horse')])
+    const wrong = () => browser.send('/sign-in', { ...wordsOf(ada), password: 'wrong' })
+    for (let tries = 0; tries < 9; tries += 1) await wrong()
+    machine.toNewCodes()
+    const fields = { email: ada.email, password: 'another horse', code: there.code() }
+    expect((await browser.send('/sign-in', fields)).status).toBe(303)
+    await wrong()
+    expect((await signIn()).status).toBe(403)
   })
 
   test('hashes a password anew that was hashed as before', async () => {
