@@ -313,6 +313,7 @@ export declare const Promotion: (value: unknown) => boolean
 export declare const PromotionAction: (value: unknown) => boolean
 export declare const PromotionCreate: (value: unknown) => boolean
 export declare const PromotionCreate_2025_06_01: (value: unknown) => boolean
+export declare const PromotionCreate_2026_02_01: (value: unknown) => boolean
 export declare const PromotionCreatedEvent: (value: unknown) => boolean
 export declare const PromotionCreatedEvent_2025_06_01: (value: unknown) => boolean
 export declare const PromotionDifference: (value: unknown) => boolean

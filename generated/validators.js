@@ -1287,7 +1287,8 @@ const PersonTokenCreate$properties = new Set(['type', 'person'])
 const PromotedObject$properties = new Set(['sandbox_id', 'live_id'])
 const PromotedResource$properties = new Set(['resource_type', 'sandbox_id', 'live_id'])
 const Promotion$properties = new Set(['id', 'object', 'resource_type', 'dry_run', 'plan', 'created', 'promoted_at'])
-const PromotionCreate$properties = new Set(['resource_type', 'sandbox_ids', 'dry_run'])
+const PromotionCreate$properties = new Set(['resource_type', 'sandbox_ids', 'dry_run', 'plan_id'])
+const PromotionCreate$properties_2 = new Set(['resource_type', 'sandbox_ids', 'dry_run'])
 const PromotionCreatedEvent$data_properties = new Set(['promotion'])
 const PromotionDifference$properties = new Set(['field', 'sandbox', 'live'])
 const PromotionId$pattern = new RegExp('^prm_[0-9a-hjkmnp-tv-z]{26}$', 'u')
@@ -6594,7 +6595,33 @@ function PromotionAction$(v) {
   return (v === 'create' || v === 'unchanged' || v === 'differs' || v === 'refused')
 }
 
-function PromotionCreate$in(v, r1) {
+function PromotionCreate$(v) {
+  if (!isObject(v)) return false
+  let n1 = 2
+  const v2 = v.resource_type
+  if (v2 === undefined) return false
+  if (!PromotableType$(v2)) return false
+  const v3 = v.sandbox_ids
+  if (!Array.isArray(v3) || v3.length < 1 || v3.length > 100) return false
+  for (let i5 = 0; i5 < v3.length; i5++) {
+    const v4 = v3[i5]
+    if (!((typeof v4 === 'string' && (v4.length <= 64 || (v4.length <= 128 && length(v4) <= 64))))) return false
+  }
+  const v6 = v.dry_run
+  if (v6 !== undefined) {
+    n1++
+    if (!(typeof v6 === 'boolean')) return false
+  }
+  const v7 = v.plan_id
+  if (v7 !== undefined) {
+    n1++
+    if (!PromotionId$(v7)) return false
+  }
+  if (!closed(v, n1, PromotionCreate$properties)) return false
+  return true
+}
+
+function PromotionCreate_2025_06_01$in(v, r1) {
   if (!isObject(v)) return false
   let n1 = 2
   const v2 = v.resource_type
@@ -6611,15 +6638,15 @@ function PromotionCreate$in(v, r1) {
     n1++
     if (!(typeof v6 === 'boolean')) return false
   }
-  if (!closed(v, n1, PromotionCreate$properties)) return false
+  if (!closed(v, n1, PromotionCreate$properties_2)) return false
   return true
 }
 
-function PromotionCreate$(v) {
-  return PromotionCreate$in(v, PromotableType$)
-}
 function PromotionCreate_2025_06_01$(v) {
-  return PromotionCreate$in(v, PromotableType_2025_06_01$)
+  return PromotionCreate_2025_06_01$in(v, PromotableType_2025_06_01$)
+}
+function PromotionCreate_2026_02_01$(v) {
+  return PromotionCreate_2025_06_01$in(v, PromotableType$)
 }
 
 function PromotionCreatedEvent$in(v, r1) {
@@ -8862,6 +8889,7 @@ export const Promotion = Promotion$
 export const PromotionAction = PromotionAction$
 export const PromotionCreate = PromotionCreate$
 export const PromotionCreate_2025_06_01 = PromotionCreate_2025_06_01$
+export const PromotionCreate_2026_02_01 = PromotionCreate_2026_02_01$
 export const PromotionCreatedEvent = PromotionCreatedEvent$
 export const PromotionCreatedEvent_2025_06_01 = PromotionCreatedEvent_2025_06_01$
 export const PromotionDifference = PromotionDifference$

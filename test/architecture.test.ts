@@ -79,6 +79,7 @@ const RUNTIME_ROOMS = [
   'wallet-updates',
   'delivery',
   'holders',
+  'resources/promotions',
   'resources/treasury-reports',
   'resources/settlements',
   'resources/payouts',

@@ -237,7 +237,7 @@ export {
   PromotedResource,
   Promotion,
   PromotionAction,
-  PromotionCreate,
+  PromotionCreate_2026_02_01 as PromotionCreate,
   PromotionCreatedEvent,
   PromotionDifference,
   PromotionId,

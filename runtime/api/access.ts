@@ -4,7 +4,7 @@ import type { OperationExtensions } from '../../generated/extensions.ts'
 import { plainAddress } from '../platform/client-address.ts'
 import type { Credential } from '../platform/keys/keyring.ts'
 import { contains } from '../platform/networks.ts'
-import { ApiError, forbidden, unauthenticated } from './errors/errors.ts'
+import { ApiError, forbidden, invalidParameter, unauthenticated } from './errors/errors.ts'
 import {
   type Authenticated,
   type Authorized,
@@ -86,8 +86,54 @@ export async function authenticateAgain(exchange: Bounded, service: Service): Pr
   await authenticate(exchange, service)
 }
 
+const SANDBOX_HEADER = 'Service-Sandbox-Authorization'
+
+/**
+ * Whose sandbox a request to live may read beside live: of the caller's own tenant, by a secret key of the sandbox with the
+ * scope `admin`, which has to pass what it would have to pass there. Throws an error that names the header.
+ */
+export async function authenticateSandbox(exchange: Confirmed, service: Service): Promise<Credential> {
+  const header = exchange.request.headers[SANDBOX_HEADER.toLowerCase()]
+  if (header === undefined) {
+    const message = `${SANDBOX_HEADER} is required: Bearer and a secret key of the sandbox.`
+    throw invalidParameter('missing_field', SANDBOX_HEADER, message)
+  }
+  const key = BEARER.exec(String(header))?.[1]
+  try {
+    return await checkSandboxKey(key, exchange, service)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { status, type, code, message, parts } = error
+    throw new ApiError(status, type, code, `${SANDBOX_HEADER}: ${message}`, {
+      ...parts,
+      param: SANDBOX_HEADER,
+    })
+  }
+}
+
+async function checkSandboxKey(
+  key: string | undefined,
+  { address, credential: caller }: Confirmed,
+  { keyring, clock }: Service,
+): Promise<Credential> {
+  if (key === undefined) throw unauthenticated('invalid_api_key', 'It must read Bearer and a key.')
+  const found = await keyring.find(key)
+  const credential = checkCredential(found, { environment: 'sandbox', clock }, clock.service('sandbox'))
+  if (credential.tenant.id !== caller.tenant.id) {
+    throw unauthenticated('invalid_api_key', 'This key belongs to another account.')
+  }
+  checkAddress(credential, address)
+  checkRole(credential)
+  checkScope(credential, { scope: 'admin' })
+  return credential
+}
+
 /** @param here service time of the environment. */
-function checkCredential(credential: Credential | undefined, service: Service, here: number): Credential {
+function checkCredential(
+  credential: Credential | undefined,
+  service: Pick<Service, 'environment' | 'clock'>,
+  here: number,
+): Credential {
   if (!credential) throw unauthenticated('invalid_api_key', 'This key is malformed or unknown.')
   const { revokedAt, retiredAt, environment } = credential
   // Each environment has its own service clock; a key is checked by the one it belongs to.
@@ -138,7 +184,10 @@ export function authorize(exchange: Counted): Authorized {
 }
 
 /** Publishable keys have no scope: what they may call is marked in the documents. */
-function checkScope({ key }: Credential, { scope, publishable }: OperationExtensions): void {
+function checkScope(
+  { key }: Credential,
+  { scope, publishable }: Pick<OperationExtensions, 'scope' | 'publishable'>,
+): void {
   if (key.scope === null) {
     if (publishable) return
     throw forbidden('publishable_key_not_allowed', 'This operation is not open to publishable keys.')

@@ -25,6 +25,8 @@ import type { Traffic } from './traffic.ts'
 export interface Service {
   readonly environment: Environment
   readonly database: Pool
+  /** The sandbox's, for what live copies from it: live itself has no grant there. */
+  readonly sandbox: Pool
   readonly account: AccountChanges
   readonly seals: Seals
   readonly cardKeys: CardKeys

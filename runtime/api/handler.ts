@@ -126,11 +126,22 @@ export interface Destinations {
   post(request: PostRequest): Promise<Outcome>
 }
 
+/** Where a tenant's data of the sandbox is, for reading. */
+export interface Sandbox {
+  readonly db: Database
+  /** The `tenant_id` of its rows. */
+  readonly space: string
+}
+
 /** What a handler may use before its transaction. */
 export interface PrepareContext extends Context {
   readonly destinations: Destinations
   /** What the tenant is pinned to in the environment. */
   readonly pin: string | null
+  /** Whether the tenant's business is verified. */
+  readonly isVerified: boolean
+  /** The tenant's sandbox, by the key in `Service-Sandbox-Authorization`. Rejects with an `ApiError` where that is refused. */
+  openSandbox(): Promise<Sandbox>
   /**
    * A transaction of its own, which is over before the request's begins. What it writes stays where the process dies, so the
    * repetition of the request has to find it.

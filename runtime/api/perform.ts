@@ -11,7 +11,7 @@ import {
   UNIQUE_VIOLATION,
 } from '../platform/database/errors.ts'
 import { isClosedMeanwhile } from '../settlement-lines/lines.ts'
-import { authenticateAgain } from './access.ts'
+import { authenticateAgain, authenticateSandbox } from './access.ts'
 import { leaveTurn } from './capacity.ts'
 import { createContext, createInput, Effects, type Input } from './context.ts'
 import { ApiError, notImplemented } from './errors/errors.ts'
@@ -124,12 +124,16 @@ async function writeOnce(work: Work): Promise<WrittenReply> {
 function contextBetween({ exchange, service, input }: Work): PrepareContext {
   const context = createContext(exchange, service, databaseOf(exchange, service), input.query)
   const { destinations, log } = service
-  const { pin } = exchange.credential
+  const { pin, verified: isVerified } = exchange.credential
   const { transaction } = databaseOf(exchange, service)
   const afterwards = (work: Promise<unknown>) => {
     work.catch((err) => log.warn({ err }, 'what goes on after an answer has failed'))
   }
-  return { ...context, destinations, pin, transaction, afterwards }
+  const openSandbox = async () => {
+    const { tenant, space } = await authenticateSandbox(exchange, service)
+    return { db: service.sandbox.forTenant(tenant.id), space }
+  }
+  return { ...context, destinations, pin, isVerified, openSandbox, transaction, afterwards }
 }
 
 /** A stored response with what was left out of it; refusals are stored as they are. */

@@ -1,11 +1,13 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { readTypes } from './event-types.ts'
+import { type LiveOptions, takeLive } from './live-session.ts'
 import { addCards } from './svc-cards.ts'
 import { addCompletion } from './svc-completion.ts'
 import { showEvent, showEvents } from './svc-events.ts'
 import { addListen } from './svc-listen-command.ts'
 import { addLogin } from './svc-login.ts'
 import { addOpen } from './svc-open.ts'
+import { addPromote } from './svc-promote.ts'
 import { addRequests } from './svc-request.ts'
 import {
   MisuseError,
@@ -19,18 +21,9 @@ import { addStatus } from './svc-status.ts'
 import { TRIGGERABLE, trigger } from './svc-trigger.ts'
 import { paintFor } from './terminal/colours.ts'
 import { EXIT_TABLE } from './terminal/exit-codes.ts'
+import { CommandError } from './terminal/failures.ts'
 
 type GlobalOptions = SessionOptions & { readonly json?: true }
-
-/** A command failed that had got as far as knowing whom to call. */
-export class CommandError extends Error {
-  readonly baseUrl: string
-
-  constructor(baseUrl: string, cause: unknown) {
-    super('the command failed', { cause })
-    this.baseUrl = baseUrl
-  }
-}
 
 /** The merchant's tool. Results go to `print`, all else to `say`; keys and tokens are never repeated anywhere. */
 export function createProgram(surroundings: Surroundings): Command {
@@ -63,7 +56,7 @@ export function createProgram(surroundings: Surroundings): Command {
     const session = openSession(options)
     const terminal = { ...surroundings, json: options.json === true, paint }
     await act(session, terminal).catch((cause) => {
-      throw new CommandError(session.baseUrl, cause)
+      throw cause instanceof CommandError ? cause : new CommandError(session.baseUrl, cause)
     })
   }
   addLogin(program, surroundings)
@@ -74,6 +67,7 @@ export function createProgram(surroundings: Surroundings): Command {
   addTrigger(program, run)
   addCards(program, run)
   addEvents(program, run)
+  addPromote(program, run)
   addCompletion(program, surroundings)
   return program
 }
@@ -88,8 +82,7 @@ Exit codes:
 ${EXIT_TABLE.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`
 
 function addTrigger(program: Command, run: Run): void {
-  program
-    .command('trigger')
+  takeLive(program.command('trigger'))
     .description('make an event happen for real in the sandbox, and print what was made for it')
     .addArgument(new Argument('<event>', `its type: ${TRIGGERABLE.join(', ')}`))
     .option('--endpoint <id>', 'the endpoint (whe_…) of webhook_endpoint.test (default: the only one)')
@@ -97,7 +90,7 @@ function addTrigger(program: Command, run: Run): void {
       'after',
       '\nExamples:\n  svc trigger pass.updated\n  svc trigger card.transaction.authorized',
     )
-    .action((type: string, words: { endpoint?: string }, command: Command) =>
+    .action((type: string, words: LiveOptions & { endpoint?: string }, command: Command) =>
       run(command, (session, terminal) => {
         requireSandbox(session, 'trigger')
         return trigger(session, type, words, terminal)

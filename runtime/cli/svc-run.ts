@@ -1,8 +1,9 @@
 import { CommanderError } from 'commander'
 import { exitCodeOf, explainFailure } from './explain-failure.ts'
-import { CommandError, createProgram } from './svc-program.ts'
+import { createProgram } from './svc-program.ts'
 import type { Surroundings } from './svc-session.ts'
 import { EXIT_CODES } from './terminal/exit-codes.ts'
+import { CommandError } from './terminal/failures.ts'
 
 /** @returns the exit code, of `EXIT_CODES`. */
 export async function runSvc(words: readonly string[], surroundings: Surroundings): Promise<number> {

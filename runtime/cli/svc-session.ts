@@ -7,6 +7,7 @@ import { parseKey } from '../platform/keys/keys.ts'
 import { openBearer } from './sign-in/bearer.ts'
 import { configFolder } from './sign-in/config-folder.ts'
 import { DEFAULT_PROFILE, openProfiles, type Profile, type Profiles } from './sign-in/profiles.ts'
+import type { Ask } from './terminal/ask.ts'
 import type { Paint } from './terminal/colours.ts'
 import { MisuseError, SignInError } from './terminal/failures.ts'
 
@@ -22,10 +23,12 @@ export interface Terminal {
   say(line: string): void
   /** Colours for results. */
   readonly paint: Paint
+  /** Absent where nobody can be asked. */
+  readonly ask?: Ask | undefined
 }
 
 /** Where a program's words come from and go to. */
-export interface Surroundings extends Pick<Terminal, 'print' | 'say'> {
+export interface Surroundings extends Pick<Terminal, 'print' | 'say' | 'ask'> {
   /** Aborts when the person wants it to end. Asked for only by what runs until then, or has something to end well. */
   interruption(): AbortSignal
   /** Whether results are shown in colours. */

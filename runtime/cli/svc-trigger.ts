@@ -1,5 +1,6 @@
 /** `svc trigger`: makes an event happen for real, in the sandbox. */
 import { EVENT_TYPES } from './event-types.ts'
+import { type LiveOptions, openLive } from './live-session.ts'
 import { render } from './print.ts'
 import { MisuseError, type Session, type Terminal } from './svc-session.ts'
 import { type Made, RECIPES, type RecipeOptions } from './trigger-recipes.ts'
@@ -7,13 +8,15 @@ import { type Made, RECIPES, type RecipeOptions } from './trigger-recipes.ts'
 /** Types that can be triggered, in the order of the documents. */
 export const TRIGGERABLE: readonly string[] = Object.keys(RECIPES)
 
+type TriggerOptions = Pick<RecipeOptions, 'endpoint'> & LiveOptions
+
 const isTriggerable = (type: string): type is keyof typeof RECIPES => Object.hasOwn(RECIPES, type)
 
 /** @throws MisuseError when nothing makes such an event happen. */
 export async function trigger(
-  { client }: Session,
+  session: Session,
   type: string,
-  options: RecipeOptions,
+  options: TriggerOptions,
   terminal: Terminal,
 ): Promise<void> {
   if (!isTriggerable(type)) {
@@ -24,6 +27,9 @@ export async function trigger(
   if (options.endpoint !== undefined && type !== 'webhook_endpoint.test') {
     throw new MisuseError('--endpoint is for webhook_endpoint.test only')
   }
-  const made: Made = await RECIPES[type](client, options)
+  const made: Made = await RECIPES[type](session.client, {
+    endpoint: options.endpoint,
+    openLive: () => openLive(session, options),
+  })
   terminal.print(render({ triggered: type, ...made }, terminal.json).trimEnd())
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { runSvc } from './svc-run.ts'
 /** `svc`: the merchant's command. */
+import { openAsk } from './terminal/ask.ts'
 import { wantsColours } from './terminal/colours.ts'
 import { EXIT_CODES } from './terminal/exit-codes.ts'
 import { InterruptedError } from './terminal/failures.ts'
@@ -28,4 +29,5 @@ process.exitCode = await runSvc(process.argv.slice(2), {
   say: (line) => process.stderr.write(`${line}\n`),
   interruption,
   colours: wantsColours(process.stdout, process.env),
+  ask: openAsk(),
 })

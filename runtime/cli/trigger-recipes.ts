@@ -1,5 +1,6 @@
 /** How to make each type of event happen, through the API alone. */
 import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
+import type { LiveSession } from './live-session.ts'
 import { clearing, moneyRecipes } from './money-recipes.ts'
 import { payoutRecipes } from './payout-recipes.ts'
 import { settlementRecipes } from './settlement-recipes.ts'
@@ -9,6 +10,8 @@ import { waitFor } from './wait-for.ts'
 export interface RecipeOptions {
   /** The webhook endpoint that it is about. */
   readonly endpoint?: string | undefined
+  /** @throws MisuseError where no live key was given. */
+  openLive(): LiveSession
 }
 
 /** Identifiers of what was made, by what they are. */
@@ -96,6 +99,16 @@ export const RECIPES = {
       body: { resolution: 'false_positive', note: 'Another person of that name.' },
     })
     return made
+  },
+  // Happens in live, where the template stays.
+  'promotion.created': async (client, { openLive }) => {
+    const live = openLive()
+    const made = await makeTemplate(client)
+    const { id, created } = await live.promote({
+      resource_type: 'pass_template',
+      sandbox_ids: [made.pass_template_id],
+    })
+    return { ...made, promotion_id: id, live_pass_template_id: created[0]!.live_id }
   },
   'webhook_endpoint.test': async (client, { endpoint }) => {
     const whe_id = endpoint ?? (await findOnlyEndpoint(client))

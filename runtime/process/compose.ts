@@ -368,6 +368,7 @@ export function createApis(parts: ApiParts): Apis {
       ...shared,
       environment,
       database: pool,
+      sandbox: database.sandbox,
       account: createAccountChanges(control, pepper, environment, clock),
       links: {
         baseUrl: baseUrls[environment],

@@ -314,9 +314,3 @@ describe('a wipe', () => {
     expect(known.filter((name) => !names.includes(name))).toEqual([])
   })
 })
-
-test('what belongs to the account later is not available yet', async () => {
-  const { secret } = await makeKey(service, tenantId, { environment: 'live', scope: 'admin' })
-  const send = speak(service.urls.live, { secret })
-  expect((await send('/v1/promotions')).body.error.code).toBe('not_implemented')
-})

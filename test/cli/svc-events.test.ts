@@ -59,6 +59,7 @@ async function payEverybody(): Promise<void> {
 interface Merchant {
   readonly secret: string
   readonly send: ReturnType<typeof speak>
+  readonly live: ReturnType<typeof speak>
   start(...words: readonly string[]): Program
   run(...words: readonly string[]): Promise<Ending>
 }
@@ -66,12 +67,19 @@ interface Merchant {
 async function makeMerchant(version?: string): Promise<Merchant> {
   const tenant = await makeTenant(service, 'enterprise', version)
   const { secret } = await makeKey(service, tenant, { scope: 'admin' })
-  const env = { SVC_API_KEY: secret, SVC_BASE_URL: service.urls.sandbox }
+  const live = await makeKey(service, tenant, { environment: 'live', scope: 'admin' })
+  const env = {
+    SVC_API_KEY: secret,
+    SVC_BASE_URL: service.urls.sandbox,
+    SVC_LIVE_API_KEY: live.secret,
+    SVC_LIVE_BASE_URL: service.urls.live,
+  }
   const start = (...words: readonly string[]) =>
     startProgram(process.execPath, ['runtime/cli/svc.ts', ...words], env)
   return {
     secret,
     send: speak(service.urls.sandbox, { secret }),
+    live: speak(service.urls.live, { secret: live.secret }),
     start,
     run: (...words) => start(...words).ended,
   }
@@ -84,7 +92,7 @@ const readLines = (text: string) =>
     .map((line) => JSON.parse(line))
 
 test('every recipe makes its event happen, about what it says it made', { timeout: 180_000 }, async () => {
-  const { run, send } = await makeMerchant()
+  const { run, send, live } = await makeMerchant()
   await send('/v1/webhook-endpoints', {
     body: { url: 'http://127.0.0.1:9000/', enabled_events: ['pass.expired'] },
   })
@@ -93,10 +101,11 @@ test('every recipe makes its event happen, about what it says it made', { timeou
     expect(triggered, type).toMatchObject({ code: 0, stderr: '' })
     const made: Record<string, string> = JSON.parse(triggered.stdout)
     expect(made.triggered).toBe(type)
-    const [event] = (await send(`/v1/events?limit=1&type=${type}`)).body.data
+    const ask = type === 'promotion.created' ? live : send
+    const [event] = (await ask(`/v1/events?limit=1&type=${type}`)).body.data
     expect(event.type).toBe(type)
-    const [object] = Object.values<{ id: string }>(event.data)
-    expect(Object.values(made)).toContain(object?.id)
+    const [object] = Object.values<{ id?: string; live_id?: string }>(event.data)
+    expect(Object.values(made)).toContain(object?.id ?? object?.live_id)
   }
 })
 

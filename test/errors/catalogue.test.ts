@@ -9,6 +9,7 @@ import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { readReferences } from '../../runtime/console/pages.ts'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { NOT_WRITTEN_YET } from '../../runtime/process/handlers.ts'
 import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { issuePass, makeTemplate, someoneWaits, TEMPLATE, whileHeld } from '../api/fixtures.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -207,10 +208,6 @@ const PRODUCED: Readonly<Record<string, () => Promise<Answer>>> = {
       answer = await send('/v1/passes/count')
     return answer
   },
-  not_implemented: async () => {
-    const { by } = await speakAs({ environment: 'live', scope: 'admin' })
-    return by('/v1/promotions')
-  },
   internal_error: async () => {
     await asOwner('ALTER TABLE sandbox.pass_templates RENAME TO away')
     const answer = await send('/v1/pass_templates')
@@ -229,6 +226,12 @@ const PRODUCED: Readonly<Record<string, () => Promise<Answer>>> = {
 const NOT_YET: Readonly<Record<string, string>> = {
   expired_token: 'OAuth',
 }
+
+/**
+ * What is answered only between the description of an operation and its handler, and no operation is there at the moment.
+ * test/http/pipeline.test.ts has one that is.
+ */
+const NOT_AT_PRESENT = ['not_implemented']
 
 /** Status and type of each code that does not follow from its type alone. */
 const TYPES: Readonly<Record<string, readonly number[]>> = {
@@ -306,8 +309,12 @@ test.each(Object.entries(PRODUCED))('%s', async (code, produce) => {
 describe('the catalogue', () => {
   test('is produced here, but for what nothing can produce yet', () => {
     expect(codesOf.get(current)!.toSorted()).toEqual(
-      [...Object.keys(PRODUCED), ...Object.keys(NOT_YET)].toSorted(),
+      [...Object.keys(PRODUCED), ...Object.keys(NOT_YET), ...NOT_AT_PRESENT].toSorted(),
     )
+  })
+
+  test('what is not answered at present would be by an operation that nobody has written', () => {
+    expect(Object.keys(NOT_WRITTEN_YET)).toEqual([])
   })
 
   test('what cannot be produced yet stands nowhere in the runtime', () => {

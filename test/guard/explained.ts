@@ -43,8 +43,4 @@ export const EXPLAINED: readonly Explained[] = [
     why: 'a parameter may be empty where its schema allows it: the validator never allows it',
     fits: ({ ours, theirs }) => !ours && theirs?.message.startsWith('Empty value found') === true,
   },
-  {
-    why: 'Service-Sandbox-Authorization will be read by the handler of promotions, which does not exist yet',
-    fits: ({ ours, theirs }) => !ours && /service-sandbox-authorization/.test(theirs?.message ?? ''),
-  },
 ]

@@ -4,7 +4,6 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { Handlers } from '../../generated/canonical/handlers.ts'
 import { versions } from '../../generated/versions.ts'
 import { authenticate, authorize, checkHolder, requireFactor } from '../../runtime/api/access.ts'
 import { answer } from '../../runtime/api/answer.ts'
@@ -117,21 +116,15 @@ test('no stage gives what it has not found', () => {
 test('each operation either has a handler or is listed as not written', () => {
   const wanted = new Set(versions.flatMap(({ operations }) => operations.map(({ id }) => id)))
   expect([...Object.keys(handlers), ...Object.keys(NOT_WRITTEN_YET)].sort()).toEqual([...wanted].sort())
-  const { createPromotion, ...others } = NOT_WRITTEN_YET
+  type Fewer = Omit<typeof handlers, 'createPromotion'>
+  const listed: NotWritten<Fewer> = { ...NOT_WRITTEN_YET, createPromotion: true }
   // @ts-expect-error createPromotion is neither written nor listed
-  const missing: NotWritten<typeof handlers> = others
+  const missing: NotWritten<Fewer> = NOT_WRITTEN_YET
   // @ts-expect-error getMe is written
-  const both: NotWritten<typeof handlers> = { ...NOT_WRITTEN_YET, getMe: true }
+  const both: NotWritten<Fewer> = { ...listed, getMe: true }
   // @ts-expect-error there is no such operation
-  const unknown: NotWritten<typeof handlers> = { ...NOT_WRITTEN_YET, getNothing: true }
-  type Further = typeof handlers & Pick<Handlers<unknown>, 'createPromotion'>
-  // @ts-expect-error it was written, and is listed still
-  const late: NotWritten<Further> = { ...others, createPromotion: true }
-  expect([missing, both, unknown, late].map((list) => Object.keys(list).length)).toEqual([
-    Object.keys(NOT_WRITTEN_YET).length - 1,
-    Object.keys(NOT_WRITTEN_YET).length + 1,
-    Object.keys(NOT_WRITTEN_YET).length + 1,
-    Object.keys(NOT_WRITTEN_YET).length,
-  ])
-  expect(createPromotion).toBe(true)
+  const unknown: NotWritten<Fewer> = { ...listed, getNothing: true }
+  expect([listed, missing, both, unknown].map((list) => Object.keys(list).length)).toEqual(
+    [1, 0, 2, 2].map((more) => Object.keys(NOT_WRITTEN_YET).length + more),
+  )
 })

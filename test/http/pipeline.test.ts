@@ -116,6 +116,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
   const service = {
     environment,
     database: NO_POOL,
+    sandbox: NO_POOL,
     clock: { machine: Date.now, service: Date.now },
     account: createAccountChanges(NO_POOL, '', environment, { machine: Date.now }),
     seals: createSeals('pepper'),

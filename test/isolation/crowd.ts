@@ -171,6 +171,12 @@ const REPORTS = `INSERT INTO treasury_reports (tenant_id, id, type, interval_sta
          '{"files":[],"row_count":0,"opening":0,"closing":0}', '2099-01-01', true, ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const PROMOTIONS = `INSERT INTO promotions (tenant_id, id, resource_type, dry_run, plan, copies, digests, created)
+  SELECT $1, ${id('prm', 'n')}, 'pass_template', false, '[]', '[]', '[]', ${AT} FROM generate_series(0, $3 - 1) n`
+
+const PROMOTED = `INSERT INTO promoted_objects (tenant_id, sandbox_id, live_id, promotion_id)
+  SELECT $1, ${id('tpl', 'n')}, ${id('tpl', 'n')}, ${id('prm', 'n')} FROM generate_series(0, $3 - 1) n WHERE ${AT} > '-infinity'`
+
 const PIECES = `INSERT INTO treasury_report_pieces (tenant_id, report_id, format, position, content)
   SELECT $1, ${id('trp', 'n')}, 'csv', 0, '' FROM generate_series(0, $3 - 1) n WHERE ${AT} > '-infinity'`
 
@@ -244,6 +250,8 @@ const TABLES = [
   [PAYOUTS, 1 / 3],
   [REPORTS, 1 / 3],
   [PIECES, 1 / 3],
+  [PROMOTIONS, 1 / 3],
+  [PROMOTED, 1 / 3],
   [BANK_TRANSFERS, 1 / 3],
   [DECISIONS, 1 / 3],
   [SETTLEMENTS, 1 / 3],

@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-const TABLES = [...RECORD_TABLES, 'audit_log', 'idempotency_answers']
+const TABLES = [...RECORD_TABLES, 'promotions', 'audit_log', 'idempotency_answers']
 
 /** Rows of a tenant, in both environments. */
 async function belongingsOf(tenantId: string): Promise<unknown[]> {
@@ -81,6 +81,7 @@ async function ask(
     target,
     version,
     body === null ? undefined : body,
+    owner.sandboxSecret,
   )
   const asked = recorder.recorded
     .slice(first)
@@ -139,6 +140,8 @@ describe.each(versions)('$name', ({ name, operations }) => {
     async (_id, operation, shapes) => {
       for (const { caller, foreign, whose } of situations(operation)) {
         for (const shape of shapes) {
+          // The one way from the sandbox to live: whoever has both keys names what is to be copied.
+          if (operation.id === 'createPromotion' && foreign === own.sandbox) continue
           const about = `${whose}: ${shape.place}`
           const theirs = await ask(caller, operation, name, shape, belonging(foreign, operation.path))
           const absent = await ask(caller, operation, name, shape, nothing)
@@ -167,13 +170,8 @@ test('what is one’s own is found by the same requests', async () => {
     )) {
       for (const shape of shapesOf(documents.get(name)!, operation)) {
         if (shape.place === 'body') continue
-        const { status, text } = await ask(
-          own.sandbox,
-          operation,
-          name,
-          shape,
-          belonging(own.sandbox, operation.path),
-        )
+        const owner = own[operation.extensions.environment ?? 'sandbox']
+        const { status, text } = await ask(owner, operation, name, shape, belonging(owner, operation.path))
         const isThere = status < 300 || status === 409 || status === 422
         expect([operation.id, shape.place, isThere]).toEqual([operation.id, shape.place, true])
         if (text.includes(MARK)) found[operation.id] = (found[operation.id] ?? 0) + 1
@@ -184,7 +182,14 @@ test('what is one’s own is found by the same requests', async () => {
 })
 
 test('what is not made yet cannot be made: no operation that would make it has a handler', () => {
-  const known = new Set([...own.sandbox.ids.keys(), ...NOT_YET, 'cursor', 'aud', 'unknown'])
+  const known = new Set([
+    ...own.sandbox.ids.keys(),
+    ...own.live.ids.keys(),
+    ...NOT_YET,
+    'cursor',
+    'aud',
+    'unknown',
+  ])
   const named = versions.flatMap(({ name, operations }) =>
     operations.flatMap((operation) => shapesOf(documents.get(name)!, operation).flatMap(prefixesOf)),
   )

@@ -11,7 +11,7 @@ import { writeLines } from '../../runtime/settlement-lines/lines.ts'
 import { makePayable } from '../support/payable.ts'
 import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, type TestService } from '../support/service.ts'
-import { WRITTEN_LISTS } from './lists.ts'
+import { writtenLists } from './lists.ts'
 
 /** Stands in everything that an owner makes: nobody else may ever see it. */
 export const MARK = 'belongs-to-somebody-else'
@@ -21,12 +21,14 @@ export interface Owner {
   readonly tenantId: string
   readonly environment: Environment
   readonly secret: string
+  /** A secret of the sandbox, for what live reads there. */
+  readonly sandboxSecret: string
   readonly ids: ReadonlyMap<string, string>
   readonly cursors: ReadonlyMap<string, string>
 }
 
 /** Prefixes of objects that nothing can make yet. Shrinks as operations are built; what is made belongs into `makeOwner`. */
-export const NOT_YET: readonly string[] = ['prm']
+export const NOT_YET: readonly string[] = []
 
 const MERCHANT = { name: MARK, category_code: '5812', network_id: null, city: MARK, country: 'US' } as const
 
@@ -36,14 +38,16 @@ export type Ask = (
   target: string,
   version: string,
   body?: unknown,
+  sandboxSecret?: string,
 ) => Promise<{ readonly status: number; readonly text: string }>
 
 /** Speaks to one environment, without checking the answers. */
 export function openLine(service: TestService, environment: Environment): Ask {
-  return async (secret, method, target, version, body) => {
+  return async (secret, method, target, version, body, sandboxSecret) => {
     service.clock.monotonic += 1000
     const headers = new Headers({ Authorization: `Bearer ${secret}`, 'Service-Version': version })
     if (method === 'POST') headers.set('Idempotency-Key', crypto.randomUUID())
+    if (sandboxSecret) headers.set('Service-Sandbox-Authorization', `Bearer ${sandboxSecret}`)
     if (body !== undefined) headers.set('Content-Type', 'application/json')
     const response = await fetch(service.urls[environment] + target, {
       method,
@@ -58,10 +62,8 @@ export function openLine(service: TestService, environment: Environment): Ask {
 export async function makeOwners(service: TestService, version: string): Promise<Record<Environment, Owner>> {
   const tenantId = await makeTenant(service, 'enterprise')
   await verifyTenant(service.operator, tenantId)
-  return {
-    sandbox: await makeOwner(service, tenantId, 'sandbox', version),
-    live: await makeOwner(service, tenantId, 'live', version),
-  }
+  const sandbox = await makeOwner(service, tenantId, 'sandbox', version)
+  return { sandbox, live: await makeOwner(service, tenantId, 'live', version, sandbox) }
 }
 
 const PERSON = {
@@ -74,11 +76,13 @@ async function makeOwner(
   tenantId: string,
   environment: Environment,
   version: string,
+  sandbox?: Owner,
 ): Promise<Owner> {
   const key = await makeKey(service, tenantId, { environment, scope: 'admin' })
+  const sandboxSecret = sandbox?.secret ?? key.secret
   const ask = openLine(service, environment)
   const make = async (path: string, body: unknown): Promise<string> => {
-    const { status, text } = await ask(key.secret, 'POST', path, version, body)
+    const { status, text } = await ask(key.secret, 'POST', path, version, body, sandboxSecret)
     if (status !== 201) throw new Error(`${path}: ${text}`)
     return (JSON.parse(text) as { id: string }).id
   }
@@ -167,13 +171,16 @@ async function makeOwner(
   await make('/v1/webhook-endpoints', endpoint)
   const whe = await make('/v1/webhook-endpoints', endpoint)
   await make('/v1/passes', { template_id: tpl, metadata })
+  const promoted = sandbox && { resource_type: 'pass_template', sandbox_ids: [sandbox.ids.get('tpl')] }
+  if (promoted) await make('/v1/promotions', promoted)
+  const prm = promoted && (await make('/v1/promotions', promoted))
   await planAll(service.database[environment])
   const first = async (path: string): Promise<string> => {
     const { text } = await ask(key.secret, 'GET', path, version)
     return (JSON.parse(text) as { data: [{ id: string }] }).data[0].id
   }
   const cursors = new Map<string, string>()
-  for (const path of WRITTEN_LISTS) {
+  for (const path of writtenLists(environment)) {
     const { text } = await ask(key.secret, 'GET', `${path}?limit=1`, version)
     const { next_cursor } = JSON.parse(text) as { next_cursor: string | null }
     if (next_cursor !== null) cursors.set(path, next_cursor)
@@ -182,6 +189,7 @@ async function makeOwner(
     tenantId,
     environment,
     secret: key.secret,
+    sandboxSecret,
     ids: new Map([
       ['tpl', tpl],
       ['pass', pass],
@@ -204,6 +212,7 @@ async function makeOwner(
       ['wdla', await first(`/v1/webhook-endpoints/${whe}/delivery-attempts`)],
       ['evt', await first('/v1/events')],
       ['key', key.id],
+      ...(prm ? ([['prm', prm]] as const) : []),
     ]),
     cursors,
   }

@@ -16,6 +16,7 @@ import { listTemplates } from '../../runtime/resources/pass-templates/queries.ts
 import { countPasses, listPasses, type PassFilter } from '../../runtime/resources/passes/queries.ts'
 import { listDestinations } from '../../runtime/resources/payout-destinations/queries.ts'
 import { listPayouts } from '../../runtime/resources/payouts/queries.ts'
+import { listPromotions } from '../../runtime/resources/promotions/queries.ts'
 import { listPayloads } from '../../runtime/resources/provisioning-payloads/queries.ts'
 import { listScans } from '../../runtime/resources/scans/queries.ts'
 import { listReports } from '../../runtime/resources/treasury-reports/queries.ts'
@@ -230,6 +231,7 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
         types: ['dispute'],
       },
     }),
+    ...lists('promotions', 'prm', listPromotions, { '': {}, 'of a time': later }),
     ...lists('treasury reports', 'trp', listReports, { '': {}, 'of a time': later }),
     ...lists('provisioning payloads', 'ppl', listPayloads, {
       'of the common card': { cardId: crowdId('card', 0) },

@@ -54,7 +54,7 @@ import { makeEndpoint, POSTS, type Post } from '../faults/posts.ts'
 import { makePayable } from '../support/payable.ts'
 import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, type Send, speak, type TestService } from '../support/service.ts'
-import { WRITTEN_LISTS } from './lists.ts'
+import { writtenLists } from './lists.ts'
 import type { Recorder } from './recorder.ts'
 import { walkTransfers } from './walk-chain.ts'
 import { walkDevices } from './walk-devices.ts'
@@ -148,7 +148,8 @@ export async function tour(
     if (path.startsWith('/v1/authorization_endpoint'))
       await send('/v1/authorization_endpoint', { method: 'DELETE' })
   }
-  await lookAround(send, plan)
+  await lookAround(send, environment, plan)
+  if (environment === 'live') await promote(service, tenantId, send)
   await closeDay({ service, recorder }, environment, send, space)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()
   await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
@@ -194,9 +195,31 @@ async function closeDay({ service, recorder }: Walker, environment: Environment,
   }
 }
 
-async function lookAround(send: Send, plan: string): Promise<void> {
+/** A template and an endpoint go to live: planned, copied, and asked for again. */
+async function promote(service: TestService, tenantId: string, live: Send): Promise<void> {
+  const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
+  const sandbox = speak(service.urls.sandbox, { secret, version: current })
+  const program = await sandbox('/v1/card_programs', { body: { name: 'Walk', kind: 'virtual' } })
+  const sources = [
+    ['pass_template', await makeTemplate(sandbox)],
+    ['card_program', program.body.id],
+    ['webhook_endpoint', await makeEndpoint(sandbox)],
+  ] as const
+  const headers = { 'Service-Sandbox-Authorization': `Bearer ${secret}` }
+  for (const [resource_type, id] of sources) {
+    const order = { resource_type, sandbox_ids: [id] }
+    const { body: planned } = await live('/v1/promotions', { body: { ...order, dry_run: true }, headers })
+    for (const body of [{ ...order, plan_id: planned.id }, order]) {
+      const made = await live('/v1/promotions', { body, headers })
+      expect([made.status, made.text]).toEqual([201, made.text])
+      expect((await live(`/v1/promotions/${made.body.id}`)).status).toBe(200)
+    }
+  }
+}
+
+async function lookAround(send: Send, environment: Environment, plan: string): Promise<void> {
   for (const path of LISTS) expect([path, (await send(path)).status]).toEqual([path, 200])
-  for (const path of WRITTEN_LISTS) {
+  for (const path of writtenLists(environment)) {
     if (path === '/v1/authorization_decisions' && plan !== 'enterprise') continue
     const answer = await send(`${path}?limit=1`)
     expect([path, answer.status, answer.text]).toEqual([path, 200, answer.text])

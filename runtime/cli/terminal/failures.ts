@@ -13,3 +13,13 @@ export class UnreachableError extends Error {}
 export class InterruptedError extends Error {
   override readonly message = 'interrupted'
 }
+
+/** A command failed that had got as far as knowing whom to call. */
+export class CommandError extends Error {
+  readonly baseUrl: string
+
+  constructor(baseUrl: string, cause: unknown) {
+    super('the command failed', { cause })
+    this.baseUrl = baseUrl
+  }
+}

@@ -20,20 +20,15 @@ import { checkControls, patchControls, readControls } from './spending-controls.
 type Schemas = components['schemas']
 
 export const cardProgramsHandlers = {
-  async createCardProgram({ caller, db, request }, { body }) {
-    const { now } = request
+  async createCardProgram(context, { body }) {
     requireGood(checkControls(body.spending_controls))
-    const row: CardProgramRow = {
-      id: newId('cprg', now),
+    const row = await addCardProgram(context, {
       name: body.name,
       kind: body.kind,
       spending_controls: readControls(body.spending_controls ?? null),
       design: body.design ?? null,
       metadata: body.metadata ?? {},
-      created: now,
-      updated: now,
-    }
-    await insertCardProgram(db, caller.space, row)
+    })
     return { status: 201, body: showCardProgram(row) }
   },
 
@@ -73,12 +68,22 @@ export const cardProgramsHandlers = {
   },
 } satisfies CardProgramsHandlers<Context>
 
+/** Writes a new program of content that was checked. */
+export async function addCardProgram(
+  { caller, db, request: { now } }: Context,
+  content: Omit<CardProgramRow, 'id' | 'created' | 'updated'>,
+): Promise<CardProgramRow> {
+  const row = { ...content, id: newId('cprg', now), created: now, updated: now }
+  await insertCardProgram(db, caller.space, row)
+  return row
+}
+
 function requireGood(faults: readonly Detail[]): void {
   if (faults.length > 0) throw validationFailed(faults)
 }
 
 /** A patch of a program without a design may leave a colour out. */
-function checkDesign(design: Partial<Schemas['CardDesignInput']> | null): Detail[] {
+export function checkDesign(design: Partial<Schemas['CardDesignInput']> | null): Detail[] {
   if (!design) return []
   return (['background_color', 'foreground_color'] as const).flatMap((name) =>
     design[name] === undefined

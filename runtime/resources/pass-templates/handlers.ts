@@ -26,29 +26,10 @@ type PassTemplate = components['schemas']['PassTemplate']
 
 export const passTemplatesHandlers = {
   async createPassTemplate(context, { body }) {
-    const { caller, db, events } = context
-    const { now } = context.request
     const { kind, name, brand, fields = [], barcode, relevant_locations = [], metadata = {} } = body
     requireGood(checkTemplate({ fields, brand, barcode, metadata }))
-    const row: TemplateRow = {
-      id: newId('tpl', now),
-      name,
-      kind,
-      status: 'active',
-      brand,
-      fields,
-      barcode: barcode ?? DEFAULT_BARCODE,
-      relevant_locations,
-      metadata,
-      created: now,
-      updated: now,
-      changed: floorToSecond(now),
-      revision: 0,
-    }
-    await insertTemplate(db, caller.space, row)
-    const shown = showTemplate(row)
-    emit(events, { type: 'pass_template.created', data: { pass_template: shown } })
-    return { status: 201, body: shown }
+    const content = { name, brand, fields, barcode: barcode ?? DEFAULT_BARCODE, relevant_locations, metadata }
+    return { status: 201, body: await addTemplate(context, kind, content) }
   },
 
   async listPassTemplates({ caller, db, cursors }, { query }) {
@@ -104,6 +85,33 @@ export const passTemplatesHandlers = {
     return { status: 200, body: shown }
   },
 } satisfies PassTemplatesHandlers<Context>
+
+/** Writes a new template of content that was checked, and tells of it. */
+export async function addTemplate(
+  { caller, db, events, request: { now } }: Context,
+  kind: TemplateRow['kind'],
+  { name, brand, fields, barcode, relevant_locations, metadata }: TemplateContent,
+): Promise<PassTemplate> {
+  const row: TemplateRow = {
+    id: newId('tpl', now),
+    name,
+    kind,
+    status: 'active',
+    brand,
+    fields,
+    barcode,
+    relevant_locations,
+    metadata,
+    created: now,
+    updated: now,
+    changed: floorToSecond(now),
+    revision: 0,
+  }
+  await insertTemplate(db, caller.space, row)
+  const shown = showTemplate(row)
+  emit(events, { type: 'pass_template.created', data: { pass_template: shown } })
+  return shown
+}
 
 const DEFAULT_BARCODE = { format: 'qr' } as const
 

@@ -26,35 +26,20 @@ import {
 type Schemas = components['schemas']
 
 /** Of an environment: each event makes as many attempts as there are endpoints. */
-const MAX_ENDPOINTS = 100
+export const MAX_ENDPOINTS = 100
 
 export const webhookEndpointsHandlers = {
   createWebhookEndpoint: prepared(
     ({ destinations }, { body }: { body: Schemas['WebhookEndpointCreate'] }) => destinations.check(body.url),
-    async ({ caller, request: { now }, db, endpointSecrets }, { body }, blocked) => {
-      const { url, enabled_events, description = null, metadata = {} } = body
-      requireGood([...checkUrl(blocked), ...checkTypes(enabled_events), ...checkMetadata(metadata)])
+    async (context, { body }, blocked) => {
+      const { caller, db } = context
+      const { url, description = null, metadata = {} } = body
+      const enabled_events = [...new Set(body.enabled_events)]
+      requireGood([...checkUrl(blocked), ...checkTypes(body.enabled_events), ...checkMetadata(metadata)])
       if ((await lockEndpointCount(db, caller.space)) >= MAX_ENDPOINTS) {
         throw invalidState(`An environment has at most ${MAX_ENDPOINTS} endpoints. Delete one first.`)
       }
-      const id = newId('whe', now)
-      const { secret, sealed } = endpointSecrets.make(caller.space, id)
-      const row: EndpointRow = {
-        id,
-        url,
-        description,
-        enabled_events: [...new Set(enabled_events)],
-        status: 'enabled',
-        disabled_reason: null,
-        secret: sealed,
-        retired_secrets: [],
-        metadata,
-        generation: 0,
-        timeouts: 0,
-        created: now,
-        updated: now,
-      }
-      await insertEndpoint(db, caller.space, row)
+      const { row, secret } = await addEndpoint(context, { url, description, enabled_events, metadata })
       return { status: 201, body: { ...showEndpoint(row), secret } }
     },
   ),
@@ -129,6 +114,29 @@ export const webhookEndpointsHandlers = {
     return { status: 201, body: JSON.parse(event.body) as Schemas['Event'] }
   },
 } satisfies WebhookEndpointsHandlers<Context>
+
+/** Writes a new endpoint of content that was checked, with a secret of its own. */
+export async function addEndpoint(
+  { caller, request: { now }, db, endpointSecrets }: Context,
+  content: Pick<EndpointRow, 'url' | 'description' | 'enabled_events' | 'metadata'>,
+): Promise<{ readonly row: EndpointRow; readonly secret: string }> {
+  const id = newId('whe', now)
+  const { secret, sealed } = endpointSecrets.make(caller.space, id)
+  const row: EndpointRow = {
+    ...content,
+    id,
+    status: 'enabled',
+    disabled_reason: null,
+    secret: sealed,
+    retired_secrets: [],
+    generation: 0,
+    timeouts: 0,
+    created: now,
+    updated: now,
+  }
+  await insertEndpoint(db, caller.space, row)
+  return { row, secret }
+}
 
 function requireGood(faults: readonly Detail[]): void {
   if (faults.length > 0) throw validationFailed(faults)

@@ -58,16 +58,18 @@ const COUNT: Statement = {
   text: 'SELECT count(*) AS count FROM webhook_endpoints w WHERE w.tenant_id = $1',
 }
 
+/** How many endpoints the tenant has at the moment. */
+export async function countEndpoints(db: Database, tenantId: string): Promise<number> {
+  return (await db.query<{ count: number }>(COUNT, [tenantId])).rows[0]!.count
+}
+
 /**
  * Counts the tenant's endpoints and keeps others from adding any until the transaction ends. Two statements: the second
  * one sees what was committed while the first one waited.
  */
 export async function lockEndpointCount(db: Database, tenantId: string): Promise<number> {
-  const [, { rows }] = await Promise.all([
-    db.query(LOCK_SENDER, [tenantId]),
-    db.query<{ count: number }>(COUNT, [tenantId]),
-  ])
-  return rows[0]!.count
+  const [, count] = await Promise.all([db.query(LOCK_SENDER, [tenantId]), countEndpoints(db, tenantId)])
+  return count
 }
 
 const COLUMNS_INSERTED = `tenant_id, id, url, description, enabled_events, status, disabled_reason, secret,

@@ -121,7 +121,8 @@ export interface paths {
         /**
          * Promote to live
          * @description Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree,
-         * and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
+         * and shows the difference otherwise. Rules of live, https for example, are checked in the plan: where it refuses one object, nothing is copied. Called
+         * on live.
          */
         post: operations["createPromotion"];
         delete?: never;
@@ -4396,6 +4397,11 @@ export interface components {
              * @example true
              */
             dry_run: boolean;
+            /**
+             * @description A dry run of the same objects in the same order. Where the plan is another one by now, nothing is done, and the answer is 409
+             * `invalid_state`, with what has changed in `details`.
+             */
+            plan_id?: components["schemas"]["PromotionId"];
         };
         /** @description One promotion from sandbox to live. */
         Promotion: {

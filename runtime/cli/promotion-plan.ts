@@ -1,0 +1,36 @@
+/** A plan of a promotion, for people. */
+import type { Promotion } from './live-session.ts'
+import { type Colour, type Paint, withoutControls } from './terminal/colours.ts'
+
+type Step = Promotion['plan'][number]
+
+const SIGNS: Readonly<Record<string, readonly [sign: string, colour: Colour]>> = {
+  create: ['+', 'green'],
+  unchanged: ['=', 'grey'],
+  differs: ['~', 'yellow'],
+  refused: ['!', 'red'],
+}
+
+/** A line for each object, and below it where it differs from its copy, or why it is refused. */
+export function showPlan({ plan }: Promotion, paint: Paint): string {
+  return plan.flatMap((step) => linesOf(step, paint)).join('\n')
+}
+
+function linesOf({ sandbox_id, live_id, action, differences, problems }: Step, paint: Paint): string[] {
+  const [sign, colour] = SIGNS[action] ?? ['?', 'magenta']
+  const copy = live_id === null ? '' : ` ${action === 'differs' ? 'from' : 'as'} ${live_id}`
+  const details = [
+    ...differences.flatMap(({ field, sandbox, live }) => [
+      `    ${field}`,
+      `      sandbox  ${sandbox ?? '–'}`,
+      `      live     ${live ?? '–'}`,
+    ]),
+    ...problems.map(({ field, issue }) => `    ${field === '' ? 'it' : field} ${issue}`),
+  ]
+  return [paint(colour, `${sign} ${sandbox_id}  ${action}${copy}`), ...details.map(withoutControls)]
+}
+
+/** @returns how many objects the plan has that action for. */
+export function countOf({ plan }: Promotion, action: Step['action']): number {
+  return plan.filter((step) => step.action === action).length
+}

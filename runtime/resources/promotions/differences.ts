@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { components } from '../../../generated/canonical/types.ts'
+
+type Difference = components['schemas']['PromotionDifference']
+
+/** A value is shown up to here: images have hundreds of thousands of characters. */
+const MAX_SHOWN = 200
+
+/** Where two values no longer agree, member by member: `fields[0].label`. What one side lacks is null there. */
+export function* findDifferences(sandbox: unknown, live: unknown, field = ''): Generator<Difference> {
+  if (isDeepStrictEqual(sandbox, live)) return
+  if (Array.isArray(sandbox) && Array.isArray(live)) {
+    for (let index = 0; index < Math.max(sandbox.length, live.length); index += 1) {
+      yield* findDifferences(sandbox[index], live[index], `${field}[${index}]`)
+    }
+  } else if (isObject(sandbox) && isObject(live)) {
+    for (const name of new Set([...Object.keys(sandbox), ...Object.keys(live)])) {
+      yield* findDifferences(own(sandbox, name), own(live, name), field === '' ? name : `${field}.${name}`)
+    }
+  } else {
+    yield { field, sandbox: show(sandbox), live: show(live) }
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Names may be those that every object has: `constructor`. */
+const own = (value: Members, name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
+
+/** As JSON. A long value is cut to a string that says what was cut, so that two of them still show that they differ. */
+function show(value: unknown): string | null {
+  if (value === undefined) return null
+  const text = JSON.stringify(value)
+  if (text.length <= MAX_SHOWN) return text
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16)
+  const start = (typeof value === 'string' ? value : text).slice(0, 60).toWellFormed()
+  return JSON.stringify(`${start}… (${text.length} characters, SHA-256 ${digest}…)`)
+}
