@@ -112,6 +112,7 @@ const announced: Readonly<Record<string, string>> = {
 - /components/schemas/SettlementLineType/enum/networkFee
 - /components/schemas/SettlementLineType/enum/disputeReversal
 - /components/schemas/SettlementLineType/enum/programFunding
++ /components/schemas/PromotionCreate/properties/plan_id
 + /components/schemas/SettlementLineType/enum/card_transaction
 + /components/schemas/SettlementLineType/enum/card_refund
 + /components/schemas/SettlementLineType/enum/network_fee

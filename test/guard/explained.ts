@@ -43,4 +43,8 @@ export const EXPLAINED: readonly Explained[] = [
     why: 'a parameter may be empty where its schema allows it: the validator never allows it',
     fits: ({ ours, theirs }) => !ours && theirs?.message.startsWith('Empty value found') === true,
   },
+  {
+    why: 'Service-Sandbox-Authorization is a key: what asks the sandbox checks it, after the body (promotions/promotions.test.ts)',
+    fits: ({ ours, theirs }) => !ours && /service-sandbox-authorization/.test(theirs?.message ?? ''),
+  },
 ]

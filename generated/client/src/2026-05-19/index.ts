@@ -67,7 +67,7 @@ export interface Client {
    * Promote to live
    *
    * Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree, and shows the
-   * difference otherwise. Rules of live, https for example, are checked in the plan: where it refuses one object, nothing is copied. Called on live.
+   * difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
    *
    * `POST /v1/promotions`
    */

@@ -121,8 +121,7 @@ export interface paths {
         /**
          * Promote to live
          * @description Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree,
-         * and shows the difference otherwise. Rules of live, https for example, are checked in the plan: where it refuses one object, nothing is copied. Called
-         * on live.
+         * and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
          */
         post: operations["createPromotion"];
         delete?: never;

@@ -1,0 +1,166 @@
+/**
+ * A service that is killed in the middle of a promotion, at every statement that live's role sends and every answer that it
+ * waits for: live has all of it or nothing, and the same request to the next service has one effect.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { current } from '../../generated/versions.ts'
+import { verifyAudit } from '../../runtime/admin/audit.ts'
+import { createKey } from '../../runtime/admin/keys.ts'
+import { createTenant, verifyTenant } from '../../runtime/admin/tenants.ts'
+import { ENDPOINT, make, PROGRAM, TEMPLATE } from '../promotions/setup.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { endPrograms, type Program, startService, until } from '../support/programs.ts'
+import { speak } from '../support/service.ts'
+import { openWire, type Point, type Wire } from './wire.ts'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await openTestDatabase({ poolSize: 4 })
+})
+afterAll(async () => {
+  await endPrograms()
+  await database.close()
+})
+
+/** A service in a process of its own, on a wire that stops live's role. */
+interface Node {
+  readonly program: Program
+  readonly wire: Wire
+  readonly urls: { readonly sandbox: string; readonly live: string }
+}
+
+async function liveRole(): Promise<string> {
+  const { rows } = await database.live.query<{ role: string }>({ text: 'SELECT current_user AS role' })
+  return rows[0]!.role
+}
+
+async function startNode(): Promise<Node> {
+  const wire = await openWire(database.url, { [await liveRole()]: ['transaction', 'single'] })
+  const env = { DATABASE_URL: wire.url, SVC_PEPPER: database.pepper }
+  const program = startService(env, ['--json', '--role', 'api'])
+  const { sandbox_base_url, live_base_url } = await program.ready()
+  return { program, wire, urls: { sandbox: String(sandbox_base_url), live: String(live_base_url) } }
+}
+
+/** Two objects of a type, of a tenant of their own, and the request that promotes them. */
+interface Attempt {
+  readonly tenantId: string
+  readonly liveSecret: string
+  readonly body: object
+  readonly type: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const TYPES = [
+  ['pass_template', '/v1/pass_templates', TEMPLATE],
+  ['card_program', '/v1/card_programs', PROGRAM],
+  ['webhook_endpoint', '/v1/webhook-endpoints', ENDPOINT],
+] as const
+
+async function prepare(node: Node, [type, path, content]: (typeof TYPES)[number]): Promise<Attempt> {
+  const { id: tenantId } = await createTenant(
+    database.operator,
+    { name: 'Crash', plan: 'enterprise' },
+    current,
+  )
+  await verifyTenant(database.operator, tenantId)
+  const key = await createKey(database.operator, { tenantId, environment: 'sandbox', scope: 'admin' })
+  const live = await createKey(database.operator, { tenantId, environment: 'live', scope: 'admin' })
+  const send = speak(node.urls.sandbox, { secret: key.secret, version: current })
+  const sandbox_ids = [await make(send, path, content), await make(send, path, content)]
+  const headers = {
+    'Idempotency-Key': randomUUID(),
+    'Service-Sandbox-Authorization': `Bearer ${key.secret}`,
+  }
+  return { tenantId, liveSecret: live.secret, body: { resource_type: type, sandbox_ids }, type, headers }
+}
+
+const ask = (node: Node, { liveSecret, body, headers }: Attempt) =>
+  speak(node.urls.live, { secret: liveSecret, version: current })('/v1/promotions', { body, headers })
+
+/** What live has of an attempt, table by table. */
+async function stateOf({ tenantId, type }: Attempt): Promise<Record<string, number>> {
+  const counts = {
+    objects: `${type}s`,
+    copies: 'promoted_objects',
+    promotions: 'promotions',
+    answers: 'idempotency_answers',
+    entries: `audit_log WHERE actor_type = 'key' AND`,
+    told: `events WHERE type = 'promotion.created' AND`,
+  }
+  const columns = Object.entries(counts).map(([name, table]) => {
+    const where = table.endsWith(' AND') ? table : `${table} WHERE`
+    return `(SELECT count(*) FROM live.${where} tenant_id = $1) AS ${name}`
+  })
+  const { rows } = await database.control.query<Record<string, number>>(
+    { text: `SELECT ${columns.join(', ')}` },
+    [tenantId],
+  )
+  return rows[0]!
+}
+
+const NOTHING = { objects: 0, copies: 0, promotions: 0, answers: 0, entries: 0, told: 0 }
+const WHOLE = { objects: 2, copies: 2, promotions: 1, answers: 1, entries: 3, told: 2 }
+
+/** Asks, kills the service when it has stopped or answered, and tells which. */
+async function killAt(node: Node, point: Point, attempts: readonly Attempt[]): Promise<Attempt[]> {
+  const answered = new Set<Attempt>()
+  node.wire.stopAt(point)
+  const asked = attempts.map((attempt) =>
+    ask(node, attempt).then(
+      () => answered.add(attempt),
+      () => undefined, // killed
+    ),
+  )
+  await until('all to stop', () => node.wire.stopped() + answered.size >= attempts.length)
+  await node.program.end('SIGKILL')
+  node.wire.end()
+  await Promise.all(asked)
+  return attempts.filter((attempt) => !answered.has(attempt))
+}
+
+/** The killed service's transactions end when the server notices. */
+async function forgotten(): Promise<void> {
+  const text = `SELECT count(*) AS count FROM pg_stat_activity
+                WHERE datname = current_database() AND usename = $1 AND (state <> 'idle' OR xact_start IS NOT NULL)`
+  const role = await liveRole()
+  await until('the transactions to end', async () => {
+    const { rows } = await database.control.query<{ count: number }>({ text }, [role])
+    return rows[0]!.count === 0
+  })
+}
+
+test('killed at every statement of a promotion: whole or not at all, once', {
+  timeout: 300_000,
+}, async () => {
+  let node = await startNode()
+  let types: readonly (typeof TYPES)[number][] = TYPES
+  const killed: Record<string, number> = {}
+  for (let statement = 1; types.length > 0; statement += 1) {
+    for (const side of ['before', 'after'] as const) {
+      const attempts = await Promise.all(types.map((type) => prepare(node, type)))
+      const next = startNode()
+      const stopped = await killAt(node, { kind: 'transaction', statement, side }, attempts)
+      node = await next
+      await forgotten()
+      for (const attempt of attempts) {
+        const before = await stateOf(attempt)
+        expect([attempt.type, before]).toEqual([attempt.type, before.promotions === 0 ? NOTHING : WHOLE])
+        const retried = await ask(node, attempt)
+        const replayed = before.promotions === 0 ? null : 'true'
+        expect([retried.status, retried.headers.get('Idempotency-Replayed')]).toEqual([201, replayed])
+        expect((await ask(node, attempt)).text).toBe(retried.text)
+        expect([attempt.type, await stateOf(attempt)]).toEqual([attempt.type, WHOLE])
+        await verifyAudit(database.operator, attempt.tenantId, 'live')
+      }
+      for (const { type } of stopped) killed[type] = (killed[type] ?? 0) + 1
+      // Whoever has no such statement has none behind it.
+      types = types.filter(([type]) => stopped.some((attempt) => attempt.type === type))
+    }
+  }
+  console.log('killed at so many points:', killed)
+  // BEGIN, claim, lock, copies, two objects with their copies, the promotion, what is kept and COMMIT, on both sides.
+  for (const [type] of TYPES) expect([type, (killed[type] ?? 0) >= 20]).toEqual([type, true])
+})
