@@ -169,7 +169,7 @@ test.each<{ words: string; env?: Record<string, string>; say: string }>([
 test('live that does not answer is named by its own address', async () => {
   env = { ...env, SVC_LIVE_BASE_URL: `http://127.0.0.1:${await freePort()}` }
   const { code, stderr } = await run(['templates', templateId, '--yes'])
-  expect([code, stderr]).toEqual([1, `error: cannot reach ${env.SVC_LIVE_BASE_URL}: connection refused`])
+  expect([code, stderr]).toEqual([4, `error: cannot reach ${env.SVC_LIVE_BASE_URL}: connection refused`])
 })
 
 test('in a pipe nobody is asked', async () => {

@@ -9,11 +9,12 @@ export function openAsk(input = process.stdin, output = process.stderr): Ask | u
   if (!input.isTTY || !output.isTTY) return undefined
   return async (question) => {
     const lines = createInterface({ input, output })
-    const end = Promise.withResolvers<undefined>()
-    lines.once('close', () => end.resolve(undefined))
-    lines.once('SIGINT', () => end.reject(new InterruptedError()))
+    const end = new Promise<undefined>((resolve, reject) => {
+      lines.once('close', () => resolve(undefined))
+      lines.once('SIGINT', () => reject(new InterruptedError()))
+    })
     try {
-      return await Promise.race([lines.question(question), end.promise])
+      return await Promise.race([lines.question(question), end])
     } finally {
       lines.close()
     }
