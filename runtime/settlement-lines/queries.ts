@@ -103,9 +103,12 @@ const DUE: Statement = {
 }
 
 /** Whose settlements are to move on, once for each settlement. @param now service time, which no settlement clock is behind. */
-export async function findDueTenants(db: Database, now: number, limit: number): Promise<readonly string[]> {
-  const { rows } = await db.query<{ tenant_id: string }>(DUE, [toTimestamp(now), limit])
-  return rows.map(({ tenant_id }) => tenant_id)
+export async function findDueTenants(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string }[]> {
+  return (await db.query<{ tenant_id: string }>(DUE, [toTimestamp(now), limit])).rows
 }
 
 const DUE_AHEAD: Statement = {
@@ -120,9 +123,8 @@ export async function findDueTenantsAhead(
   db: Database,
   now: number,
   limit: number,
-): Promise<readonly string[]> {
-  const { rows } = await db.query<{ tenant_id: string }>(DUE_AHEAD, [toTimestamp(now), limit])
-  return rows.map(({ tenant_id }) => tenant_id)
+): Promise<readonly { readonly tenant_id: string }[]> {
+  return (await db.query<{ tenant_id: string }>(DUE_AHEAD, [toTimestamp(now), limit])).rows
 }
 
 const OPEN: Statement = {

@@ -1,18 +1,8 @@
 /** Authorizations that hold for too long: what is held is given back, and told. */
 import type { Logger } from 'pino'
-import { readPin } from '../../admin/pins.ts'
-import { collectEvents } from '../../events/emit.ts'
-import type { WakeUpChannel } from '../../events/wake-ups.ts'
-import { systemEntry } from '../../platform/audit/entry.ts'
-import { appendAudit, isSpaceWiped } from '../../platform/audit/queries.ts'
-import type { Clock } from '../../platform/clock/clock.ts'
-import type { Database } from '../../platform/database/database.ts'
-import { enqueue } from '../../platform/database/enqueue.ts'
-import type { Pool } from '../../platform/database/pool/pool.ts'
-import { readSpace } from '../../platform/database/space.ts'
-import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { readClockOffset } from '../../settlement-lines/clock.ts'
+import { type Done, type DueParts, type DuePlace, doDue } from '../due-work.ts'
 import { type Place, writeChange } from './changes.ts'
 import {
   type CardTransactionRow,
@@ -23,37 +13,17 @@ import {
 } from './queries.ts'
 import { giveUp } from './states.ts'
 
-export interface HoldExpiryParts {
-  readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
-  readonly clock: Clock
-  readonly wakeUpChannel: WakeUpChannel
-}
-
-/** Transactions written at a time. */
-const BATCH = 100
-
 /** Tenants whose clock is ahead looked at at a time. */
 const AHEAD = 10
 
-/** Expires the holds whose time has come by the settlement clock, each once however many nodes try. */
-export async function expireHolds(parts: HoldExpiryParts): Promise<void> {
-  for (const environment of ENVIRONMENTS) {
-    for (const find of [findOverdueHolds, findOverdueAhead]) {
-      for (;;) {
-        const now = parts.clock.service(environment)
-        const overdue = await find(parts.database[environment], now, BATCH)
-        for (const [space, holds] of Map.groupBy(overdue, ({ tenant_id }) => tenant_id)) {
-          const ids = holds.map(({ id }) => id)
-          const due = await expireOf(parts, environment, space, ids, now).catch((error: unknown) => {
-            if (isSpaceWiped(error)) return false // the next look does not find them
-            throw error
-          })
-          if (due) parts.wakeUpChannel.publish(environment, space)
-        }
-        if (overdue.length < BATCH) break
-      }
-    }
-  }
+/** Expires the holds whose time has come by the settlement clock. */
+export function expireHolds(parts: DueParts): Promise<void> {
+  return doDue(parts, [findOverdueHolds, findOverdueAhead], (place, found) =>
+    expireOf(
+      place,
+      found.map(({ id }) => id),
+    ),
+  )
 }
 
 /** Those of the first tenants whose settlement clock is ahead and who have some. */
@@ -68,32 +38,13 @@ const findOverdueAhead: typeof findOverdueHolds = async (db, now, limit) => {
   return found.flat()
 }
 
-/** Gives whether deliveries may be due. */
-async function expireOf(
-  { database }: HoldExpiryParts,
-  environment: Environment,
-  space: string,
-  ids: readonly string[],
-  now: number,
-): Promise<boolean> {
-  const { tenantId } = readSpace(space)
-  const pin = await readPin(database.control, tenantId, environment)
-  return database[environment].forTenant(tenantId).transaction(async (db) => {
-    const [rows, offset] = await Promise.all([
-      lockCardTransactions(db, space, ids),
-      readClockOffset(db, space),
-    ])
-    const events = collectEvents({ tenantId: space, pin, now })
-    // Another node, or a clearing, may have been quicker.
-    const overdue = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= now + offset)
-    for (const row of overdue) await expire({ db, space, events }, row, now)
-    if (overdue.length === 0) return false
-    const due = events.write(db)
-    for (const { id } of overdue) {
-      enqueue(appendAudit(db, space, systemEntry(environment, 'card_transaction.expired', id, now)))
-    }
-    return due
-  })
+async function expireOf(place: DuePlace, ids: readonly string[]): Promise<readonly Done[]> {
+  const { db, space, now } = place
+  const [rows, offset] = await Promise.all([lockCardTransactions(db, space, ids), readClockOffset(db, space)])
+  // Another node, or a clearing, may have been quicker.
+  const overdue = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= now + offset)
+  for (const row of overdue) await expire(place, row, now)
+  return overdue.map(({ id }) => ({ id, action: 'card_transaction.expired' }))
 }
 
 /**
@@ -109,7 +60,7 @@ export async function expire(place: Place, row: CardTransactionRow, now: number)
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function startHoldExpiryJob(parts: HoldExpiryParts, log: Logger): PeriodicJob {
+export function startHoldExpiryJob(parts: DueParts, log: Logger): PeriodicJob {
   return runPeriodically(() => expireHolds(parts), {
     pauseMs: PAUSE_MS,
     failed: (err) => log.warn({ err }, 'holds could not be expired; the next look finds them'),

@@ -182,9 +182,12 @@ const HELD: Statement = {
 }
 
 /** Whose destinations have been held for long enough, once for each destination. @param now service time. */
-export async function findHolders(db: Database, now: number, limit: number): Promise<readonly string[]> {
-  const { rows } = await db.query<{ tenant_id: string }>(HELD, [toTimestamp(now), limit])
-  return rows.map(({ tenant_id }) => tenant_id)
+export async function findHolders(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string }[]> {
+  return (await db.query<{ tenant_id: string }>(HELD, [toTimestamp(now), limit])).rows
 }
 
 const HELD_AHEAD: Statement = {
@@ -195,9 +198,12 @@ const HELD_AHEAD: Statement = {
 }
 
 /** The same of tenants whose settlement clock is ahead, once for each. @param now service time. */
-export async function findHoldersAhead(db: Database, now: number, limit: number): Promise<readonly string[]> {
-  const { rows } = await db.query<{ tenant_id: string }>(HELD_AHEAD, [toTimestamp(now), limit])
-  return rows.map(({ tenant_id }) => tenant_id)
+export async function findHoldersAhead(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string }[]> {
+  return (await db.query<{ tenant_id: string }>(HELD_AHEAD, [toTimestamp(now), limit])).rows
 }
 
 const LOCK_HELD: Statement = {

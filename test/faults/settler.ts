@@ -1,0 +1,18 @@
+/** A process that moves settlements on once it is signalled to, as the worker of the service does. */
+import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { settleDue } from '../../runtime/resources/settlements/job.ts'
+import { openSanctions } from '../../runtime/sanctions/list-in-use.ts'
+
+const { TEST_DATABASE = '', TEST_PEPPER = '', TEST_NOW = '' } = process.env
+const database = await openDatabase({
+  ...{ databaseUrl: TEST_DATABASE, pepper: TEST_PEPPER, dataDir: '/nowhere' },
+  ...{ poolSize: 2, preparedStatements: true },
+})
+const sanctions = await openSanctions(database.control, undefined, Date.now)
+process.once('SIGUSR2', async () => {
+  const clock = { machine: Date.now, service: () => Number(TEST_NOW) }
+  await settleDue({ database, sanctions, clock, wakeUpChannel: { publish: () => {} } })
+  process.stdout.write('{"done":true}\n')
+})
+process.stdout.write('{"ready":true}\n')
+setInterval(() => {}, 60_000)

@@ -1,0 +1,136 @@
+/**
+ * A worker is killed at each statement of the transaction in which holds of destinations end, a settlement is closed, processed
+ * and settled, and its payout is made: all of it has happened or nothing, and whoever comes next does it once. A run takes every third
+ * statement, from another one on each time; with EVERY_STATEMENT=1 all of them.
+ */
+import { randomInt } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { verifyAudit } from '../../runtime/admin/audit.ts'
+import { settleDue } from '../../runtime/resources/settlements/job.ts'
+import { type Account, openAccount, perform } from '../cards/money-account.ts'
+import type { Operation } from '../cards/money-model.ts'
+import { expectSound, expectTold } from '../cards/money-properties.ts'
+import { endPrograms, startProgram, until } from '../support/programs.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { openWire, type Point } from './wire.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService({ guarded: false })
+})
+afterAll(async () => {
+  await endPrograms()
+  await service.stop()
+})
+
+/** The day of the line ends when the holds of both destinations are over. */
+const USED: readonly Operation[] = [
+  { kind: 'destination', isListed: false },
+  { kind: 'seconds', seconds: 13 * 3600 },
+  { kind: 'destination', isListed: false },
+  { kind: 'force_post', card: 0, amount: 100_000 },
+]
+
+const THEN_MS = 48 * 3_600_000
+
+const DONE = [
+  ...['payout_destination.activated', 'settlement.pending'],
+  ...['payout_destination.activated', 'settlement.processing'],
+  ...['settlement.settled', 'payout.created'],
+]
+
+async function openUsed(): Promise<Account> {
+  const account = await openAccount(service)
+  for (const each of USED) await perform(account, each)
+  return account
+}
+
+async function startSettler(point: Point) {
+  const { rows } = await service.database.sandbox.query<{ role: string }>({
+    text: 'SELECT current_user AS role',
+  })
+  const { role } = rows[0]!
+  const wire = await openWire(service.database.url, { [role]: ['transaction'] })
+  wire.stopAt(point)
+  const program = startProgram(process.execPath, ['test/faults/settler.ts'], {
+    ...{ TEST_DATABASE: wire.url, TEST_PEPPER: service.database.pepper },
+    TEST_NOW: String(service.clock.now + THEN_MS),
+  })
+  return { wire, program, role }
+}
+
+/** The killed worker's transaction ends when the server notices. */
+async function forgotten(role: string): Promise<void> {
+  const text = `SELECT count(*) AS count FROM pg_stat_activity
+                 WHERE datname = current_database() AND usename = $1 AND xact_start IS NOT NULL`
+  const count = async () =>
+    (await service.database.control.query<{ count: number }>({ text }, [role])).rows[0]!.count
+  await until('the transaction to end', async () => (await count()) === 0)
+}
+
+const toldOf = async (account: Account): Promise<string[]> =>
+  (await account.list('/v1/events')).map(({ type }) => type).slice(-DONE.length)
+
+const auditOf = async ({ tenantId }: Account): Promise<string[]> => {
+  const text = `SELECT action FROM sandbox.audit_log WHERE tenant_id = $1 AND action = ANY ($2) ORDER BY sequence`
+  const { rows } = await service.database.control.query<{ action: string }>({ text }, [
+    tenantId,
+    [...ENTERED],
+  ])
+  return rows.map(({ action }) => action)
+}
+
+/** A settlement is entered as what became of it in the end. */
+const ENTERED = ['settlement.settled', 'payout_destination.activated', 'payout_destination.activated']
+
+const STEP = process.env.EVERY_STATEMENT === undefined ? 3 : 1
+
+function* points(): Generator<Point> {
+  yield { kind: 'transaction', statement: 1, side: 'before' }
+  for (let statement = randomInt(STEP) + 1; ; statement += STEP) {
+    yield { kind: 'transaction', statement, side: 'after' }
+  }
+}
+
+test('a settlement that is settled while workers are killed is settled once', {
+  timeout: 300_000,
+}, async () => {
+  const settle = () =>
+    settleDue({
+      ...{ database: service.database, sanctions: service.sanctions, wakeUpChannel: { publish: () => {} } },
+      clock: { machine: Date.now, service: () => service.clock.now + THEN_MS },
+    })
+  const all = points()
+  const next = () => startSettler(all.next().value!)
+  let killed = 0
+  let coming = next()
+  for (;;) {
+    const [{ wire, program, role }, account] = await Promise.all([coming, openUsed()])
+    coming = next()
+    await program.ready()
+    program.child.kill('SIGUSR2')
+    await until('a stop, or the end', () => wire.stopped() > 0 || program.stdout().includes('done'))
+    const isKilled = wire.stopped() > 0
+    await program.end('SIGKILL')
+    wire.end()
+    await forgotten(role)
+    const told = await toldOf(account)
+    if (told.at(-1) === 'payout.created') expect(told).toEqual(DONE)
+    else expect(await auditOf(account)).toEqual([])
+    await expectSound(account, true)
+    await Promise.all([settle(), settle()])
+    expect([killed, await toldOf(account), await auditOf(account)]).toEqual([killed, DONE, ENTERED])
+    const [settlement, payout] = [await account.list('/v1/settlements'), await account.list('/v1/payouts')]
+    expect([settlement, payout]).toMatchObject([
+      [{ status: 'settled', net_amount: 1400 }],
+      [{ amount: 1400 }],
+    ])
+    await expectSound(account, true)
+    await expectTold(account)
+    await verifyAudit(service.operator, account.tenantId, 'sandbox')
+    if (!isKilled) break
+    killed += 1
+  }
+  // BEGIN, locks, three moves, two holds, a payout, the ledger, events, audit entries and COMMIT.
+  expect(killed * STEP).toBeGreaterThan(25)
+})
