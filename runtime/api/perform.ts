@@ -1,16 +1,8 @@
 /** A read is its handler. A write is one transaction of the idempotency claim, the handler, and what is written with the commit. */
 
-import { isShortOfFunds } from '../ledger/accounts.ts'
 import { isSpaceWiped } from '../platform/audit/queries.ts'
 import type { Database } from '../platform/database/database.ts'
-import {
-  codeOf,
-  constraintOf,
-  DEADLOCK_DETECTED,
-  SERIALIZATION_FAILURE,
-  UNIQUE_VIOLATION,
-} from '../platform/database/errors.ts'
-import { isClosedMeanwhile } from '../settlement-lines/lines.ts'
+import { codeOf, constraintOf, isWorthRepeating, UNIQUE_VIOLATION } from '../platform/database/errors.ts'
 import { authenticateAgain, authenticateSandbox } from './access.ts'
 import { leaveTurn } from './capacity.ts'
 import { createContext, createInput, Effects, type Input } from './context.ts'
@@ -157,7 +149,7 @@ function leaveSpace({ keyring, account, log }: Service): void {
     )
 }
 
-/** How often a transaction is begun that the database ends to free others, or that came to a settlement's cut-off. */
+/** How often a transaction is begun that the database ends to free others, or that others have overtaken. */
 const MAX_ATTEMPTS = 3
 
 async function withRetries<T>(attempt: (again: boolean) => Promise<T>): Promise<T> {
@@ -165,13 +157,7 @@ async function withRetries<T>(attempt: (again: boolean) => Promise<T>): Promise<
     try {
       return await attempt(count > 1)
     } catch (error) {
-      const code = codeOf(error)
-      const again =
-        code === DEADLOCK_DETECTED ||
-        code === SERIALIZATION_FAILURE ||
-        isShortOfFunds(error) ||
-        isClosedMeanwhile(error)
-      if (!again || count === MAX_ATTEMPTS) throw error
+      if (!isWorthRepeating(error) || count === MAX_ATTEMPTS) throw error
     }
   }
 }

@@ -1,6 +1,5 @@
 /** Accounts of a tenant's ledger. Amounts are cents with the tenant's sign: what is the tenant's is positive. */
 import type { Database, Statement } from '../platform/database/database.ts'
-import { codeOf, NOT_NULL_VIOLATION, tableOf } from '../platform/database/errors.ts'
 
 /**
  * The accounts of a tenant, each made by its first entry:
@@ -55,9 +54,4 @@ const READ: Statement = {
 /** An account as it is now. */
 export async function readAccount(db: Database, tenantId: string, account: Account): Promise<Funds> {
   return (await db.query<Funds>(READ, [tenantId, account])).rows[0] ?? NONE
-}
-
-/** Whether a hold could not be placed because what it was to be covered by is not there any more. */
-export function isShortOfFunds(error: unknown): boolean {
-  return codeOf(error) === NOT_NULL_VIOLATION && tableOf(error) === 'ledger_accounts'
 }

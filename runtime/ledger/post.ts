@@ -23,7 +23,7 @@ export interface Hold {
 
 export interface NewHold extends Hold {
   /**
-   * Cents that have to be available; otherwise the transaction fails as `isShortOfFunds` tells. Absent: the account is locked,
+   * Cents that have to be available; otherwise the transaction fails with `Overtaken`. Absent: the account is locked,
    * or what is held grows whatever there is.
    */
   readonly covered?: number | undefined
@@ -90,6 +90,7 @@ const takeCovered = `UPDATE ledger_accounts SET held = CASE WHEN balance - held 
 
 const PLACE_COVERED: Statement = {
   name: 'ledger_hold_place_covered',
+  guarded: true,
   text: `WITH taken AS (${takeCovered}) ${BEGIN}`,
   steps: inSteps('ledger_hold_place_covered', takeCovered, BEGIN),
 }

@@ -3,7 +3,6 @@ import type { Emitter } from '../events/emit.ts'
 import { emit } from '../events/emit.ts'
 import type { Database } from '../platform/database/database.ts'
 import { enqueue } from '../platform/database/enqueue.ts'
-import { codeOf, NOT_NULL_VIOLATION, tableOf } from '../platform/database/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { LineAmount } from './amounts.ts'
 import { lockClock } from './clock.ts'
@@ -38,8 +37,8 @@ const DAY_MS = 86_400_000
 export const PENDING_MS = 3_600_000
 
 /**
- * Writes lines into the tenant's open settlement; they travel with the statements after them. The transaction fails as
- * `isClosedMeanwhile` tells where the settlement's cut-off comes first, and is to be done again. To be called before the ledger is
+ * Writes lines into the tenant's open settlement; they travel with the statements after them. The transaction fails with
+ * `Overtaken` where the settlement's cut-off comes first. To be called before the ledger is
  * written: accounts are locked after settlements.
  *
  * @param now service time.
@@ -57,11 +56,6 @@ export async function writeLines(
   const created = Math.max(now + offset_ms, period_start)
   const rows = lines.map((line) => ({ ...line, id: newId('sln', created), settlement_id: id, created }))
   enqueue(addLines(db, space, rows))
-}
-
-/** Whether lines could not be written because their settlement was closed meanwhile: there is another one by now. */
-export function isClosedMeanwhile(error: unknown): boolean {
-  return codeOf(error) === NOT_NULL_VIOLATION && tableOf(error) === 'settlement_lines'
 }
 
 /** Opens the settlement of the day, after the cut-off of the one before; gives the open one where somebody was quicker. */

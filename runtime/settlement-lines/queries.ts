@@ -207,6 +207,7 @@ const GIVEN =
 // A settlement that is closed meanwhile gives no identifier, and lines cannot be without.
 const ADD_LINES: Statement = {
   name: 'settlement_lines_add',
+  guarded: true,
   text: `WITH target AS (${ADD} RETURNING id)
          ${LINES} SELECT $1, g.id, (SELECT id FROM target), g.type, g.amount, g.source_id, g.ledger_entry_id, g.created FROM ${GIVEN}`,
   steps: inSteps(
@@ -218,7 +219,7 @@ const ADD_LINES: Statement = {
 }
 
 /**
- * Adds lines to an open settlement, and what they come to. Fails as `isClosedMeanwhile` tells where it is not open any more.
+ * Adds lines to an open settlement, and what they come to. Fails with `Overtaken` where it is not open any more.
  *
  * @param lines of one settlement.
  */

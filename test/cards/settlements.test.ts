@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
 import { showSettlement } from '../../runtime/admin/settlements.ts'
+import { Overtaken } from '../../runtime/platform/database/errors.ts'
 import { settleDue } from '../../runtime/resources/settlements/job.ts'
-import { isClosedMeanwhile, writeLines } from '../../runtime/settlement-lines/lines.ts'
+import { writeLines } from '../../runtime/settlement-lines/lines.ts'
 import { readOpenSettlement } from '../../runtime/settlement-lines/queries.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
@@ -328,7 +329,7 @@ test('a line whose settlement is closed meanwhile is not written: the request is
   const late = service.database.sandbox.transaction((db) =>
     writeLines({ db, space: tenantId, events: { emit: () => undefined } }, [line], now, known),
   )
-  expect(isClosedMeanwhile(await late.catch((error: unknown) => error))).toBe(true)
+  await expect(late).rejects.toThrow(Overtaken)
   const [{ lines_count, net_amount }] = await read()
   expect([lines_count, net_amount]).toEqual([open.lines_count, open.net_amount])
 })

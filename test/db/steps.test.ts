@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Database } from '../../runtime/platform/database/database.ts'
+import { Overtaken } from '../../runtime/platform/database/errors.ts'
 import { createPool } from '../../runtime/platform/database/pool/pool.ts'
 import { inSteps, steppingDatabase } from '../../runtime/platform/database/steps.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -55,6 +56,28 @@ test('a pool of a distributed database takes the steps, within one transaction, 
     await expect(pools[1]!.query({ text: 'SELECT FROM made' })).rejects.toThrow('does not exist')
   } finally {
     await Promise.all(pools.map((pool) => pool.end()))
+    await drop()
+  }
+})
+
+test('a guarded statement that writes null fails as overtaken, in one step or in several', async () => {
+  const { url, drop } = await createTestDatabase()
+  const text = 'INSERT INTO made (a) VALUES ($1::integer)'
+  try {
+    for (const distributed of [false, true]) {
+      const settings = { max: 1, prepared: true, applicationName: 'steps', distributed }
+      const pool = createPool({ ...settings, connection: () => ({ connectionString: url }) })
+      const insert = (guarded: boolean, value: number | null) =>
+        pool.transaction(async (db) => {
+          await db.query({ text: 'CREATE TABLE made (a integer NOT NULL)' })
+          const steps = inSteps(undefined, 'SELECT $1::integer', text)
+          void db.query({ text, steps, ...(guarded && { guarded }) }, [value])
+        })
+      await expect(insert(true, null)).rejects.toThrow(Overtaken)
+      await expect(insert(false, null)).rejects.not.toThrow(Overtaken)
+      await pool.end()
+    }
+  } finally {
     await drop()
   }
 })

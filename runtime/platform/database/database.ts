@@ -10,6 +10,11 @@ export interface Statement {
    * tenant, and is given up after ten seconds on behalf of a tenant.
    */
   readonly long?: true
+  /**
+   * It writes null into a column that takes none where what the transaction was decided by has changed meanwhile: that fails
+   * with `Overtaken`.
+   */
+  readonly guarded?: true
   /** The same where tables are distributed by tenant, if it is another statement there (`inSteps`). */
   readonly steps?: readonly Step[]
 }

@@ -3,7 +3,7 @@ export const UNIQUE_VIOLATION = '23505'
 export const NOT_NULL_VIOLATION = '23502'
 export const FOREIGN_KEY_VIOLATION = '23503'
 export const CHECK_VIOLATION = '23514'
-export const SERIALIZATION_FAILURE = '40001'
+const SERIALIZATION_FAILURE = '40001'
 export const DEADLOCK_DETECTED = '40P01'
 export const LOCK_NOT_AVAILABLE = '55P03'
 export const IN_FAILED_TRANSACTION = '25P02'
@@ -32,6 +32,17 @@ export class TookTooLong extends DatabaseUnavailable {
     super(cause.message, { cause })
     this.code = codeOf(cause)
   }
+}
+
+/** What a transaction was decided by has changed before it was written: it is to be done again, and finds what there is now. */
+export class Overtaken extends Error {
+  override name = 'Overtaken'
+}
+
+/** Whether a transaction that failed may succeed when it is done again, as it was asked for. */
+export function isWorthRepeating(error: unknown): boolean {
+  const code = codeOf(error)
+  return error instanceof Overtaken || code === DEADLOCK_DETECTED || code === SERIALIZATION_FAILURE
 }
 
 /** Codes of the operating system under which a connection was not made or was lost. */

@@ -34,14 +34,16 @@ export function steppingDatabase(db: Database): Database {
   return {
     query<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Result<Row>> {
       if (!statement.steps) return db.query<Row>(statement, values)
-      const answers = statement.steps.map((step) =>
-        step.takes.length === 0
-          ? db.query<Row>(step.statement)
+      const { steps, guarded } = statement
+      const answers = steps.map(({ statement: own, takes }) => {
+        const step = guarded ? { ...own, guarded } : own
+        return takes.length === 0
+          ? db.query<Row>(step)
           : db.query<Row>(
-              step.statement,
-              step.takes.map((place) => values[place]),
-            ),
-      )
+              step,
+              takes.map((place) => values[place]),
+            )
+      })
       // A failure of an earlier one fails the last with the same error.
       return answers.at(-1)!
     },

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { codeOf, DEADLOCK_DETECTED, isUnavailable, SERIALIZATION_FAILURE } from '../database/errors.ts'
+import { isUnavailable, isWorthRepeating } from '../database/errors.ts'
 
 /** Collects what is to be written: while one batch is under way the next one gathers. */
 export interface Batches<Item, Written> {
@@ -31,8 +31,7 @@ export interface BatchesOptions<Item, Written> {
 
 /** Whether the same may succeed when it is tried again. */
 function mayPass(error: unknown): boolean {
-  const code = codeOf(error)
-  return isUnavailable(error) || code === DEADLOCK_DETECTED || code === SERIALIZATION_FAILURE
+  return isUnavailable(error) || isWorthRepeating(error)
 }
 
 /**

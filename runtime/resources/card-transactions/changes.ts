@@ -37,8 +37,7 @@ type EventType =
 const NOTHING = { held: 0, hold_id: null, cleared: 0, refunded: 0 }
 
 /**
- * Writes a new transaction. One that holds something fails as `isShortOfFunds` tells where what was requested is not available
- * any more.
+ * Writes a new transaction. One that holds something fails with `Overtaken` where what was requested is not available any more.
  */
 export async function writeNew(place: Place, row: CardTransactionRow, type: EventType): Promise<void> {
   const { db, space, events } = place

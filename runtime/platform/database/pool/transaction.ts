@@ -5,6 +5,8 @@ import type { Database, Result, Statement } from '../database.ts'
 import {
   codeOf,
   IN_FAILED_TRANSACTION,
+  NOT_NULL_VIOLATION,
+  Overtaken,
   readCancellation,
   spoilsConnection,
   translateError,
@@ -74,7 +76,10 @@ function transactionDatabase(
             ticks.hand(tenant, outcome.rows.length, () => resolve(outcome))
             return
           }
-          const error = translateError(distributed ? readCancellation(outcome) : outcome)
+          const isOvertaken = statement.guarded && codeOf(outcome) === NOT_NULL_VIOLATION
+          const error = isOvertaken
+            ? new Overtaken(outcome.message, { cause: outcome })
+            : translateError(distributed ? readCancellation(outcome) : outcome)
           state.failure ??= error
           reject(codeOf(outcome) === IN_FAILED_TRANSACTION ? state.failure : error)
         })
