@@ -86,7 +86,7 @@ function pathsFor(method: string, typed: string): readonly string[] {
     .flatMap(({ path }) => {
       const parts = path.split('/')
       const known = parts.map((part, place) =>
-        part.startsWith('{') && place < given.length ? given[place] || part : part,
+        part.startsWith('{') && place < given.length - 1 ? given[place] || part : part,
       )
       const open = known.findIndex((part) => part.startsWith('{'))
       return open === -1 ? known.join('/') : `${known.slice(0, open).join('/')}/`

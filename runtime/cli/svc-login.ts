@@ -69,7 +69,7 @@ async function login(words: LoginWords, { print, say, interruption }: Surroundin
   const base_url = readHttpUrl('--base-url', words.baseUrl ?? baseUrlOf(environment)).href.replace(/\/$/, '')
   const authUrl = readHttpUrl('--auth-url', words.authUrl).href
   const signal = AbortSignal.any([interruption(), lateness()])
-  const server = await discover(authUrl)
+  const server = await discover(authUrl, signal)
   const client_id = CLIENT_IDS[environment]
   const show = (address: string) => {
     say(`To sign in, open this address in a browser on this machine:\n\n  ${address}\n`)

@@ -79,7 +79,7 @@ function readJson(text: string): unknown {
 
 /** Path and query of an operation. @throws MisuseError for anything that is not below `/v1/`. */
 export function readPath(text: string): string {
-  const url = text.startsWith('/') && !text.startsWith('//') ? new URL(text, 'http://api.invalid') : undefined
+  const url = text.startsWith('/v1/') ? new URL(text, 'http://api.invalid') : undefined
   if (!url?.pathname.startsWith('/v1/') || url.hash !== '')
     throw new MisuseError(
       `the path begins with /v1/, as in /v1/passes?limit=5, and ${JSON.stringify(text)} does not`,

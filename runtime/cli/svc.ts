@@ -8,7 +8,10 @@ import { InterruptedError } from './terminal/failures.ts'
 
 const controller = new AbortController()
 const abort = () => controller.abort(new InterruptedError())
-const exit = () => process.exit(EXIT_CODES.interrupted)
+function exit(): never {
+  process.stderr.write('interrupted\n')
+  process.exit(EXIT_CODES.interrupted)
+}
 process.once('SIGINT', exit)
 
 /** The first signal lets what is running say goodbye; the second ends the process as ever. */

@@ -6,7 +6,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { main } from '../../generators/cli.ts'
 
-const cases = readdirSync('test/golden', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+const cases = readdirSync('test/golden', { withFileTypes: true }).filter((entry) =>
+  existsSync(`test/golden/${entry.name}/dateline.config.json`),
+)
 const updating = process.env.UPDATE_GOLDEN === '1'
 
 async function run(command: string, name: string) {

@@ -19,9 +19,9 @@ const METADATA = '/.well-known/oauth-authorization-server'
  * Reads the metadata of the server (RFC 8414 §3).
  * @throws Error unless it speaks of itself and of endpoints at its own origin.
  */
-export async function discover(authUrl: string): Promise<AuthorizationServer> {
+export async function discover(authUrl: string, ended: AbortSignal): Promise<AuthorizationServer> {
   const issuer = new URL(authUrl).origin
-  const { status, body } = await exchange(`${issuer}${METADATA}`, {})
+  const { status, body } = await exchange(`${issuer}${METADATA}`, {}, ended)
   if (status !== 200) throw new Error(`${issuer} does not sign in: ${METADATA} answers ${status}`)
   // RFC 8414 §3.3: the issuer has to be the one that was asked for.
   if (typeof body.issuer !== 'string' || body.issuer.replace(/\/$/, '') !== issuer)
@@ -43,9 +43,14 @@ export async function discover(authUrl: string): Promise<AuthorizationServer> {
 export async function requestTokens(
   endpoint: string,
   grant: Readonly<Record<string, string>>,
+  ended?: AbortSignal,
 ): Promise<Tokens> {
   const startedAt = Date.now()
-  const { status, body } = await exchange(endpoint, { method: 'POST', body: new URLSearchParams(grant) })
+  const { status, body } = await exchange(
+    endpoint,
+    { method: 'POST', body: new URLSearchParams(grant) },
+    ended,
+  )
   if (status !== 200) {
     const why = body.error_description ?? body.error ?? `status ${status}`
     // RFC 6749 §5.2: 400 and 401 are about the grant, anything else about the server.
@@ -79,14 +84,17 @@ interface Exchanged {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** A redirect would carry the token to wherever it points. */
-async function exchange(url: string, init: RequestInit): Promise<Exchanged> {
+/** @param ended throws its reason when it aborts. */
+async function exchange(url: string, init: RequestInit, ended?: AbortSignal): Promise<Exchanged> {
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const signal = ended ? AbortSignal.any([ended, timeout]) : timeout
+    // A redirect would carry the token to wherever it points.
     const response = await fetch(url, { ...init, redirect: 'manual', signal })
     const text = await response.text()
     return { status: response.status, body: readObject(text) }
   } catch (cause) {
+    ended?.throwIfAborted()
     throw new UnreachableError(`cannot reach ${new URL(url).origin}: ${reasonOf(cause)}`, { cause })
   }
 }

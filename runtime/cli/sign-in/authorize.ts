@@ -37,13 +37,9 @@ export async function authorize(
     for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value)
     show(address.href)
     const code = readAnswer(await callback.answer, server)
-    return await requestTokens(server.token_endpoint, {
-      grant_type: 'authorization_code',
-      client_id: clientId,
-      code,
-      code_verifier: verifier,
-      redirect_uri: callback.redirectUri,
-    })
+    const grant = { grant_type: 'authorization_code', client_id: clientId, code }
+    const proof = { code_verifier: verifier, redirect_uri: callback.redirectUri }
+    return await requestTokens(server.token_endpoint, { ...grant, ...proof }, signal)
   } finally {
     callback.close()
   }

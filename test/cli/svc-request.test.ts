@@ -1,0 +1,159 @@
+/** `svc get` and its like: what is sent, what is shown of the answer, and what is said of a refusal. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { readPath } from '../../runtime/cli/svc-request.ts'
+import { wantsColours } from '../../runtime/cli/terminal/colours.ts'
+import { ROOT } from '../support/programs.ts'
+import { KEY, serveHttp } from './stream-server.ts'
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+interface Asked {
+  readonly method: string | undefined
+  readonly url: string | undefined
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+const reply =
+  (status: number, body: unknown, headers = {}): Answer =>
+  (_, response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers })
+    response.end(JSON.stringify(body))
+  }
+
+/** Answers in turn, the last one again and again. */
+async function serve(...answers: readonly Answer[]) {
+  const asked: Asked[] = []
+  const url = await serveHttp(async (request, response) => {
+    const { method, url, headers } = request
+    asked.push({ method, url, headers, body: await text(request) })
+    const answer = answers[Math.min(asked.length, answers.length) - 1]
+    answer?.(request, response)
+  })
+  return { url, asked }
+}
+
+async function run(url: string, words: readonly string[], { input = '', env = {} } = {}) {
+  const variables = { PATH: process.env.PATH ?? '', SVC_API_KEY: KEY, SVC_BASE_URL: url, ...env }
+  const child = spawn(process.execPath, ['runtime/cli/svc.ts', ...words], { cwd: ROOT, env: variables })
+  child.stdin.end(input)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  expect(stdout + stderr).not.toContain(KEY)
+  return { code: child.exitCode, stdout, stderr }
+}
+
+const DONE = { id: 'pass_1' }
+
+test('a POST is tried again under the one key that was shown', async () => {
+  const { url, asked } = await serve(
+    reply(503, {}),
+    (_, response) => void response.destroy(),
+    reply(201, DONE),
+  )
+  const { code, stdout, stderr } = await run(url, ['post', '/v1/passes', '-d', '{"a":1}', '--json'])
+  expect([code, stdout]).toEqual([0, '{"id":"pass_1"}\n'])
+  const keys = asked.map(({ headers }) => headers['idempotency-key'])
+  expect([keys.length, new Set(keys).size]).toEqual([3, 1])
+  expect(stderr).toBe(`Idempotency-Key: ${keys[0]}\n`)
+})
+
+test('what is given is what is sent', async () => {
+  const { url, asked } = await serve(reply(200, DONE))
+  const key = '0197a1f2-0000-7000-8000-000000000001'
+  const words = ['post', '/v1/passes?a=b', '-d', '-', '--idempotency-key', key, '--factor', '123456']
+  await run(url, [...words, '--version', '2026-02-01'], { input: '{"a": 1}' })
+  expect(asked).toMatchObject([
+    {
+      method: 'POST',
+      url: '/v1/passes?a=b',
+      body: '{"a": 1}',
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+        'service-factor': '123456',
+        'service-version': '2026-02-01',
+      },
+    },
+  ])
+})
+
+test('without data there is no body; without a version the account’s own answers; a PATCH is not repeated', async () => {
+  const { url, asked } = await serve(reply(200, DONE), reply(503, {}))
+  await run(url, ['get', '/v1/me'])
+  expect(asked[0]).toMatchObject({ body: '' })
+  expect(asked[0]?.headers).not.toHaveProperty('content-type')
+  expect(asked[0]?.headers).not.toHaveProperty('service-version')
+  expect((await run(url, ['patch', '/v1/passes/pass_1', '-d', '{}'])).code).toBe(1)
+  expect(asked.length).toBe(2)
+})
+
+const refused = (code: string, more = {}) => ({
+  error: { type: 't', code, message: `It is ${code}.`, ...more },
+})
+
+test.each([
+  {
+    status: 403,
+    error: refused('insufficient_scope', { required_scope: 'write' }),
+    say: 'give a key that has it, or svc login --scope write.',
+    code: 1,
+  },
+  {
+    status: 403,
+    error: refused('factor_required', { challenge_url: 'http://c/1' }),
+    say: 'open http://c/1, and repeat the command with --factor',
+    code: 1,
+  },
+  { status: 401, error: refused('environment_mismatch'), say: 'another --profile', code: 3 },
+  {
+    status: 410,
+    error: refused('version_gone', { successor_version: '2026-02-01', guide_url: 'http://g' }),
+    say: 'Use --version 2026-02-01',
+    code: 1,
+  },
+  { status: 404, error: refused('not_found', { doc_url: 'http://d' }), say: 'More: http://d', code: 1 },
+  { status: 302, error: {}, say: 'redirects elsewhere', code: 1 },
+])('$status $error.error.code: what to do is said', async ({ status, error, say, code }) => {
+  const { url } = await serve(reply(status, error))
+  const said = await run(url, ['get', '/v1/me'])
+  expect(said).toEqual({ code, stdout: '', stderr: expect.stringContaining(say) })
+})
+
+test('what comes from elsewhere gives a terminal no orders', async () => {
+  const evil = 'a\u001b]0;x\u0007\u009b2J'
+  const { url } = await serve(reply(200, { name: evil }), reply(404, refused('x', { message: evil })))
+  const shown = await run(url, ['get', '/v1/me'], { env: { FORCE_COLOR: '1' } })
+  const coloured = '\u001b[36m"name"\u001b[0m: \u001b[32m"a\\u001b]0;x\\u0007\\u009b2J"\u001b[0m'
+  expect(shown.stdout).toBe(`{\n  ${coloured}\n}\n`)
+  expect((await run(url, ['get', '/v1/me'])).stderr).toContain('a\\u001b]0;x\\u0007\\u009b2J')
+})
+
+test.each([
+  [{ isTTY: true }, {}, true],
+  [{ isTTY: true }, { NO_COLOR: '1' }, false],
+  [{ isTTY: true }, { NO_COLOR: '' }, true],
+  [{ isTTY: true }, { TERM: 'dumb' }, false],
+  [{}, {}, false],
+  [{}, { FORCE_COLOR: '1' }, true],
+  [{}, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
+  [{ isTTY: true }, { FORCE_COLOR: '0' }, false],
+])('colours for %j with %j: %s', (output, env, wanted) => {
+  expect(wantsColours(output, env)).toBe(wanted)
+})
+
+test.each([
+  'http://elsewhere/v1/me',
+  '//elsewhere/v1/me',
+  '/v2/me',
+  '/v1/../admin',
+  '/v1',
+  '/v1/me#x',
+  '/\\elsewhere/v1/x',
+])('the path %s is refused', (path) => {
+  expect(() => readPath(path)).toThrow('begins with /v1/')
+})
