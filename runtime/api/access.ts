@@ -28,12 +28,17 @@ const BEARER = /^bearer +([^\s]+)$/i
 
 const KEY_IN_QUERY = /svc_(sk|pk)_|svc%5f(sk|pk)/i
 
-/** Whose key it is. Known keys are checked at once; others cost a query. */
+/** Whose request it is. Known keys are checked at once; others, and members, cost a query. */
 export function authenticate(exchange: Bounded, service: Service): Authenticated | Promise<Authenticated> {
-  const found = service.keyring.find(readKey(exchange))
+  const found = findCredential(exchange, service)
   return found instanceof Promise
     ? found.then((credential) => accept(exchange, service, credential))
     : accept(exchange, service, found)
+}
+
+function findCredential(exchange: Exchange, { keyring, environment }: Service) {
+  const { member } = exchange
+  return member ? keyring.findMember(member, environment) : keyring.find(readKey(exchange))
 }
 
 function accept(exchange: Bounded, service: Service, found: Credential | undefined): Authenticated {
@@ -72,7 +77,7 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
 /** The space of the caller of a request that goes on; undefined when its key would no longer be accepted. */
 export async function findSpace(exchange: Exchange, service: Service): Promise<string | undefined> {
   try {
-    const found = await service.keyring.find(readKey(exchange))
+    const found = await findCredential(exchange, service)
     return checkCredential(found, service, service.clock.service(service.environment)).space
   } catch (error) {
     if (error instanceof ApiError) return undefined
@@ -161,9 +166,9 @@ function checkAddress({ allowedIps }: Credential, address: string): void {
   throw forbidden('ip_not_allowed', `This key may not be used from ${address}.`)
 }
 
-/** A key works for as long as the member whom it belongs to may develop. */
-function checkRole({ role }: Credential): void {
-  if (role !== 'viewer') return
+/** A key works for as long as the member whom it belongs to may develop; a member alone has the scope of the role. */
+function checkRole({ role, actor }: Credential): void {
+  if (role !== 'viewer' || actor === 'member') return
   throw forbidden(
     'developer_role_required',
     'The member whom this key belongs to does not have the developer role.',
@@ -229,9 +234,13 @@ async function checkFactor(
     requestHash: fingerprintOf(exchange),
   }
   const sent = request.headers['service-factor']
-  const origin = { requestId: exchange.requestId, ip: plainAddress(exchange.address) }
+  const { actor } = credential
+  const origin = { actorType: actor, requestId: exchange.requestId, ip: plainAddress(exchange.address) }
   if (sent !== undefined && (await factors.accept(String(sent), subject, origin)))
     return pass(exchange, 'factor')
+  // Whoever acts without a key types the code where the request is asked for.
+  if (actor === 'member')
+    throw forbidden('factor_required', 'A fresh code of your authenticator app is needed.')
   const message =
     sent === undefined
       ? 'This operation needs a fresh second factor: a code in Service-Factor, or what the page at challenge_url shows.'

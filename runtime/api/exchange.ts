@@ -10,7 +10,7 @@ import type { Environment } from '../platform/environment.ts'
 import type { Factors } from '../platform/factors/factors.ts'
 import type { Turns } from '../platform/fairness/turns.ts'
 import type { Caller } from '../platform/keys/caller.ts'
-import type { Credential, Keyring } from '../platform/keys/keyring.ts'
+import type { Credential, Keyring, MemberName } from '../platform/keys/keyring.ts'
 import type { Allowance, RequestLimiter } from '../platform/limits/limiter.ts'
 import type { Seals } from '../platform/secrets.ts'
 import type { UsageMeter } from '../platform/usage/meter.ts'
@@ -74,6 +74,8 @@ type Parameters = Readonly<Record<string, unknown>>
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  /** Who makes it, where the console has it made for a member: it needs no key. */
+  readonly member: MemberName | undefined
   readonly requestId: string
   /** Milliseconds that never run backwards. */
   readonly beganAt: number

@@ -124,7 +124,7 @@ function entryOf(exchange: Admitted, environment: Environment) {
   return {
     id: newId('aud', now),
     environment,
-    actorType: 'key',
+    actorType: credential.actor,
     actorId: credential.key.id,
     requestId,
     ip: plainAddress(address),

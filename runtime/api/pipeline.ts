@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clientAddress } from '../platform/client-address.ts'
 import { newId } from '../platform/ids.ts'
+import type { MemberName } from '../platform/keys/keyring.ts'
 import { authenticate, authorize, checkHolder, requireFactor } from './access.ts'
 import { answer, refuse, send } from './answer.ts'
 import { limitTransport, readBody } from './body.ts'
@@ -30,13 +31,18 @@ const STAGES: Stages<Answered> = createStages()
   .step(perform) // idempotency claim, translation to the canonical version, handler, audit, stored response, commit
   .step(answer) // translation to the caller's version
 
-/** Carries one request through the pipeline. Never rejects: whatever happens is answered. */
+/**
+ * Carries one request through the pipeline. Never rejects: whatever happens is answered.
+ *
+ * @param member who makes it, known by other means than a key; never of a request that came over the network.
+ */
 export async function runPipeline(
   request: IncomingMessage,
   response: ServerResponse,
   service: Service,
+  member?: MemberName,
 ): Promise<void> {
-  const exchange = beginExchange(request, response, service)
+  const exchange = beginExchange(request, response, service, member)
   service.traffic?.enter(exchange)
   try {
     const preflight = preflightHeaders(request, exchange.path, service)
@@ -61,12 +67,18 @@ export async function runPipeline(
   }
 }
 
-function beginExchange(request: IncomingMessage, response: ServerResponse, service: Service): Exchange {
+function beginExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  service: Service,
+  member: MemberName | undefined,
+): Exchange {
   const now = service.clock.service(service.environment)
   const { path, search } = splitTarget(request.url ?? '/')
   return {
     request,
     response,
+    member,
     requestId: newId('req', now),
     beganAt: performance.now(),
     now,

@@ -18,6 +18,7 @@ import type { Service } from '../api/exchange.ts'
 import { type ContractGuard, createLoggedGuard } from '../api/guard/contract-guard.ts'
 import type { UsdcChain } from '../api/handler.ts'
 import { createApiListener } from '../api/listener.ts'
+import { createOperate, type Operate } from '../api/operate.ts'
 import { createVersions } from '../api/routing.ts'
 import { type Chains, openChains } from '../chain/open-chains.ts'
 import { createChallenges } from '../console/challenges.ts'
@@ -323,6 +324,8 @@ export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'go
 
 export interface Apis {
   readonly listeners: Readonly<Record<Environment, RequestListener>>
+  /** What members do on pages of the console. */
+  readonly operate: Operate
   /** The control schema has changed: what is cached of it is dropped. */
   forget(): void
 }
@@ -362,7 +365,7 @@ export function createApis(parts: ApiParts): Apis {
     bodyMs: settings.timeouts.bodyMs,
     consoleUrl: baseUrls.console,
   }
-  const listenerOf = (environment: Environment): RequestListener => {
+  const serviceOf = (environment: Environment): Service => {
     const pool = database[environment]
     const service: Service = {
       ...shared,
@@ -388,6 +391,12 @@ export function createApis(parts: ApiParts): Apis {
       versions: createVersions(versions, handlers, environment, baseUrls.console),
       traffic: observability?.watch(environment, (exchange, error) => void refuse(exchange, service, error)),
     }
+    return service
+  }
+  const services = { sandbox: serviceOf('sandbox'), live: serviceOf('live') }
+  const listenerOf = (environment: Environment): RequestListener => {
+    const service = services[environment]
+    const pool = database[environment]
     // Where nothing watches, only the databases are asked.
     const isReady = observability?.isReady ?? (() => databasesAnswer([control, pool]))
     const sources = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], tenantNames }
@@ -424,7 +433,11 @@ export function createApis(parts: ApiParts): Apis {
     keyring.forget()
     tenantNames.forget()
   }
-  return { listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') }, forget }
+  return {
+    listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') },
+    operate: createOperate(services),
+    forget,
+  }
 }
 
 /** What the console's port answers: to those who run the service, to members who confirm requests, and to readers. */

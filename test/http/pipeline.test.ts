@@ -33,6 +33,7 @@ const CREDENTIAL: Credential = {
   space: 'ten_1',
   verified: false,
   environment: 'live',
+  actor: 'key',
   key: { id: 'key_1', kind: 'secret', scope: 'admin' },
   role: 'owner',
   allowedIps: [],
@@ -123,7 +124,11 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     cardKeys: NO_KEYS,
     cardEncryption: createCardEncryption(noTrust, '', Date.now),
     factors: { ...NO_FACTORS, ...setting.factors },
-    keyring: { find: () => ({ ...CREDENTIAL, environment, ...setting.credential }), forget: () => {} },
+    keyring: {
+      find: () => ({ ...CREDENTIAL, environment, ...setting.credential }),
+      findMember: () => Promise.resolve(undefined),
+      forget: () => {},
+    },
     limiter: createLimiter(),
     turns: createTurns(createPresence()),
     links: {

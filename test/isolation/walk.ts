@@ -133,6 +133,8 @@ export async function tour(
   await verifyTenant(service.operator, tenantId)
   recorder.actFor(tenantId)
   const send = speak(service.urls[environment], { secret, version: current })
+  const member = { tenantId, memberId: user.id, address: '127.0.0.1' }
+  expect((await service.operate(member, environment, 'getMe')).status).toBe(200)
   for (const { prepare, status, factor } of postsOf(environment, plan)) {
     recorder.actFor(undefined)
     await service.database.control.query({ text: 'DELETE FROM control.totp_uses' })

@@ -9,6 +9,7 @@ import type { Operator } from '../../runtime/admin/change.ts'
 import { createKey, type KeyInput } from '../../runtime/admin/keys.ts'
 import { setPin } from '../../runtime/admin/pins.ts'
 import { createTenant, type Plan } from '../../runtime/admin/tenants.ts'
+import type { Operate } from '../../runtime/api/operate.ts'
 import { createWakeUps, type WakeUps } from '../../runtime/events/wake-ups.ts'
 import { createObservability, type Observability } from '../../runtime/observability/observability.ts'
 import type { Outbound } from '../../runtime/outbound/outbound.ts'
@@ -40,6 +41,7 @@ export interface TestService {
   readonly operator: Operator
   readonly clock: TestClock
   readonly urls: Readonly<Record<Environment, string>>
+  readonly operate: Operate
   /** What a node does when the control revision moved. */
   forget(): void
   /** Undefined unless watched. */
@@ -122,6 +124,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     operator: { control: database.control, clock, pepper: database.pepper },
     clock,
     urls,
+    operate: apis.operate,
     forget: apis.forget,
     observability,
     outbound,

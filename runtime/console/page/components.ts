@@ -12,33 +12,61 @@ export interface Field {
   readonly label: string
   readonly type?: 'text' | 'email' | 'password'
   /** What was typed before. Never given for a password. */
-  readonly value?: string
+  readonly value?: string | undefined
   readonly autocomplete?: string
   readonly inputMode?: 'numeric'
-  readonly hint?: string
+  readonly optional?: boolean
+  readonly hint?: string | undefined
   /** What is wrong with what was typed. */
   readonly fault?: string | undefined
 }
 
-/** A labelled input that must be filled in, with what is wrong beside it. */
-export function field({
-  name,
-  label,
-  type = 'text',
-  value,
-  autocomplete = 'off',
-  inputMode,
-  hint,
-  fault,
-}: Field): Html {
+/** A labelled input that must be filled in, unless it is optional, with what is wrong beside it. */
+export function field(given: Field): Html {
+  const { name, type = 'text', value, autocomplete = 'off', inputMode } = given
+  return labelled(
+    given,
+    html`<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${
+      !given.optional && html` required`
+    }${inputMode && html` inputmode="${inputMode}"`}${value !== undefined && html` value="${value}"`}${describe(given)}>`,
+  )
+}
+
+/** A labelled input of several lines. */
+export function textArea(given: Field & { readonly rows?: number }): Html {
+  const { name, value = '', rows = 4 } = given
+  return labelled(
+    given,
+    html`<textarea id="${name}" name="${name}" rows="${String(rows)}" autocomplete="off"${
+      !given.optional && html` required`
+    }${describe(given)}>\n${value}</textarea>`,
+  )
+}
+
+/** A labelled choice of one. */
+export function choice(
+  given: Field & { readonly options: readonly (readonly [value: string, text: string])[] },
+): Html {
+  const { name, value, options } = given
+  return labelled(
+    given,
+    html`<select id="${name}" name="${name}" autocomplete="off"${describe(given)}>${options.map(
+      ([each, text]) => html`<option value="${each}"${each === value && html` selected`}>${text}</option>`,
+    )}</select>`,
+  )
+}
+
+function describe({ name, hint, fault }: Field): Html {
   const notes = [fault !== undefined && `${name}-fault`, hint !== undefined && `${name}-hint`].filter(Boolean)
-  return html`<div class="field">
-<label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${
-    inputMode && html` inputmode="${inputMode}"`
-  }${value !== undefined && html` value="${value}"`}${fault !== undefined && html` aria-invalid="true"`}${
+  return html`${fault !== undefined && html` aria-invalid="true"`}${
     notes.length > 0 && html` aria-describedby="${notes.join(' ')}"`
-  }>
+  }`
+}
+
+function labelled({ name, label, optional, hint, fault }: Field, control: Html): Html {
+  return html`<div class="field">
+<label for="${name}">${label}${optional && html` <span class="quiet">(optional)</span>`}</label>
+${control}
 ${fault !== undefined && html`<p class="fault" id="${name}-fault">${fault}</p>`}
 ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 </div>`

@@ -9,7 +9,7 @@ const FIELD = 'csrf'
 
 export interface FormGuard {
   /**
-   * Sets the cookie and makes the hidden field of a form.
+   * Sets the cookie, unless the browser has it, and makes the hidden field of a form.
    *
    * @param about what the form is for, a path or an id: the field of one form does not fit another.
    * @param path below which the browser sends the cookie.
@@ -30,19 +30,25 @@ export interface FormGuardParts {
 
 export function createFormGuard({ key, cookie, cookieSeconds, secure }: FormGuardParts): FormGuard {
   const pattern = new RegExp(`(?:^|;\\s*)${cookie}=([0-9A-Za-z]{${NONCE_LENGTH}})(?:;|$)`)
+  // Forms of one page share it, and pages that are open beside each other.
+  const nonces = new WeakMap<Response, string>()
+  const nonceOf = (request: Request) => pattern.exec(request.get('Cookie') ?? '')?.[1]
   const sign = (nonce: string, about: string) =>
     createHmac('sha256', key).update(`${nonce} ${about}`).digest('base64url')
   return {
     issue: (response, about, path) => {
-      const nonce = randomBase62(NONCE_LENGTH)
-      const attributes = `Path=${path}; Max-Age=${cookieSeconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
-      response.append('Set-Cookie', `${cookie}=${nonce}; ${attributes}`)
+      const nonce = nonces.get(response) ?? nonceOf(response.req) ?? randomBase62(NONCE_LENGTH)
+      if (!nonces.has(response)) {
+        nonces.set(response, nonce)
+        const attributes = `Path=${path}; Max-Age=${cookieSeconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+        response.append('Set-Cookie', `${cookie}=${nonce}; ${attributes}`)
+      }
       return html`<input type="hidden" name="${FIELD}" value="${sign(nonce, about)}">`
     },
     isOwn: (request, about) => {
       const site = request.get('Sec-Fetch-Site')
       if (site !== undefined && site !== 'same-origin') return false
-      const nonce = pattern.exec(request.get('Cookie') ?? '')?.[1]
+      const nonce = nonceOf(request)
       if (nonce === undefined) return false
       const wanted = Buffer.from(sign(nonce, about))
       const sent = Buffer.from(formField(request, FIELD))

@@ -16,22 +16,24 @@ export interface Layout {
   readonly title: string
   /** A form or a message alone: a narrow column. */
   readonly narrow?: boolean
+  /** What stands around the page's content: above and beside it. */
+  readonly frame?: { readonly header: Html; readonly menu: Html }
   readonly content: Html
 }
 
 /** @returns the whole document. */
-export function writePage({ title, narrow = false, content }: Layout): Html {
+export function writePage({ title, narrow = false, frame, content }: Layout): Html {
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="stylesheet" href="${STYLES_PATH}">
-<main${narrow && html` class="narrow"`}>
+${frame?.header}<main${narrow && html` class="narrow"`}>
 <h1>${title}</h1>
 ${content}
 </main>
-</html>
+${frame?.menu}</html>
 `
 }
 

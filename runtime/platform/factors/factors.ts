@@ -36,6 +36,7 @@ export interface Factors {
 
 /** The request that a code came with. */
 export interface RequestOrigin {
+  readonly actorType: 'key' | 'member'
   readonly requestId: string
   readonly ip: string
 }
@@ -100,7 +101,7 @@ export function createFactors(
     PAGE_TOKEN.test(token) ? findChallenge(control, digestKey(pepper, token)) : undefined
 
   return {
-    async accept(sent, subject, { requestId, ip }) {
+    async accept(sent, subject, { actorType, requestId, ip }) {
       const now = clock.machine()
       if (TOKEN.test(sent)) return useToken(control, digestKey(pepper, sent), subject, now)
       if (!CODE.test(sent)) return false
@@ -117,7 +118,7 @@ export function createFactors(
         await code.right(member.id)
         return true
       }
-      await code.wrong({ actorType: 'key', actorId: keyId, requestId, ip })
+      await code.wrong({ actorType, actorId: keyId, requestId, ip })
       return false
     },
 

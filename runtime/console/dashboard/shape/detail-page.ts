@@ -1,0 +1,63 @@
+/** The page of one item: what it is, what belongs to it, what may be done to it. */
+import { type Html, html } from '../../../platform/html.ts'
+import { facts, notice } from '../../page/components.ts'
+import { keyField } from './form-page.ts'
+import type { SendFramed } from './frame.ts'
+import { linkIn } from './list-page.ts'
+import type { Action, Detail, Identified, Resource } from './shapes.ts'
+import { isServed, mayAct, roleFor, type Visit } from './visit.ts'
+
+export async function showDetail(
+  visit: Visit,
+  resource: Resource<Identified>,
+  detail: Detail<Identified>,
+  id: string,
+  send: SendFramed,
+  fault?: string,
+): Promise<void> {
+  const item = await readItem(visit, detail, id)
+  const link = linkIn(visit)
+  const sections = await Promise.all(
+    (detail.sections ?? []).map(
+      async (section) => html`<section><h2>${section.title}</h2>
+${await section.write(item, visit, link)}</section>`,
+    ),
+  )
+  const content = html`<p class="trail">${link(resource.path, resource.title)}</p>
+${fault !== undefined && notice('bad', fault)}
+${facts(detail.facts(item, link))}
+${writeActions(visit, resource, detail.actions ?? [], item)}
+${sections}`
+  send(visit, fault === undefined ? 200 : 409, { title: detail.name(item), path: resource.path, content })
+}
+
+export function readItem(visit: Visit, { operation, parameter }: Detail<Identified>, id: string) {
+  return visit.read<Identified>(operation, { path: { [parameter]: id } })
+}
+
+/** Whether an action stands on a page of its own: there is something to read or to fill in before. */
+export function hasPage(action: Action<Identified>): boolean {
+  return action.warning !== undefined || (action.fields ?? []).length > 0
+}
+
+function writeActions(
+  visit: Visit,
+  { path }: Resource<Identified>,
+  actions: readonly Action<Identified>[],
+  item: Identified,
+): Html | undefined {
+  const { member, environment } = visit
+  const possible = actions.filter(
+    (each) =>
+      mayAct(member.role, roleFor(each.operation)) &&
+      isServed(each.operation, environment) &&
+      (each.when?.(item) ?? true),
+  )
+  if (possible.length === 0) return undefined
+  return html`<div class="actions">${possible.map((each) => {
+    const address = `/${environment}/${path}/${encodeURIComponent(item.id)}/${each.name}`
+    if (hasPage(each))
+      return html`<a class="button ${each.isDanger ? 'danger' : 'second'}" href="${address}">${each.button}</a>`
+    return html`<form method="post" action="${address}">${visit.guard(address)}${keyField()}<button class="second" type="submit">${each.button}</button></form>`
+  })}</div>`
+}

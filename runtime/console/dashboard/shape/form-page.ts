@@ -1,0 +1,134 @@
+/** Forms that ask for an operation, and what becomes of them. */
+import { randomUUID } from 'node:crypto'
+import type { Detail as FieldFault } from 'dateline/runtime'
+import type { ErrorBody } from '../../../api/errors/errors.ts'
+import { findOperation } from '../../../api/operate.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { choice, field, notice, textArea } from '../../page/components.ts'
+import { formField } from '../../page/forms.ts'
+import type { SendFramed } from './frame.ts'
+import type { Form, FormField, Values } from './shapes.ts'
+import type { Visit } from './visit.ts'
+
+const KEY = 'idempotency_key'
+const FACTOR = 'factor'
+
+/** Makes one of two sendings of a form. A form that is shown again has another: what is typed now is another request. */
+export function keyField(): Html {
+  return html`<input type="hidden" name="${KEY}" value="${randomUUID()}">`
+}
+
+export interface FormPlace {
+  readonly title: string
+  /** First part of the address below the environment. */
+  readonly path: string
+  /** Where the form is sent. */
+  readonly address: string
+  /** Where one goes who does not want to. */
+  readonly back: string
+  readonly warning?: string | undefined
+  readonly isDanger?: boolean | undefined
+}
+
+export interface FormState {
+  readonly values?: Values
+  readonly error?: ErrorBody
+}
+
+type Asked = Pick<Form, 'operation' | 'button' | 'fields'>
+
+export function showForm(
+  visit: Visit,
+  form: Asked,
+  place: FormPlace,
+  send: SendFramed,
+  { values, error }: FormState = {},
+): void {
+  const faults = new Map(form.fields.map(({ name }) => [name, faultOf(name, error)]))
+  const isFaulty = [...faults.values()].some((fault) => fault !== undefined)
+  const needsFactor = findOperation(form.operation).extensions.factor === true
+  const content = html`${error && notice('bad', isFaulty ? 'Some of it has to be put right.' : describe(error))}
+${place.warning !== undefined && notice('warn', place.warning)}
+<form method="post" action="${place.address}">
+${visit.guard(place.address)}${keyField()}
+${form.fields.map((each) => writeField(each, values?.[each.name] ?? each.value, faults.get(each.name)))}
+${
+  needsFactor &&
+  field({
+    name: FACTOR,
+    label: 'Code of your authenticator app',
+    inputMode: 'numeric',
+    autocomplete: 'one-time-code',
+    fault: error?.code === 'factor_required' ? error.message : undefined,
+  })
+}
+<div class="actions"><button type="submit"${place.isDanger && html` class="danger"`}>${form.button}</button> <a class="button second" href="${place.back}">Back</a></div>
+</form>`
+  send(visit, error ? statusOf(error) : 200, { title: place.title, path: place.path, content })
+}
+
+/** A form that is not good is answered 422, whatever the API says of it. */
+function statusOf({ type }: ErrorBody): number {
+  return type === 'rate_limited' ? 429 : 422
+}
+
+function writeField(asked: FormField, value: string | undefined, fault: string | undefined): Html {
+  const { kind = 'text', options = [], ...rest } = asked
+  const given = { ...rest, value, fault }
+  if (kind === 'choice') return choice({ ...given, options })
+  return kind === 'lines' ? textArea(given) : field(given)
+}
+
+/** What the API says of the field, or of what is in it. */
+function faultOf(name: string, error: ErrorBody | undefined): string | undefined {
+  if (!error) return undefined
+  const isOf = ({ field: at }: FieldFault) =>
+    at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`)
+  const issues = (error.details ?? []).filter(isOf).map(({ issue }) => issue)
+  if (issues.length > 0) return `${[...new Set(issues)].join('; ')}.`
+  return error.param === name ? error.message : undefined
+}
+
+/** An error in one sentence or two, with what names no field of the form. */
+export function describe({ message, details = [], request_id }: ErrorBody): string {
+  const named = details.map(({ field: at, issue }) => `${at} ${issue}`).join('; ')
+  return `${message}${named === '' ? '' : ` ${named}.`} (${request_id})`
+}
+
+/** What was typed into the fields of a form. */
+export function readValues({ request }: Visit, fields: readonly FormField[]): Values {
+  return Object.fromEntries(fields.map(({ name }) => [name, formField(request, name).trim()]))
+}
+
+/** Performs what a form asks for, once however often it is sent. */
+export function perform(
+  visit: Visit,
+  form: Asked & Pick<Form, 'body'>,
+  path: Readonly<Record<string, string>>,
+) {
+  const { request } = visit
+  const { method, extensions } = findOperation(form.operation)
+  const body = form.body?.(readValues(visit, form.fields))
+  const factor = formField(request, FACTOR).replaceAll(/\s/g, '')
+  return visit.operate(form.operation, {
+    path,
+    ...(body !== undefined && { body }),
+    ...(method === 'POST' && { idempotencyKey: formField(request, KEY) }),
+    ...(extensions.factor && factor !== '' && { factor }),
+  })
+}
+
+/** The page that shows a secret, once. */
+export function showSecret(
+  visit: Visit,
+  title: string,
+  path: string,
+  secret: string,
+  next: string,
+  send: SendFramed,
+): void {
+  const content = html`${notice('warn', 'This is shown once. Keep it where your programs find it, and nobody else.')}
+<p class="secret"><code>${secret}</code></p>
+<div class="actions"><a class="button" href="${next}">I have kept it</a></div>`
+  send(visit, 200, { title, path, content })
+}

@@ -1,0 +1,67 @@
+/** What stands around every page of the dashboard: where one is, where one may go, who one is. */
+import { ENVIRONMENTS, type Environment } from '../../../platform/environment.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { sendPage, writePage } from '../../page/layout.ts'
+import type { Member, Visit } from './visit.ts'
+
+export interface MenuEntry {
+  readonly group: string
+  readonly title: string
+  /** Below the environment. */
+  readonly path: string
+}
+
+/** Of every page, in the order of the menu. */
+export type Menu = readonly MenuEntry[]
+
+export interface Framed {
+  readonly title: string
+  /** First part of the address below the environment. */
+  readonly path: string
+  readonly content: Html
+}
+
+export type SendFramed = (visit: Visit, status: number, page: Framed) => void
+
+export function createFrame(menu: Menu, signOut: (member: Member, visit: Visit) => Html): SendFramed {
+  return (visit, status, { title, path, content }) => {
+    const { environment, member } = visit
+    const frame = {
+      header: writeHeader(environment, path),
+      menu: writeMenu(menu, environment, path, member, signOut(member, visit)),
+    }
+    sendPage(visit.response, status, writePage({ title, frame, content }))
+  }
+}
+
+const NAMES = { sandbox: 'Sandbox', live: 'Live' } as const
+
+function writeHeader(environment: Environment, path: string): Html {
+  const others = ENVIRONMENTS.map(
+    (each) =>
+      html`<a href="/${each}${path && `/${path}`}"${each === environment && html` aria-current="true"`}>${NAMES[each]}</a>`,
+  )
+  return html`<header class="bar ${environment}">
+<a class="home" href="/${environment}">Dashboard</a>
+<nav class="switch" aria-label="Environment">${others}</nav>
+<a class="to-menu" href="#menu">Menu</a>
+</header>
+`
+}
+
+function writeMenu(menu: Menu, environment: Environment, path: string, member: Member, signOut: Html): Html {
+  const groups = [...Map.groupBy(menu, ({ group }) => group)]
+  return html`<nav class="menu" id="menu" aria-label="Pages">
+${groups.map(
+  ([group, entries]) => html`${group !== '' && html`<h2>${group}</h2>`}
+<ul>${entries.map(
+    (each) =>
+      html`<li><a href="/${environment}${each.path && `/${each.path}`}"${
+        each.path === path && html` aria-current="page"`
+      }>${each.title}</a></li>`,
+  )}</ul>
+`,
+)}<div class="who"><p>${member.email}<br><span class="quiet">${member.role}</span></p>${signOut}</div>
+</nav>
+`
+}

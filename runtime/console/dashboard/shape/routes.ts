@@ -1,0 +1,161 @@
+/** The table of the dashboard's routes: what each needs, and who may. */
+import type { Environment } from '../../../platform/environment.ts'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { hasPage, readItem, showDetail } from './detail-page.ts'
+import { describe, type FormPlace, perform, readValues, showForm, showSecret } from './form-page.ts'
+import type { SendFramed } from './frame.ts'
+import { showList } from './list-page.ts'
+import type { Action, Detail, Form, Identified, Resource } from './shapes.ts'
+import { isServed, type Role, roleFor, type Visit } from './visit.ts'
+
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** As Express reads it; a POST is sent by a form of ours. */
+  readonly path: string
+  readonly environment: Environment
+  /** Who may. */
+  readonly needs: Role
+  handle(visit: Visit, id: string): Promise<void> | void
+}
+
+/** The routes of a resource, in each environment that has it. */
+export function routesOf(resource: Resource<Identified>, send: SendFramed): Route[] {
+  return ENVIRONMENTS.filter(
+    (environment) => resource.environment === undefined || resource.environment === environment,
+  ).flatMap((environment) => [
+    {
+      method: 'GET' as const,
+      path: `/${environment}/${resource.path}`,
+      environment,
+      needs: roleFor(resource.list.operation),
+      handle: (visit: Visit) => showList(visit, resource, send),
+    },
+    ...(resource.create ? createRoutes(environment, resource, resource.create, send) : []),
+    ...(resource.detail ? detailRoutes(environment, resource, resource.detail, send) : []),
+  ])
+}
+
+function createRoutes(
+  environment: Environment,
+  { path }: Resource<Identified>,
+  form: Form,
+  send: SendFramed,
+): Route[] {
+  if (!isServed(form.operation, environment)) return []
+  const list = `/${environment}/${path}`
+  const address = `${list}/new`
+  const place = { title: form.title, path, address, back: list }
+  const common = { path: address, environment, needs: roleFor(form.operation) }
+  return [
+    { ...common, method: 'GET', handle: (visit) => showForm(visit, form, place, send) },
+    {
+      ...common,
+      method: 'POST',
+      handle: async (visit) => {
+        const answer = await perform(visit, form, {})
+        if (!answer.ok) {
+          return showForm(visit, form, place, send, {
+            values: readValues(visit, form.fields),
+            error: answer.error,
+          })
+        }
+        const next = `${list}/${(answer.body as Identified).id}`
+        succeed(visit, form, place, answer.body, next, send)
+      },
+    },
+  ]
+}
+
+/** After a form: to where what it did is seen, or to what it made and nobody sees again. */
+function succeed(
+  visit: Visit,
+  { secret: find }: Pick<Form, 'secret'>,
+  { title, path }: Pick<FormPlace, 'title' | 'path'>,
+  body: unknown,
+  next: string,
+  send: SendFramed,
+): void {
+  const secret = find?.(body)
+  if (secret === undefined) visit.response.redirect(303, next)
+  else showSecret(visit, title, path, secret, next, send)
+}
+
+function detailRoutes(
+  environment: Environment,
+  resource: Resource<Identified>,
+  detail: Detail<Identified>,
+  send: SendFramed,
+): Route[] {
+  const path = `/${environment}/${resource.path}/:id`
+  const actions = (detail.actions ?? []).filter(({ operation }) => isServed(operation, environment))
+  return [
+    {
+      method: 'GET',
+      path,
+      environment,
+      needs: roleFor(detail.operation),
+      handle: (visit, id) => showDetail(visit, resource, detail, id, send),
+    },
+    ...actions.flatMap((action) =>
+      actionRoutes(`${path}/${action.name}`, environment, resource, detail, action, send),
+    ),
+  ]
+}
+
+function actionRoutes(
+  path: string,
+  environment: Environment,
+  resource: Resource<Identified>,
+  detail: Detail<Identified>,
+  action: Action<Identified>,
+  send: SendFramed,
+): Route[] {
+  const form = { ...action, fields: action.fields ?? [] }
+  const list = `/${environment}/${resource.path}`
+  const placeOf = (id: string, name: string): FormPlace => {
+    const back = `${list}/${encodeURIComponent(id)}`
+    const { warning, isDanger } = action
+    return {
+      title: `${action.button}: ${name}`,
+      path: resource.path,
+      address: `${back}/${action.name}`,
+      back,
+      warning,
+      isDanger,
+    }
+  }
+  const common = { path, environment, needs: roleFor(action.operation) }
+  const show: Route = {
+    ...common,
+    method: 'GET',
+    handle: async (visit, id) => {
+      const item = await readItem(visit, detail, id)
+      showForm(visit, form, placeOf(id, detail.name(item)), send)
+    },
+  }
+  const act: Route = {
+    ...common,
+    method: 'POST',
+    handle: async (visit, id) => {
+      const answer = await perform(visit, form, { [detail.parameter]: id })
+      if (answer.ok) {
+        const place = placeOf(id, '')
+        return succeed(
+          visit,
+          form,
+          { ...place, title: action.button },
+          answer.body,
+          action.removes ? list : place.back,
+          send,
+        )
+      }
+      if (!hasPage(action)) return showDetail(visit, resource, detail, id, send, describe(answer.error))
+      const item = await readItem(visit, detail, id)
+      showForm(visit, form, placeOf(id, detail.name(item)), send, {
+        values: readValues(visit, form.fields),
+        error: answer.error,
+      })
+    },
+  }
+  return hasPage(action) ? [show, act] : [act]
+}

@@ -1,0 +1,110 @@
+/** What a resource says of itself to have pages: a list, a detail, forms. */
+import type { Environment } from '../../../platform/environment.ts'
+import type { Html } from '../../../platform/html.ts'
+import type { Visit } from './visit.ts'
+
+export type Shown = Html | string
+
+export interface Column<Item> {
+  readonly title: string
+  /** @param link makes a link to a page of another resource in the same environment. */
+  show(item: Item, link: Link): Shown
+}
+
+export type Link = (path: string, text: Shown) => Html
+
+/** A query parameter of the list that people choose. */
+export interface Filter {
+  readonly name: string
+  readonly label: string
+  /** Without: typed. */
+  readonly options?: readonly string[]
+}
+
+export interface FormField {
+  /** Of the form; and of the body, where the API finds fault with it. */
+  readonly name: string
+  readonly label: string
+  readonly kind?: 'text' | 'lines' | 'choice'
+  readonly options?: readonly (readonly [value: string, text: string])[]
+  readonly value?: string
+  readonly hint?: string
+  readonly optional?: boolean
+}
+
+/** What was typed, by field. */
+export type Values = Readonly<Record<string, string>>
+
+/** An operation that a form asks for. */
+export interface Form {
+  readonly operation: string
+  readonly title: string
+  readonly button: string
+  readonly fields: readonly FormField[]
+  body?(values: Values): unknown
+  /** Of an answer: what nobody sees again. */
+  secret?(answer: unknown): string | undefined
+}
+
+/** What is done to one item: by a button alone, or on a page of its own where there is something to say or to fill in. */
+export interface Action<Item> extends Omit<Form, 'fields' | 'title'> {
+  /** Of the address. */
+  readonly name: string
+  readonly fields?: readonly FormField[]
+  /** What will happen, to be read before it does. */
+  readonly warning?: string
+  readonly isDanger?: boolean
+  /** Whether it makes sense for the item; absent: always. */
+  when?(item: Item): boolean
+  /** The item is no longer there after it. */
+  readonly removes?: boolean
+}
+
+export interface Section<Item> {
+  readonly title: string
+  write(item: Item, visit: Visit, link: Link): Promise<Html> | Html
+}
+
+export interface Detail<Item> {
+  readonly operation: string
+  /** The parameter of the path that names the item. */
+  readonly parameter: string
+  name(item: Item): string
+  facts(item: Item, link: Link): readonly (readonly [name: string, value: Shown])[]
+  readonly sections?: readonly Section<Item>[]
+  readonly actions?: readonly Action<Item>[]
+}
+
+export interface Resource<Item> {
+  /** First part of the address below the environment. */
+  readonly path: string
+  readonly title: string
+  readonly intro: string
+  readonly list: {
+    readonly operation: string
+    readonly columns: readonly Column<Item>[]
+    readonly filters?: readonly Filter[]
+    /** What to do first where there is nothing yet. */
+    readonly empty: string
+  }
+  readonly detail?: Detail<Item>
+  readonly create?: Form
+  /** Absent: both. */
+  readonly environment?: Environment
+}
+
+/** A page of a list, as the API answers it. */
+export interface Page<Item> {
+  readonly data: readonly Item[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+export interface Identified {
+  readonly id: string
+}
+
+/** Keeps the type of the items for those who write the resource, and hides it from those who show any. */
+export function resource<Item extends Identified>(described: Resource<Item>): Resource<Identified> {
+  return described as unknown as Resource<Identified>
+}

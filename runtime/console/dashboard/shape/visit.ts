@@ -1,0 +1,55 @@
+/** One request of a member for a page: who asks, where, and what may be done on its behalf. */
+import type { Request, Response } from 'express'
+import { findOperation, type OperationAnswer, type OperationInput } from '../../../api/operate.ts'
+import type { Environment } from '../../../platform/environment.ts'
+import type { Html } from '../../../platform/html.ts'
+
+export const ROLES = ['viewer', 'developer', 'owner'] as const
+export type Role = (typeof ROLES)[number]
+
+/** A person who has signed in. */
+export interface Member {
+  readonly tenantId: string
+  readonly memberId: string
+  readonly email: string
+  readonly role: Role
+}
+
+export interface Visit {
+  readonly member: Member
+  readonly environment: Environment
+  readonly request: Request
+  readonly response: Response
+  /** Performs an operation of the API as the member, in the environment of the page. */
+  operate(operationId: string, input?: OperationInput): Promise<OperationAnswer>
+  /** Performs a read; a refusal of it is thrown, as a `Refused`. */
+  read<Body>(operationId: string, input?: OperationInput): Promise<Body>
+  /** The hidden field of a form that is sent to the path. */
+  guard(path: string): Html
+}
+
+/** The API did not do what a page needs. */
+export class Refused extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+export function mayAct(role: Role, needs: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(needs)
+}
+
+const LEAST_ROLE = { any: 'viewer', read: 'viewer', write: 'developer', admin: 'owner' } as const
+
+/** The least role whose scope an operation takes: the documents say which. @throws when there is no such operation. */
+export function roleFor(operationId: string): Role {
+  return LEAST_ROLE[findOperation(operationId).extensions.scope]
+}
+
+/** Whether the environment has the operation. */
+export function isServed(operationId: string, environment: Environment): boolean {
+  const only = findOperation(operationId).extensions.environment
+  return only === undefined || only === environment
+}

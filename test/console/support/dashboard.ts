@@ -1,0 +1,126 @@
+/** The dashboard on a port of its own, over a service of its own, for members who are signed in by a header. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { pino } from 'pino'
+import { createUser } from '../../../runtime/admin/users.ts'
+import { createDashboard } from '../../../runtime/console/dashboard/dashboard.ts'
+import type { Member, Role } from '../../../runtime/console/dashboard/shape/visit.ts'
+import { serveStyles } from '../../../runtime/console/page/layout.ts'
+import { makeTenant, startTestService, type TestService } from '../../support/service.ts'
+
+export interface TestDashboard {
+  readonly service: TestService
+  readonly origin: string
+  /** Makes a member of the tenant and signs in; gives what stands in the cookie. */
+  signIn(tenantId: string, role: Role): Promise<Visitor>
+  stop(): Promise<void>
+}
+
+export interface Visitor extends Member {
+  readonly cookie: string
+}
+
+export async function startDashboard(): Promise<TestDashboard> {
+  const service = await startTestService()
+  const members = new Map<string, Member>()
+  const app = express()
+  serveStyles(app)
+  app.use(
+    createDashboard({
+      sessions: {
+        find: async (request) => members.get(/session=(\w+)/.exec(request.get('Cookie') ?? '')?.[1] ?? ''),
+      },
+      operate: service.operate,
+      csrfKey: 'key of the forms',
+      consoleUrl: 'http://127.0.0.1',
+      proxies: 0,
+      log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
+    }),
+  )
+  const server = createServer(app)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    service,
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async signIn(tenantId, role) {
+      const email = `${role}${members.size}@example.com`
+      const { id } = await createUser(service.operator, { tenantId, email, role })
+      const member = { tenantId, memberId: id, email, role }
+      members.set(id, member)
+      return { ...member, cookie: `session=${id}` }
+    },
+    async stop() {
+      server.close()
+      server.closeAllConnections()
+      await service.stop()
+    },
+  }
+}
+
+export interface PageAnswer {
+  readonly status: number
+  readonly location: string | null
+  readonly text: string
+  readonly headers: Headers
+  /** The cookie of forms. */
+  readonly cookie: string
+}
+
+/** A browser without scripts: it keeps the cookie of forms and sends what stands in them. */
+export class Browser {
+  readonly #origin: string
+  readonly #session: string
+  #form = ''
+
+  constructor(origin: string, session: string) {
+    this.#origin = origin
+    this.#session = session
+  }
+
+  async get(path: string): Promise<PageAnswer> {
+    return this.#send(path, {})
+  }
+
+  /** Sends fields as they are. */
+  async post(path: string, fields: Readonly<Record<string, string>>): Promise<PageAnswer> {
+    return this.#send(path, { method: 'POST', body: new URLSearchParams(fields) })
+  }
+
+  /** Loads a page, fills in the form that goes to the address, and sends it. */
+  async submit(page: string, action: string, typed: Readonly<Record<string, string>> = {}) {
+    const shown = await this.get(page)
+    return this.post(action, { ...hiddenFields(shown.text, action), ...typed })
+  }
+
+  async #send(path: string, init: RequestInit): Promise<PageAnswer> {
+    const response = await fetch(this.#origin + path, {
+      ...init,
+      redirect: 'manual',
+      headers: {
+        Cookie: [this.#session, this.#form].filter((each) => each !== '').join('; '),
+        Accept: 'text/html',
+      },
+    })
+    const set = response.headers.getSetCookie().find((each) => each.startsWith('svc_form='))
+    if (set) this.#form = set.split(';')[0]!
+    return {
+      status: response.status,
+      location: response.headers.get('Location'),
+      text: await response.text(),
+      headers: response.headers,
+      cookie: this.#form,
+    }
+  }
+}
+
+/** The hidden fields of the form that is sent to an address. @throws when the page has none. */
+export function hiddenFields(text: string, action: string): Record<string, string> {
+  const form = text.split('<form').find((each) => each.includes(`action="${action}"`))
+  if (form === undefined) throw new Error(`no form goes to ${action}`)
+  const inputs = form.split('</form>')[0]!.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)
+  return Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!]))
+}
+
+export { makeTenant }
