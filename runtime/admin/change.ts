@@ -12,6 +12,8 @@ export interface Operator {
   readonly control: Pool
   readonly clock: Clock
   readonly pepper: string
+  /** The member who does it on a page; absent: whoever operates the service. */
+  readonly member?: { readonly id: string; readonly ip: string } | undefined
 }
 
 /** An action that cannot be done as asked; the message says what is wrong and, where it helps, what to do. */
@@ -48,26 +50,26 @@ export function change<T>(
     const notes: OperatorNote[] = []
     const value = await work(tx, (note) => void notes.push(note))
     await bumpRevision(tx)
-    for (const note of notes) await tell(tx, operator.clock, note)
+    for (const note of notes) await tell(tx, operator, note)
     return value
   })
 }
 
 /** Each environment's entry by its own clock. The revision is locked before any chain: so do requests that change the account. */
-async function tell(tx: Database, clock: Clock, note: OperatorNote): Promise<void> {
+async function tell(tx: Database, { clock, member }: Operator, note: OperatorNote): Promise<void> {
   const { tenantId, action, targetId } = note
   for (const environment of note.environment ? [note.environment] : ENVIRONMENTS) {
     const created = clock.service(environment)
     await appendAuditIn(tx, environment, tenantId, {
       id: newId('aud', created),
       environment: note.environment ?? null,
-      actorType: 'operator',
-      actorId: null,
+      actorType: member ? 'member' : 'operator',
+      actorId: member?.id ?? null,
       action,
       targetId,
       outcome: 'succeeded',
       requestId: null,
-      ip: null,
+      ip: member?.ip ?? null,
       version: null,
       created,
     })

@@ -74,11 +74,13 @@ export interface NewKey {
   readonly memberId: string | null
   readonly allowedIps: readonly string[]
   readonly replacesId: string | null
+  /** Absent: a new one. */
+  readonly id?: string | undefined
 }
 
 /** Adds a key inside the caller's transaction. */
 export async function insertKey(tx: Database, pepper: string, key: NewKey, now: number): Promise<CreatedKey> {
-  const id = newId('key', now)
+  const id = key.id ?? newId('key', now)
   const secret = makeKey(key.kind, key.environment)
   await tx.query(INSERT_KEY, [
     key.tenantId,
@@ -129,9 +131,13 @@ export interface KeyInput {
   readonly kind?: KeyKind
   readonly scope?: Scope
   readonly allowIps?: readonly string[]
+  /** Whom it belongs to; absent: the tenant's first owner. */
+  readonly memberId?: string
+  /** An identifier that one request alone makes, so that it makes one key however often it comes. */
+  readonly id?: string
 }
 
-/** Makes a key that belongs to the tenant's first owner. */
+/** Makes a key. Throws `conflict` when the one with the given identifier was made already. */
 export async function createKey(operator: Operator, input: KeyInput): Promise<CreatedKey> {
   const kind = input.kind ?? 'secret'
   if (kind === 'publishable' && input.scope !== undefined) {
@@ -139,7 +145,7 @@ export async function createKey(operator: Operator, input: KeyInput): Promise<Cr
   }
   const allowedIps = readNetworks(input.allowIps ?? [])
   const now = operator.clock.service(input.environment)
-  return change(operator, async (tx, note) => {
+  const making = change(operator, async (tx, note) => {
     const [tenant, owners] = await Promise.all([
       requireTenant(tx, input.tenantId),
       tx.query<{ id: string }>(FIRST_OWNER, [input.tenantId]),
@@ -149,13 +155,20 @@ export async function createKey(operator: Operator, input: KeyInput): Promise<Cr
       environment: input.environment,
       kind,
       scope: kind === 'publishable' ? null : (input.scope ?? 'write'),
-      memberId: owners.rows[0]?.id ?? null,
+      memberId: input.memberId ?? owners.rows[0]?.id ?? null,
       allowedIps,
       replacesId: null,
+      id: input.id,
     }
     const created = await insertKey(tx, operator.pepper, key, now)
     note({ tenantId: tenant.id, action: 'key.created', targetId: created.id })
     return created
+  })
+  return making.catch((error: unknown) => {
+    if (codeOf(error) !== UNIQUE_VIOLATION) throw error
+    throw new ControlError('conflict', `the key ${input.id} was made already; its text was shown then`, {
+      cause: error,
+    })
   })
 }
 

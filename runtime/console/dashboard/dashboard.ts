@@ -1,19 +1,22 @@
 /** The dashboard on the console's origin: for members who have signed in, in what their role lets them do. */
 import express, { type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
+import type { Operator } from '../../admin/change.ts'
 import type { Operate } from '../../api/operate.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
 import { isUnavailable } from '../../platform/database/errors.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
-import { type Html, html } from '../../platform/html.ts'
 import { createFormGuard, type FormGuard } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
+import { keyRoutes } from './account/keys.ts'
+import { usageRoutes } from './account/usage.ts'
+import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { createFrame, type Menu } from './shape/frame.ts'
 import { type Route, routesOf } from './shape/routes.ts'
-import { type Member, mayAct, Refused, type Visit } from './shape/visit.ts'
+import { type Member, mayAct, Refused, roleFor, type Visit } from './shape/visit.ts'
 
 /** Who has signed in. */
 export interface MemberSessions {
@@ -23,31 +26,36 @@ export interface MemberSessions {
 export interface DashboardParts {
   readonly sessions: MemberSessions
   readonly operate: Operate
+  readonly operator: Operator
   /** Key of the forms' MAC. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
   readonly proxies: ProxyTrust
-  /** The form by which a member leaves. */
-  readonly signOut?: (request: Request, response: Response) => Html
   readonly log: Logger
 }
 
 const COOKIE_SECONDS = 7 * 86_400
 
 const MENU: Menu = [
-  { group: '', title: 'Home', path: '' },
+  { group: '', title: 'Home', path: '', needs: 'viewer' },
   ...RESOURCES.flatMap(({ group, resources }) =>
-    resources.map(({ title, path }) => ({ group, title, path })),
+    resources.map(({ title, path, list }) => ({ group, title, path, needs: roleFor(list.operation) })),
   ),
+  { group: 'Developers', title: 'Keys', path: 'keys', needs: 'developer' },
+  { group: 'Developers', title: 'API version', path: 'version', needs: 'viewer' },
+  { group: 'Account', title: 'Usage', path: 'usage', needs: 'viewer' },
 ]
 
 /** The table of what is there, and who may. */
-export function listRoutes(signOut: DashboardParts['signOut'] = () => html``): readonly Route[] {
-  const send = createFrame(MENU, (_member, { request, response }) => signOut(request, response))
+export function listRoutes(operator: Operator): readonly Route[] {
+  const send = createFrame(MENU)
   return [
     ...homeRoutes(send),
     ...attemptRoutes(send),
+    ...keyRoutes(send, operator),
+    ...versionRoutes(send, operator),
+    ...usageRoutes(send, operator),
     ...RESOURCES.flatMap(({ resources }) => resources.flatMap((each) => routesOf(each, send))),
   ]
 }
@@ -63,7 +71,7 @@ export function createDashboard(parts: DashboardParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
-  for (const route of listRoutes(parts.signOut)) {
+  for (const route of listRoutes(parts.operator)) {
     const answer = (request: Request<{ id?: string }>, response: Response) =>
       visit(parts, forms, route, request, response)
     if (route.method === 'GET') router.get(route.path, answer)
@@ -120,6 +128,7 @@ function createVisit(
   return {
     member,
     environment,
+    address,
     request,
     response,
     operate: (operationId, input) => operate(acting, environment, operationId, input),

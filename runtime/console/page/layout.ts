@@ -28,6 +28,7 @@ export function writePage({ title, narrow = false, frame, content }: Layout): Ht
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${STYLES_PATH}">
 ${frame?.header}<main${narrow && html` class="narrow"`}>
 <h1>${title}</h1>

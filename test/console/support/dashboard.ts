@@ -33,6 +33,7 @@ export async function startDashboard(): Promise<TestDashboard> {
         find: async (request) => members.get(/session=(\w+)/.exec(request.get('Cookie') ?? '')?.[1] ?? ''),
       },
       operate: service.operate,
+      operator: service.operator,
       csrfKey: 'key of the forms',
       consoleUrl: 'http://127.0.0.1',
       proxies: 0,

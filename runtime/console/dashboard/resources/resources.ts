@@ -1,6 +1,10 @@
 /** All resources that have pages, in the order of the menu. */
 import type { Identified, Resource } from '../shape/shapes.ts'
+import { AUDIT_LOG } from './audit-log.ts'
+import { CARD_TRANSACTIONS, CARDS, DISPUTES } from './cards.ts'
 import { EVENTS } from './events.ts'
+import { PAYOUTS, REPORTS, SETTLEMENTS } from './money.ts'
+import { PASS_TEMPLATES, PASSES } from './passes.ts'
 import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
 export interface Group {
@@ -8,4 +12,10 @@ export interface Group {
   readonly resources: readonly Resource<Identified>[]
 }
 
-export const RESOURCES: readonly Group[] = [{ group: 'Developers', resources: [EVENTS, WEBHOOK_ENDPOINTS] }]
+export const RESOURCES: readonly Group[] = [
+  { group: 'Passes', resources: [PASS_TEMPLATES, PASSES] },
+  { group: 'Cards', resources: [CARDS, CARD_TRANSACTIONS, DISPUTES] },
+  { group: 'Money', resources: [SETTLEMENTS, PAYOUTS, REPORTS] },
+  { group: 'Developers', resources: [EVENTS, WEBHOOK_ENDPOINTS] },
+  { group: 'Account', resources: [AUDIT_LOG] },
+]

@@ -2,13 +2,15 @@
 import { ENVIRONMENTS, type Environment } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { sendPage, writePage } from '../../page/layout.ts'
-import type { Member, Visit } from './visit.ts'
+import { type Member, mayAct, type Role, type Visit } from './visit.ts'
 
 export interface MenuEntry {
   readonly group: string
   readonly title: string
   /** Below the environment. */
   readonly path: string
+  /** Who may read it: it is not there for others. */
+  readonly needs: Role
 }
 
 /** Of every page, in the order of the menu. */
@@ -23,12 +25,12 @@ export interface Framed {
 
 export type SendFramed = (visit: Visit, status: number, page: Framed) => void
 
-export function createFrame(menu: Menu, signOut: (member: Member, visit: Visit) => Html): SendFramed {
+export function createFrame(menu: Menu): SendFramed {
   return (visit, status, { title, path, content }) => {
     const { environment, member } = visit
     const frame = {
       header: writeHeader(environment, path),
-      menu: writeMenu(menu, environment, path, member, signOut(member, visit)),
+      menu: writeMenu(menu, environment, path, member),
     }
     sendPage(visit.response, status, writePage({ title, frame, content }))
   }
@@ -49,8 +51,9 @@ function writeHeader(environment: Environment, path: string): Html {
 `
 }
 
-function writeMenu(menu: Menu, environment: Environment, path: string, member: Member, signOut: Html): Html {
-  const groups = [...Map.groupBy(menu, ({ group }) => group)]
+function writeMenu(menu: Menu, environment: Environment, path: string, member: Member): Html {
+  const readable = menu.filter(({ needs }) => mayAct(member.role, needs))
+  const groups = [...Map.groupBy(readable, ({ group }) => group)]
   return html`<nav class="menu" id="menu" aria-label="Pages">
 ${groups.map(
   ([group, entries]) => html`${group !== '' && html`<h2>${group}</h2>`}
@@ -61,7 +64,7 @@ ${groups.map(
       }>${each.title}</a></li>`,
   )}</ul>
 `,
-)}<div class="who"><p>${member.email}<br><span class="quiet">${member.role}</span></p>${signOut}</div>
+)}<div class="who"><p>${member.email}<br><span class="quiet">${member.role}</span></p><a href="/sign-out">Sign out</a></div>
 </nav>
 `
 }

@@ -18,6 +18,8 @@ export interface Member {
 export interface Visit {
   readonly member: Member
   readonly environment: Environment
+  /** Of the member's browser, as the audit log writes it. */
+  readonly address: string
   readonly request: Request
   readonly response: Response
   /** Performs an operation of the API as the member, in the environment of the page. */

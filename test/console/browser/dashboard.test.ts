@@ -1,0 +1,149 @@
+/** The dashboard in a real browser: readable by everybody, on telephones and desktops, light and dark, without scripts. */
+import axe, { type AxeResults } from 'axe-core'
+import type { Browser as Chromium, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeTemplate } from '../../api/fixtures.ts'
+import { make, makeCard } from '../../cards/fixtures.ts'
+import { startChromium } from '../../support/chromium.ts'
+import { makeKey, speak } from '../../support/service.ts'
+import { makeTenant, startDashboard, type TestDashboard, type Visitor } from '../support/dashboard.ts'
+
+let dashboard: TestDashboard
+let chromium: Chromium
+let owner: Visitor
+/** Pages that show something. */
+let paths: readonly string[]
+
+beforeAll(async () => {
+  ;[dashboard, chromium] = await Promise.all([startDashboard(), startChromium()])
+  const tenantId = await makeTenant(dashboard.service)
+  owner = await dashboard.signIn(tenantId, 'owner')
+  const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+  const send = speak(dashboard.service.urls.sandbox, { secret })
+  const template_id = await makeTemplate(send)
+  const pass = await make(send, '/v1/passes', { template_id, holder: { name: 'Ada Moreau' } })
+  const url = `https://93.184.215.14/${'long'.repeat(60)}`
+  const endpoint = await make(send, '/v1/webhook-endpoints', { url, enabled_events: ['*'] })
+  const card = await makeCard(send)
+  const transaction = await make(send, '/v1/test/cards/simulate_authorization', {
+    card_id: card.id,
+    amount: 1250,
+    merchant: { name: 'Harbour Grocer', category_code: '5411' },
+  })
+  const events = await send('/v1/events')
+  paths = [
+    '',
+    '/events',
+    `/events/${events.body.data[0].id}`,
+    '/webhook-endpoints',
+    '/webhook-endpoints/new',
+    `/webhook-endpoints/${endpoint.id}`,
+    `/webhook-endpoints/${endpoint.id}/delete`,
+    '/pass-templates/new',
+    '/passes',
+    `/passes/${pass.id}`,
+    '/cards',
+    `/card-transactions/${transaction.id}`,
+    '/disputes/new',
+    '/settlements',
+    '/payouts',
+    '/reports/new',
+    '/audit-log',
+    '/keys',
+    '/keys/new',
+    '/version',
+    '/usage',
+  ]
+}, 60_000)
+
+afterAll(async () => {
+  await chromium?.close()
+  await dashboard?.stop()
+})
+
+/** Runs through all pages on a screen. Everything that a page asks others for, or a browser complains of, fails. */
+async function tour(width: number, visit: (page: Page, path: string) => Promise<void>): Promise<void> {
+  const context = await chromium.newContext({ viewport: { width, height: 900 }, bypassCSP: true })
+  const [name, value] = owner.cookie.split('=')
+  await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
+  const page = await context.newPage()
+  const strange: string[] = []
+  page.on('request', (request) => {
+    if (!request.url().startsWith(dashboard.origin)) strange.push(request.url())
+  })
+  page.on('console', (message) => strange.push(message.text()))
+  page.on('pageerror', (error) => strange.push(String(error)))
+  for (const path of paths) {
+    const response = await page.goto(`${dashboard.origin}/sandbox${path}`)
+    expect([path, response?.status()]).toEqual([path, 200])
+    await visit(page, path)
+  }
+  expect(strange).toEqual([])
+  await context.close()
+}
+
+/** What axe finds of the page as it is shown now, and whether it is wider than the screen. @param rules all where absent. */
+async function examine(page: Page, rules?: readonly string[]): Promise<string[]> {
+  const options = {
+    resultTypes: ['violations'],
+    preload: false,
+    iframes: false,
+    ...(rules && { runOnly: rules }),
+  }
+  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
+  const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
+  return (await isTooWide(page)) ? [...found, 'wider than the screen'] : found
+}
+
+const isTooWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth')
+
+/** Rules of axe that may find another thing in the dark; all others ask for what stands in the document. */
+const OF_COLOURS = ['color-contrast']
+
+const SHOTS = process.env.SCREENSHOTS
+
+test.each([390, 1280])(
+  'no finding of axe at %i pixels, light and dark',
+  async (width) => {
+    const found: string[] = []
+    await tour(width, async (page, path) => {
+      await page.evaluate(axe.source)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        const name = `${width}-${colorScheme}${path.replaceAll('/', '_')}`
+        if (SHOTS) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
+        const rules = colorScheme === 'dark' ? OF_COLOURS : undefined
+        found.push(...(await examine(page, rules)).map((each) => `${path} ${colorScheme} ${each}`))
+      }
+    })
+    expect([...new Set(found)]).toEqual([])
+  },
+  60_000,
+)
+
+test('nothing runs out of the widest and the narrowest screen', async () => {
+  const found: string[] = []
+  for (const width of [320, 2560]) {
+    await tour(width, async (page, path) => {
+      if (await isTooWide(page)) found.push(`${width} ${path}`)
+    })
+  }
+  expect(found).toEqual([])
+})
+
+test('an endpoint is added with the keyboard alone, without scripts, and its secret is shown', async () => {
+  const context = await chromium.newContext({ javaScriptEnabled: false })
+  const [name, value] = owner.cookie.split('=')
+  await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
+  const page = await context.newPage()
+  await page.goto(`${dashboard.origin}/sandbox/webhook-endpoints/new`)
+  await page.getByLabel('Address').focus()
+  await page.keyboard.type('https://93.184.215.14/typed')
+  for (let count = 0; count < 3; count += 1) await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByText('This is shown once').waitFor()
+  expect(await page.locator('.secret').textContent()).toMatch(/^whsec_/)
+  await page.getByText('I have kept it').click()
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('https://93.184.215.14/typed')
+  await context.close()
+})
