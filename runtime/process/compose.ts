@@ -23,6 +23,7 @@ import { createVersions } from '../api/routing.ts'
 import { type Chains, openChains } from '../chain/open-chains.ts'
 import { createChallenges } from '../console/challenges.ts'
 import { createConsole } from '../console/console.ts'
+import { createDashboard } from '../console/dashboard/dashboard.ts'
 import { readReferences } from '../console/pages.ts'
 import { createSessions } from '../console/sign-in/sessions.ts'
 import { createSignIn } from '../console/sign-in/sign-in.ts'
@@ -205,18 +206,23 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     await built
     if (roles.has('api')) checkAppleSigner(settings, log, clock)
     const guard = settings.contractGuard ? createLoggedGuard(log) : undefined
-    const apis = roles.has('api')
-      ? createApis({
-          ...foundation,
-          google: withRootKeys(google, clock),
-          usdcChains: usdcChainsOf(chains.of),
-          limiter: limits.limiter,
-          guard,
-          usage,
-          observability,
-        })
-      : undefined
-    const consolePages = roles.has('console') ? createConsolePages(foundation, observability) : undefined
+    // Pages of the console perform operations too, whether or not this process answers programs.
+    const apis =
+      roles.has('api') || roles.has('console')
+        ? createApis({
+            ...foundation,
+            google: withRootKeys(google, clock),
+            usdcChains: usdcChainsOf(chains.of),
+            limiter: limits.limiter,
+            guard,
+            usage,
+            observability,
+          })
+        : undefined
+    const consolePages =
+      apis && roles.has('console')
+        ? createConsolePages({ ...foundation, operator, operate: apis.operate }, observability)
+        : undefined
     const revision = await watchRevision(database.control, async () => {
       await clock.refresh(database.control)
       apis?.forget()
@@ -224,7 +230,10 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => revision.stop())
     await clock.refresh(database.control) // what changed before the watch began
 
-    ports.attach({ ...apis?.listeners, ...(consolePages && { console: consolePages }) })
+    ports.attach({
+      ...(roles.has('api') && apis?.listeners),
+      ...(consolePages && { console: consolePages }),
+    })
     stops.push(async () => {
       leaving = true
       await wait(timeouts.leaveMs)
@@ -440,8 +449,13 @@ export function createApis(parts: ApiParts): Apis {
   }
 }
 
-/** What the console's port answers: to those who run the service, to members who confirm requests, and to readers. */
-function createConsolePages(parts: Foundation, observability: Observability): express.Express {
+interface ConsolePages extends Foundation {
+  readonly operator: Operator
+  readonly operate: Operate
+}
+
+/** What the console's port answers: to those who run the service, to members who confirm requests, sign in and work, and to readers. */
+function createConsolePages(parts: ConsolePages, observability: Observability): express.Express {
   const { settings, database, clock, baseUrls, log } = parts
   const pages = express()
   pages.disable('x-powered-by')
@@ -458,6 +472,7 @@ function createConsolePages(parts: Foundation, observability: Observability): ex
   const sessions = createSessions({ control, pepper, clock, secure: baseUrls.console.startsWith('https:') })
   const wrongCodes = createWrongCodes(control, clock, observability.memberPaused)
   pages.use(createSignIn({ ...shared, control, pepper, clock, wrongCodes, sessions }))
+  pages.use(createDashboard({ ...shared, sessions, operate: parts.operate, operator: parts.operator }))
   pages.use(createConsole({ references: readReferences(versions.map(({ name }) => name)), current }))
   return pages
 }

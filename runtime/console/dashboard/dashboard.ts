@@ -1,13 +1,15 @@
 /** The dashboard on the console's origin: for members who have signed in, in what their role lets them do. */
-import express, { type Request, type Response, type Router } from 'express'
+import express, { type NextFunction, type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
 import type { Operator } from '../../admin/change.ts'
 import type { Operate } from '../../api/operate.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
-import { isUnavailable } from '../../platform/database/errors.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { answerFailures } from '../page/failures.ts'
 import { createFormGuard, type FormGuard } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
+import type { Member, Sessions } from '../sign-in/sessions.ts'
+import { requireMember } from '../sign-in/sign-in.ts'
 import { keyRoutes } from './account/keys.ts'
 import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
@@ -16,15 +18,10 @@ import { attemptRoutes } from './resources/attempts.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { createFrame, type Menu } from './shape/frame.ts'
 import { type Route, routesOf } from './shape/routes.ts'
-import { type Member, mayAct, Refused, roleFor, type Visit } from './shape/visit.ts'
-
-/** Who has signed in. */
-export interface MemberSessions {
-  find(request: Request): Promise<Member | undefined>
-}
+import { mayAct, Refused, roleFor, type Visit } from './shape/visit.ts'
 
 export interface DashboardParts {
-  readonly sessions: MemberSessions
+  readonly sessions: Pick<Sessions, 'find'>
   readonly operate: Operate
   readonly operator: Operator
   /** Key of the forms' MAC. */
@@ -77,9 +74,7 @@ export function createDashboard(parts: DashboardParts): Router {
     if (route.method === 'GET') router.get(route.path, answer)
     else router.post(route.path, form, answer)
   }
-  router.use((error: unknown, _request: Request, response: Response, _next: (error: unknown) => void) =>
-    sendFailure(parts, error, response),
-  )
+  router.use(answerRefusals(parts), answerFailures(parts, 'a page of the dashboard failed'))
   return router
 }
 
@@ -90,12 +85,8 @@ async function visit(
   request: Request<{ id?: string }>,
   response: Response,
 ): Promise<void> {
-  const member = await parts.sessions.find(request)
-  if (!member) {
-    const to = route.method === 'GET' ? request.originalUrl : `/${route.environment}`
-    response.redirect(303, `/sign-in?return_to=${encodeURIComponent(to)}`)
-    return
-  }
+  const member = await requireMember(parts.sessions, request, response)
+  if (!member) return
   if (!mayAct(member.role, route.needs)) {
     const text = `This takes the role ${route.needs}; yours is ${member.role}. An owner of the account can change that.`
     sendPage(response, 403, writeNotice('Not for your role', text))
@@ -141,36 +132,12 @@ function createVisit(
   }
 }
 
-/** What was wrong stands in the log alone. */
-function sendFailure({ log }: DashboardParts, error: unknown, response: Response): void {
-  if (response.headersSent) {
-    response.destroy()
-    return
+/** What the API has refused is said; the rest is as on all pages. */
+function answerRefusals({ log }: DashboardParts) {
+  return (error: unknown, _request: Request, response: Response, next: NextFunction): void => {
+    if (!(error instanceof Refused)) return next(error)
+    const title = error.status === 404 ? 'Not found' : 'Not possible'
+    if (error.status >= 500) log.warn({ err: error }, 'a page of the dashboard cannot be shown')
+    sendPage(response, error.status, writeNotice(title, error.message))
   }
-  if (error instanceof Refused && error.status < 500) {
-    sendPage(
-      response,
-      error.status,
-      writeNotice(error.status === 404 ? 'Not found' : 'Not possible', error.message),
-    )
-  } else if (error instanceof Refused || isUnavailable(error)) {
-    log.warn({ err: error }, 'a page of the dashboard cannot be shown')
-    response.set('Retry-After', '1')
-    sendPage(
-      response,
-      503,
-      writeNotice('Not now', 'The service cannot answer at the moment. Please try again.'),
-    )
-  } else if (isRefusedBody(error)) {
-    sendPage(response, error.status, writeNotice('Not readable', 'The form did not arrive as it was sent.'))
-  } else {
-    log.error({ err: error }, 'a page of the dashboard failed')
-    sendPage(response, 500, writeNotice('Something went wrong', 'It was on our side. Please try again.'))
-  }
-}
-
-/** Express could not read the path or the form. */
-function isRefusedBody(error: unknown): error is { readonly status: number } {
-  if (typeof error !== 'object' || error === null || !('status' in error)) return false
-  return typeof error.status === 'number' && error.status >= 400 && error.status < 500
 }

@@ -63,7 +63,7 @@ export function createSignIn(parts: SignInParts): Router {
  * writes is told.
  */
 export async function requireMember(
-  sessions: Sessions,
+  sessions: Pick<Sessions, 'find'>,
   request: Request,
   response: Response,
 ): Promise<Member | undefined> {

@@ -64,7 +64,7 @@ afterAll(async () => {
 /** Runs through all pages on a screen. Everything that a page asks others for, or a browser complains of, fails. */
 async function tour(width: number, visit: (page: Page, path: string) => Promise<void>): Promise<void> {
   const context = await chromium.newContext({ viewport: { width, height: 900 }, bypassCSP: true })
-  const [name, value] = owner.cookie.split('=')
+  const [name, value] = owner.cookie.split('=', 2)
   await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
   const page = await context.newPage()
   const strange: string[] = []
@@ -133,7 +133,7 @@ test('nothing runs out of the widest and the narrowest screen', async () => {
 
 test('an endpoint is added with the keyboard alone, without scripts, and its secret is shown', async () => {
   const context = await chromium.newContext({ javaScriptEnabled: false })
-  const [name, value] = owner.cookie.split('=')
+  const [name, value] = owner.cookie.split('=', 2)
   await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
   const page = await context.newPage()
   await page.goto(`${dashboard.origin}/sandbox/webhook-endpoints/new`)

@@ -1,4 +1,4 @@
-/** The dashboard on a port of its own, over a service of its own, for members who are signed in by a header. */
+/** The dashboard on a port of its own, over a service of its own, for members who are signed in without the form. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,8 +6,9 @@ import express from 'express'
 import { pino } from 'pino'
 import { createUser } from '../../../runtime/admin/users.ts'
 import { createDashboard } from '../../../runtime/console/dashboard/dashboard.ts'
-import type { Member, Role } from '../../../runtime/console/dashboard/shape/visit.ts'
+import type { Role } from '../../../runtime/console/dashboard/shape/visit.ts'
 import { serveStyles } from '../../../runtime/console/page/layout.ts'
+import { createSessions, type Member } from '../../../runtime/console/sign-in/sessions.ts'
 import { makeTenant, startTestService, type TestService } from '../../support/service.ts'
 
 export interface TestDashboard {
@@ -24,14 +25,18 @@ export interface Visitor extends Member {
 
 export async function startDashboard(): Promise<TestDashboard> {
   const service = await startTestService()
-  const members = new Map<string, Member>()
+  const { control, pepper } = service.database
+  const clock = { machine: Date.now, service: () => service.clock.now }
+  const sessions = createSessions({ control, pepper, clock, secure: false })
   const app = express()
+  app.get('/begin/:tenantId/:memberId', async (request, response) => {
+    await sessions.begin(request, response, { ...request.params, ip: '127.0.0.1' })
+    response.end()
+  })
   serveStyles(app)
   app.use(
     createDashboard({
-      sessions: {
-        find: async (request) => members.get(/session=(\w+)/.exec(request.get('Cookie') ?? '')?.[1] ?? ''),
-      },
+      sessions,
       operate: service.operate,
       operator: service.operator,
       csrfKey: 'key of the forms',
@@ -42,15 +47,16 @@ export async function startDashboard(): Promise<TestDashboard> {
   )
   const server = createServer(app)
   await once(server.listen(0, '127.0.0.1'), 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     service,
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin,
     async signIn(tenantId, role) {
-      const email = `${role}${members.size}@example.com`
+      const email = `${role}@example.com`
       const { id } = await createUser(service.operator, { tenantId, email, role })
       const member = { tenantId, memberId: id, email, role }
-      members.set(id, member)
-      return { ...member, cookie: `session=${id}` }
+      const begun = await fetch(`${origin}/begin/${tenantId}/${id}`)
+      return { ...member, cookie: begun.headers.getSetCookie()[0]!.split(';')[0]! }
     },
     async stop() {
       server.close()

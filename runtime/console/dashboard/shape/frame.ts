@@ -2,7 +2,8 @@
 import { ENVIRONMENTS, type Environment } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { sendPage, writePage } from '../../page/layout.ts'
-import { type Member, mayAct, type Role, type Visit } from './visit.ts'
+import type { Member } from '../../sign-in/sessions.ts'
+import { mayAct, type Role, type Visit } from './visit.ts'
 
 export interface MenuEntry {
   readonly group: string

@@ -3,17 +3,11 @@ import type { Request, Response } from 'express'
 import { findOperation, type OperationAnswer, type OperationInput } from '../../../api/operate.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import type { Html } from '../../../platform/html.ts'
+import type { Member } from '../../sign-in/sessions.ts'
 
+/** From least to most. */
 export const ROLES = ['viewer', 'developer', 'owner'] as const
 export type Role = (typeof ROLES)[number]
-
-/** A person who has signed in. */
-export interface Member {
-  readonly tenantId: string
-  readonly memberId: string
-  readonly email: string
-  readonly role: Role
-}
 
 export interface Visit {
   readonly member: Member
