@@ -25,7 +25,7 @@ export function writeTable<Item>(
 ${items.map(
   (item) =>
     html`<tr role="row">${columns.map(
-      ({ title, show }) => html`<td role="cell" data-title="${title}">${show(item, link)}</td>`,
+      ({ title, show }) => html`<td role="cell" data-title="${title}"><div>${show(item, link)}</div></td>`,
     )}</tr>\n`,
 )}</tbody>
 </table>`
