@@ -54,7 +54,7 @@ beforeAll(async () => {
     '/version',
     '/usage',
   ]
-}, 60_000)
+}, 180_000)
 
 afterAll(async () => {
   await chromium?.close()
@@ -118,7 +118,7 @@ test.each([390, 1280])(
     })
     expect([...new Set(found)]).toEqual([])
   },
-  60_000,
+  180_000,
 )
 
 test('nothing runs out of the widest and the narrowest screen', async () => {
@@ -129,7 +129,7 @@ test('nothing runs out of the widest and the narrowest screen', async () => {
     })
   }
   expect(found).toEqual([])
-})
+}, 180_000)
 
 test('an endpoint is added with the keyboard alone, without scripts, and its secret is shown', async () => {
   const context = await chromium.newContext({ javaScriptEnabled: false })
