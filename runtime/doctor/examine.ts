@@ -1,5 +1,6 @@
 import type { Settings } from '../platform/settings.ts'
 import { checkAppleWallet } from './apple.ts'
+import { checkBank } from './bank.ts'
 import { checkChain } from './chain.ts'
 import { checkDatabase } from './database.ts'
 import { type Finding, ok, warn } from './finding.ts'
@@ -17,11 +18,12 @@ function checkNode(): Finding {
 
 /** Everything that a service with these settings stands on. Changes nothing, starts nothing. */
 export async function examine(settings: Settings): Promise<Finding[]> {
-  const [database, redis, ports, chain] = await Promise.all([
+  const [database, redis, ports, chain, bank] = await Promise.all([
     checkDatabase(settings),
     checkRedis(settings),
     checkPorts(settings),
     checkChain(settings),
+    checkBank(settings),
   ])
   return [
     checkNode(),
@@ -31,6 +33,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     checkAppleWallet(settings, Date.now()),
     checkGoogle(settings),
     ...chain,
+    bank,
     checkTls(settings, Date.now()),
     ...ports,
   ]

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { STORED_FOR_MS, sweepAnswers } from '../api/idempotency.ts'
+import { PAYMENTS_KEPT_MS, sweepPayments } from '../chain/retention.ts'
 import { sweepSessions } from '../console/sign-in/queries.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Database } from '../platform/database/database.ts'
@@ -24,7 +25,7 @@ const BATCH = 1000
 
 const STEP_MS = 30_000
 
-/** Deletes what has run out: stored answers, tokens, challenges, used codes, sessions, names of batches. Any node may, at any time. */
+/** Deletes what has run out: stored answers, tokens, challenges, used codes, sessions, names of batches, payments on chains. */
 export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   for (const environment of ENVIRONMENTS) {
     const createdBy = clock.service(environment) - STORED_FOR_MS - MARGIN_MS
@@ -40,6 +41,9 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   await sweepFactors(databases.control, before - DAY_MS, Math.floor(before / STEP_MS))
   await sweepWrongCodes(databases.control, before - MAX_PAUSE_MS)
   await sweepSessions(databases.control, clock.machine())
+  while ((await sweepPayments(databases.control, clock.machine() - PAYMENTS_KEPT_MS, BATCH)) >= BATCH) {
+    // the same
+  }
 }
 
 const PAUSE_MS = 60_000

@@ -66,3 +66,26 @@ test('challenges, used codes and names of batches', async () => {
   expect(await rows('SELECT member_id AS name FROM control.totp_uses')).toEqual([{ name: 'new' }])
   expect(await rows('SELECT id AS name FROM live.usage_batches')).toEqual([{ name: 'new' }])
 })
+
+test('payments on chains that have ended, with what was signed for them, after 90 days', async () => {
+  const pay = async (nonce: number, state: string, ...ages: readonly number[]) => {
+    const payment = `INSERT INTO control.chain_payments (chain_id, signer, nonce, environment, space, transfer_id, recipient, value,
+                       valid_before, signature, after_block, state)
+                     VALUES (1, 's', $1, 'live', 'ten', $2, 'r', 1, 1, '', 1, $3)`
+    await db.control.query({ text: payment }, [nonce, `po_${nonce}`, state])
+    const signed = `INSERT INTO control.chain_transactions (chain_id, signer, nonce, attempt, hash, raw, max_fee, priority_fee, signed_at)
+                    VALUES (1, 's', $1, $2, '', '', 1, 1, $3)`
+    for (const [attempt, age] of ages.entries())
+      await db.control.query({ text: signed }, [nonce, attempt, new Date(NOW - age * 24 * HOUR)])
+  }
+  await pay(1, 'settled', 91)
+  await pay(2, 'failed', 200, 91)
+  await pay(3, 'settled', 200, 89)
+  await pay(4, 'open', 200)
+  await pay(5, 'displaced', 89)
+  await sweep(db, clock)
+  for (const table of ['chain_payments', 'chain_transactions']) {
+    const left = await rows(`SELECT DISTINCT nonce FROM control.${table} ORDER BY nonce`)
+    expect([table, left.map(({ nonce }) => nonce)]).toEqual([table, [3, 4, 5]])
+  }
+})

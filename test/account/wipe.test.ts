@@ -114,6 +114,43 @@ async function fillCards() {
   return { [`/v1/cardholders/${cardholderId}`]: '/v1/cardholders' }
 }
 
+const MONEY_TABLES = [
+  ...['card_numbers', 'card_transactions', 'card_spending', 'cards', 'dispute_files', 'disputes'],
+  ...['settlement_lines', 'settlements', 'settlement_clocks', 'payout_destinations', 'payout_defaults'],
+  ...['payouts', 'chain_transfers', 'treasury_reports'],
+  ...['ledger_accounts', 'ledger_entries', 'ledger_holds', 'ledger_resolutions', 'ledger_transactions'],
+]
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+/** Rows in each table of cards, settlements and payouts; gives the lists that show them. */
+async function fillMoney(): Promise<readonly string[]> {
+  const make = async (path: string, body: object): Promise<string> => {
+    const answer = await send(path, { body })
+    expect([path, answer.text, answer.status < 300]).toEqual([path, answer.text, true])
+    return answer.body.id
+  }
+  const cardholder_id = await make('/v1/cardholders', { name: 'Ada Moreau' })
+  const card_id = await make('/v1/cards', { cardholder_id, type: 'virtual' })
+  await make('/v1/test/funding', { amount: 100_000 })
+  const use = { card_id, amount: 20_000, merchant: { name: 'A', category_code: '5812' } }
+  await make('/v1/test/cards/simulate_authorization', use)
+  const card_transaction_id = await make('/v1/test/cards/simulate_force_post', use)
+  const file = { name: 'receipt.png', content_type: 'image/png', content: PNG }
+  const evidence = { explanation: 'Never came', files: [file] }
+  const dispute = await make('/v1/disputes', { card_transaction_id, reason: 'other', evidence })
+  await make(`/v1/disputes/${dispute}/submit`, {})
+  const address = 'eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7'
+  const destination = { type: 'usdc_address', address, holder_name: 'Harbour Coffee LLC' }
+  const destination_id = await make('/v1/payout_destinations', destination)
+  await make('/v1/test/settlements/advance_clock', { seconds: 8 * 86_400 })
+  await make('/v1/payouts', { amount: 10, currency: 'usdc', destination_id })
+  const interval = { interval_start: '2026-05-01T00:00:00Z', interval_end: '2026-06-30T00:00:00Z' }
+  await make('/v1/treasury_reports', { type: 'balance_summary', currency: 'usd', ...interval })
+  const names = ['cards', 'card_transactions', 'disputes', 'settlements', 'payouts', 'payout_destinations']
+  return [...names, 'treasury_reports'].map((name) => `/v1/${name}`)
+}
+
 async function expectNothing(
   through: Send,
   made: Awaited<ReturnType<typeof fill>>,
@@ -175,6 +212,21 @@ describe('from the commit on', () => {
     other.forget()
     await expectNothing(sendToOther, made, cards)
     expect(await rowsIn(tenantId)).toMatchObject({ passes: 1, events: 3, wiped_spaces: 1 })
+  })
+
+  test('of cards, settlements and payouts nothing is left', async () => {
+    const lists = await fillMoney()
+    const filled = Object.keys(await rowsIn(tenantId))
+    const { deleted } = (await wipe()).body
+    expect(deleted).toMatchObject({ card: 1, card_transaction: 2, dispute: 1, settlement: 1 })
+    expect(deleted).toMatchObject({ payout: 1, payout_destination: 1, treasury_report: 1 })
+    for (const path of lists) expect([path, (await send(path)).body.data]).toEqual([path, []])
+    const balance = (await send('/v1/balance')).body
+    expect([balance.available, balance.held, balance.payable]).toEqual([0, 0, 0])
+    await wiper().look()
+    expect(await rowsIn(tenantId)).toEqual({})
+    expect(filled).toEqual(expect.arrayContaining(MONEY_TABLES))
+    await verifyAudit(service.operator, tenantId, 'sandbox')
   })
 
   test('beyond a bound records are not counted: the number stands for that many or more', async () => {

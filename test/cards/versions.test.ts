@@ -118,6 +118,23 @@ test('an event is in the version of the tenant, old and new values alike', async
   expect(body.data[0].data.card.spending_controls.allowed_categories).toEqual(['5812'])
 })
 
+test('a category that is none is named with a few that are, not with all', async () => {
+  const card = await makeCard(newest)
+  for (const [send, category_code] of [
+    [old, 'resturants'],
+    [old, '5812'],
+    [newest, 'restaurants'],
+  ] as const) {
+    const body = { card_id: card.id, amount: 1, merchant: { name: 'A', category_code } }
+    const { body: answer } = await send('/v1/test/cards/simulate_authorization', { body })
+    const [{ field, issue }] = answer.error.details
+    expect([field, issue.length < 300, answer.error.message.length < 400]).toEqual([
+      ...['merchant.category_code', true, true],
+    ])
+    if (category_code === 'resturants') expect(answer.error.message).toContain('did you mean restaurants?')
+  }
+})
+
 test('a code outside the catalogue is named in the words of the version', async () => {
   const cardholder_id = await makeCardholder(old)
   const body = (spending_controls: object) => ({
@@ -126,7 +143,10 @@ test('a code outside the catalogue is named in the words of the version', async 
   expect(firstFault(await old('/v1/cards', body({ allowed_categories: ['9998'] })))).toMatchObject([
     422,
     'validation_failed',
-    { field: 'spending_controls.allowed_categories', issue: 'names 9998, which is not in the catalogue' },
+    {
+      field: 'spending_controls.allowed_categories',
+      issue: 'names 9998, which is not in the catalogue; next to it are 9754, 9950, 9999',
+    },
   ])
   expect(firstFault(await old('/v1/cards', body({ blocked_categories: [] })))).toMatchObject([
     422,

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Finding } from '../../runtime/doctor/finding.ts'
+import { type BankStandIn, startBankStandIn } from '../../runtime/stand-ins/bank.ts'
 import { createEmptyDatabase, openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, startProgram, startService } from '../support/programs.ts'
 
@@ -55,6 +56,7 @@ test('a healthy service: one line each, nothing to be done', async () => {
     'Apple Wallet',
     'Google Wallet',
     'chain',
+    'bank',
     'TLS',
     'SANDBOX_PORT',
     'LIVE_PORT',
@@ -97,6 +99,33 @@ describe('Google Wallet', () => {
   ])('%s', async (_, settings, verdict, words) => {
     const { of } = await diagnose({ ...env, ...settings })
     expect(of('Google Wallet')).toMatchObject({ verdict, words: expect.stringContaining(words) })
+  })
+})
+
+describe('the bank', () => {
+  let standIn: BankStandIn
+  beforeAll(async () => {
+    standIn = await startBankStandIn('bearer')
+  })
+  afterAll(() => standIn.close())
+
+  const at = (SVC_BANK_URL: string, SVC_BANK_TOKEN = 'bearer') => ({ SVC_BANK_URL, SVC_BANK_TOKEN })
+
+  test.each<[string, () => Record<string, string>, string, string]>([
+    ['that knows us', () => at(standIn.url), 'ok', 'takes the token'],
+    ['that does not', () => at(standIn.url, 'another'), 'fail', 'refuses SVC_BANK_TOKEN: 401'],
+    ['that nobody is', () => at('http://127.0.0.1:9'), 'fail', 'cannot be asked'],
+    ['that is none in production', () => ({ NODE_ENV: 'production' }), 'warn', 'set SVC_BANK_URL and'],
+  ])('%s', async (_, settings, verdict, words) => {
+    const { of, stdout } = await diagnose({ ...env, ...settings() })
+    expect(of('bank')).toMatchObject({ verdict, words: expect.stringContaining(words) })
+    expect(stdout).not.toContain('bearer')
+  })
+
+  test('that answers something else', async () => {
+    standIn.fault = () => 500
+    expect((await diagnose({ ...env, ...at(standIn.url) })).of('bank')).toMatchObject({ verdict: 'warn' })
+    standIn.fault = () => undefined
   })
 })
 

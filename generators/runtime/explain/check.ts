@@ -116,9 +116,24 @@ function makeEnum(rules: Json): Check | undefined {
   }
 }
 
+/** As many as are shown whatever they are, and the letters that those of a longer list may take. */
+const SHOWN = 12
+const MAX_LETTERS = 160
+
+/** The members of a list, or the first ones of a long one. */
+function listSome(values: readonly unknown[]): string {
+  const words = values.map((member) => JSON.stringify(member))
+  if (words.length <= SHOWN) return words.join(', ')
+  let letters = 0
+  const shown = words.slice(0, SHOWN).filter((word, index) => {
+    letters += word.length + 2
+    return index === 0 || letters <= MAX_LETTERS
+  })
+  return `${shown.join(', ')}, …`
+}
+
 function oneOfValues(values: readonly unknown[]): Check {
-  const shown = values.slice(0, 12).map((member) => JSON.stringify(member))
-  const issue = `must be one of ${shown.join(', ')}${values.length > 12 ? ', …' : ''}`
+  const issue = `must be one of ${listSome(values)}`
   const wanted = new Set(values.map(canonical))
   const words = values.filter((member) => typeof member === 'string')
   return (walk, value) => {

@@ -4,7 +4,7 @@ import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
 import { mergePatch } from '../../api/json/merge-patch.ts'
 import { isCountry } from '../../platform/countries.ts'
-import { isCategory } from '../merchant-categories/catalogue.ts'
+import { categoriesNear, isCategory } from '../merchant-categories/catalogue.ts'
 
 type Schemas = components['schemas']
 
@@ -65,11 +65,12 @@ export function checkControls(given: SpendingControlsInput | null | undefined): 
 
 function unknownCategories(codes: readonly string[] | null | undefined, list: string): Detail[] {
   return (codes ?? []).flatMap((code, index) =>
-    isCategory(code)
-      ? []
-      : [{ field: `${list}[${index}]`, issue: `names ${code}, which is not in the catalogue` }],
+    isCategory(code) ? [] : [{ field: `${list}[${index}]`, issue: unknownCategory(code) }],
   )
 }
+
+const unknownCategory = (code: string) =>
+  `names ${code}, which is not in the catalogue; next to it are ${categoriesNear(code).join(', ')}`
 
 function unknownCountries(codes: readonly string[] | null | undefined, list: string): Detail[] {
   return (codes ?? []).flatMap((code, index) =>

@@ -15,6 +15,13 @@ export function isCategory(code: string): boolean {
   return members.has(code)
 }
 
+/** The members next to a code that is none: the two before it, and the one after. */
+export function categoriesNear(code: string): readonly string[] {
+  const after = CATEGORIES.findIndex((member) => member > code)
+  const place = after === -1 ? CATEGORIES.length : after
+  return CATEGORIES.slice(Math.max(0, place - 2), place + 1)
+}
+
 /** The member of the catalogue that a merchant's code counts as: itself, or `0000`. */
 export function categoryOf(code: string): string {
   return isCategory(code) ? code : OTHER_CATEGORIES
