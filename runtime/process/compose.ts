@@ -74,6 +74,7 @@ import { startDisputeExpiryJob } from '../resources/disputes/expiry-job.ts'
 import { startExpiryJob } from '../resources/passes/expiry-job.ts'
 import { createDevices } from '../resources/passes/registrations.ts'
 import { startActivationJob } from '../resources/payout-destinations/activation-job.ts'
+import { startDestinationScreeningJob } from '../resources/payout-destinations/screening-job.ts'
 import type { Bank } from '../resources/payouts/bank-client.ts'
 import { startBankJob } from '../resources/payouts/bank-job.ts'
 import { openTransferListener } from '../resources/payouts/transfer-listener.ts'
@@ -271,6 +272,7 @@ function startWork(parts: Foundation): Work {
     startHoldExpiryJob(parts, log),
     startDisputeExpiryJob(parts, log),
     startActivationJob(parts, log),
+    startDestinationScreeningJob(parts, log),
     bank && startBankJob({ ...parts, bank, seals: createSeals(database.pepper) }, log),
     startSettlementJob(parts, log),
     startStandInJob(parts, log),

@@ -1,8 +1,12 @@
+import type { Steps } from '../platform/fairness/pauses.ts'
+
 /**
  * Reads comma-separated values (RFC 4180) without a header: fields may be quoted, a quote within is doubled. What has no
  * comma at all, such as the Ctrl-Z at the end of OFAC's files, is no record.
+ *
+ * @param steps others are let in between records.
  */
-export function parseCsv(text: string): string[][] {
+export async function parseCsv(text: string, steps: Steps): Promise<string[][]> {
   const records: string[][] = []
   let record: string[] = []
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n][^,\r\n]*|))(,|\r\n|\n|\r|$)/y
@@ -13,6 +17,7 @@ export function parseCsv(text: string): string[][] {
     if (match[3] === ',') continue
     if (record.length > 1) records.push(record)
     record = []
+    if (steps.isOver()) await steps.next()
   }
   return records
 }

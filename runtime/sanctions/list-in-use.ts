@@ -62,7 +62,8 @@ export async function openSanctions(
 ): Promise<Sanctions> {
   const load = async (): Promise<ListInUse> => {
     const { name, version, entries } = await readList(path)
-    return { name, version, number: await register(control, version, now()), ...createMatcher(entries) }
+    const matcher = await createMatcher(entries)
+    return { name, version, number: await register(control, version, now()), ...matcher }
   }
   const fail = (cause: unknown) => {
     throw new Error(`the sanctions list ${path} cannot be read: ${String(cause)}`, { cause })

@@ -25,7 +25,7 @@ const TEST_LIST = fileURLToPath(new URL('test-list', import.meta.url))
 export async function readList(path: string | undefined): Promise<SanctionsList> {
   const files = await readFiles(path ?? TEST_LIST)
   const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12)
-  const entries = readOfac(files)
+  const entries = await readOfac(files)
   if (entries.length === 0) throw new Error('the sanctions list has no entries')
   return path === undefined
     ? { name: 'Test list', version: `test-${digest}`, entries }

@@ -1,4 +1,5 @@
 /** Holds people and companies against a list. */
+import { createSteps } from '../platform/fairness/pauses.ts'
 import { compareBirths } from './births.ts'
 import { createNameIndex, type NameIndex } from './name-index.ts'
 import { formsOf, type NameForm } from './names.ts'
@@ -42,14 +43,18 @@ export interface Matcher {
   match(subject: Subject): readonly Match[]
 }
 
-/** @param indexed false: every name is compared with every other, for tests and benches. */
-export function createMatcher(entries: readonly ListEntry[], indexed = true): Matcher {
+/**
+ * Prepares a list in steps, between which others are let in: tens of thousands of names take seconds.
+ *
+ * @param indexed false: every name is compared with every other, for tests and benches.
+ */
+export async function createMatcher(entries: readonly ListEntry[], indexed = true): Promise<Matcher> {
   const of = {
-    individual: prepare(
+    individual: await prepare(
       entries.filter(({ type }) => type === 'individual'),
       indexed,
     ),
-    company: prepare(
+    company: await prepare(
       entries.filter(({ type }) => type === 'entity'),
       indexed,
     ),
@@ -82,17 +87,19 @@ interface Prepared {
   readonly index: NameIndex
 }
 
-function prepare(entries: readonly ListEntry[], indexed: boolean): Prepared {
+async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise<Prepared> {
+  const steps = createSteps()
   const names: NameForm[] = []
   const owners: ListEntry[] = []
   for (const entry of entries) {
+    if (steps.isOver()) await steps.next()
     for (const form of entry.names.flatMap((name) => formsOf(name, entry.type))) {
       names.push(form)
       owners.push(entry)
     }
   }
   const all = names.keys().toArray()
-  return { names, owners, index: indexed ? createNameIndex(names) : { candidates: () => all } }
+  return { names, owners, index: indexed ? await createNameIndex(names, steps) : { candidates: () => all } }
 }
 
 function weigh({ date_of_birth, billing_address }: Subject, entry: ListEntry, likeness: number): Match {

@@ -4,6 +4,7 @@
  * taken out of each (Garbe's symmetric deletes), so each listed sound stands under what remains of it.
  */
 import { distance } from 'fastest-levenshtein'
+import type { Steps } from '../platform/fairness/pauses.ts'
 import type { NameForm, Word } from './names.ts'
 import { maxDistance } from './score.ts'
 
@@ -19,10 +20,11 @@ const isInitial = ({ plain }: Word) => plain.length === 1
 /** Sounds that were looked up, and what is like them: names of people repeat. */
 const REMEMBERED = 20_000
 
-export function createNameIndex(names: readonly NameForm[]): NameIndex {
-  const bySound = groupPlaces(names, (word) => word.sound)
-  const byBones = groupPlaces(names, (word) => word.bones)
-  const soundsLike = createSoundIndex([...bySound.keys()])
+/** @param steps others are let in between names. */
+export async function createNameIndex(names: readonly NameForm[], steps: Steps): Promise<NameIndex> {
+  const bySound = await groupPlaces(names, steps, (word) => word.sound)
+  const byBones = await groupPlaces(names, steps, (word) => word.bones)
+  const soundsLike = await createSoundIndex([...bySound.keys()], steps)
   const placesOf = (word: Word, isVowelless: boolean): readonly (readonly number[])[] => {
     const like = soundsLike(word.sound).map((sound) => bySound.get(sound)!)
     return isVowelless ? [...like, byBones.get(word.bones) ?? []] : like
@@ -54,9 +56,14 @@ export function createNameIndex(names: readonly NameForm[]): NameIndex {
   }
 }
 
-function groupPlaces(names: readonly NameForm[], keyOf: (word: Word) => string): Map<string, number[]> {
+async function groupPlaces(
+  names: readonly NameForm[],
+  steps: Steps,
+  keyOf: (word: Word) => string,
+): Promise<Map<string, number[]>> {
   const places = new Map<string, number[]>()
   for (const [place, { words }] of names.entries()) {
+    if (steps.isOver()) await steps.next()
     for (const key of new Set(words.filter((word) => !isInitial(word)).map(keyOf))) {
       const all = places.get(key)
       if (all) all.push(place)
@@ -67,22 +74,21 @@ function groupPlaces(names: readonly NameForm[], keyOf: (word: Word) => string):
 }
 
 /** Gives the sounds among these that are at most `maxDistance` letters away. */
-function createSoundIndex(sounds: readonly string[]): (sound: string) => readonly string[] {
-  // The remains of a sound and its place in one number, sorted: strings in maps would take fifty times the memory.
-  const stored = Float64Array.from(
-    sounds.flatMap((sound, place) => remainsOf(sound).map((remains) => remains * PLACES + place)),
-  ).sort()
-  const first = firstOfEach(stored)
+async function createSoundIndex(
+  sounds: readonly string[],
+  steps: Steps,
+): Promise<(sound: string) => readonly string[]> {
+  const { first, stored } = await storeRemains(sounds, steps)
   const remembered = new Map<string, readonly string[]>()
   return (sound) => {
     const known = remembered.get(sound)
     if (known) return known
     const places = new Set<number>()
     for (const remains of remainsOf(sound)) {
-      for (let at = first[upperBits(remains)]!; at < stored.length; at += 1) {
+      const bits = upperBits(remains)
+      for (let at = first[bits]!; at < first[bits + 1]!; at += 1) {
         const place = stored[at]! - remains * PLACES
-        if (place >= PLACES) break
-        if (place >= 0) places.add(place)
+        if (place >= 0 && place < PLACES) places.add(place)
       }
     }
     const found = Array.from(places, (place) => sounds[place]!).filter((other) => {
@@ -98,14 +104,31 @@ function createSoundIndex(sounds: readonly string[]): (sound: string) => readonl
 /** More sounds than any list has; with 32 bits of remains they fit into a number exactly. */
 const PLACES = 2 ** 20
 
-/** Where the remains begin whose upper bits are the same: few have to be passed from there. */
+/** Remains whose upper bits are the same stand together: few have to be passed among them. */
 const UPPER_BITS = 18
 
-function firstOfEach(stored: Float64Array): Uint32Array {
+/**
+ * The remains of each sound and its place in one number, because strings in maps would take fifty times the memory; and where
+ * those with the same upper bits begin.
+ */
+async function storeRemains(sounds: readonly string[], steps: Steps) {
   const first = new Uint32Array(2 ** UPPER_BITS + 1)
-  for (const value of stored) first[upperBits(Math.floor(value / PLACES)) + 1]! += 1
+  for (const sound of sounds) {
+    if (steps.isOver()) await steps.next()
+    for (const remains of remainsOf(sound)) first[upperBits(remains) + 1]! += 1
+  }
   for (let bits = 1; bits < first.length; bits += 1) first[bits]! += first[bits - 1]!
-  return first
+  const stored = new Float64Array(first.at(-1)!)
+  const free = first.slice()
+  for (const [place, sound] of sounds.entries()) {
+    if (steps.isOver()) await steps.next()
+    for (const remains of remainsOf(sound)) {
+      const bits = upperBits(remains)
+      stored[free[bits]!] = remains * PLACES + place
+      free[bits]! += 1
+    }
+  }
+  return { first, stored }
 }
 
 const upperBits = (remains: number) => remains >>> (32 - UPPER_BITS)

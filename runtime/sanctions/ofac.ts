@@ -3,6 +3,7 @@
  * names) and `add.csv` (addresses). https://ofac.treasury.gov/specially-designated-nationals-list-data-formats-data-schemas
  */
 import { createHash } from 'node:crypto'
+import { createSteps } from '../platform/fairness/pauses.ts'
 import type { DateRange } from './births.ts'
 import { readBirths } from './births.ts'
 import { parseCsv } from './csv.ts'
@@ -37,17 +38,20 @@ const FIELDS = 12
  * Reads people and organisations; ships and aircraft are left out, as they hold no cards. Throws where `sdn` is not in the
  * format.
  */
-export function readOfac({ sdn, alt, add }: OfacFiles): ListEntry[] {
-  const aliases = Map.groupBy(parseCsv(alt), ([id]) => id)
-  const addresses = Map.groupBy(parseCsv(add), ([id]) => id)
-  return parseCsv(sdn).flatMap((record, index) => {
+export async function readOfac({ sdn, alt, add }: OfacFiles): Promise<ListEntry[]> {
+  const steps = createSteps()
+  const aliases = Map.groupBy(await parseCsv(alt, steps), ([id]) => id)
+  const addresses = Map.groupBy(await parseCsv(add, steps), ([id]) => id)
+  const entries: ListEntry[] = []
+  for (const [index, record] of (await parseCsv(sdn, steps)).entries()) {
+    if (steps.isOver()) await steps.next()
     const [id = '', name = '', type = '', , , , , , , , , remarks = ''] = record
     if (!/^\d+$/.test(id) || name === '' || record.length < FIELDS)
       throw new Error(`record ${index + 1} of sdn.csv is no entry`)
-    if (type !== 'individual' && type !== NOTHING) return []
+    if (type !== 'individual' && type !== NOTHING) continue
     const others = (aliases.get(id) ?? []).map(([, , , other = '']) => other).filter((other) => other !== '')
     const places = (addresses.get(id) ?? []).map(([, , , city = '', country = '']) => `${city}, ${country}`)
-    return [
+    entries.push(
       hashed({
         id,
         type: type === 'individual' ? ('individual' as const) : ('entity' as const),
@@ -55,8 +59,9 @@ export function readOfac({ sdn, alt, add }: OfacFiles): ListEntry[] {
         births: readBirths(remarks),
         places: [...new Set(places.filter((place) => !place.includes(NOTHING)))],
       }),
-    ]
-  })
+    )
+  }
+  return entries
 }
 
 /** The order in which files have names and addresses is no change. */

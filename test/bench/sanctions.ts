@@ -98,7 +98,7 @@ const rates = (count: number, { clock, processor }: Seconds) => ({
   'per second of processor': Math.round((count / processor) * 10) / 10,
 })
 
-const entries = readOfac({ sdn: makeList(), alt: '', add: '' })
+const entries = await readOfac({ sdn: makeList(), alt: '', add: '' })
 const cardholders = makeCardholders()
 const heap = process.memoryUsage().heapUsed
 const [matcher, building] = await measure(() => createMatcher(entries))
@@ -107,7 +107,7 @@ const [hits, indexed] = await measure(
 )
 const megabytes = (process.memoryUsage().heapUsed - heap) / 2 ** 20
 const few = cardholders.slice(0, NAIVE)
-const naive = createMatcher(entries, false)
+const naive = await createMatcher(entries, false)
 const [compared, slowly] = await measure(() => few.map((subject) => naive.match(subject)))
 const same = few.filter(
   (subject, at) => JSON.stringify(matcher.match(subject)) === JSON.stringify(compared[at]),

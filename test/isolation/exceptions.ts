@@ -23,7 +23,10 @@ export const LOCATORS: Table = [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',
   ],
-  ['SELECT d.tenant_id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
+  [
+    'SELECT d.tenant_id FROM payout_destinations d WHERE',
+    'and destinations whose hold is over, or which were held against an older list',
+  ],
   ['SELECT c.tenant_id FROM settlement_clocks c WHERE', 'also of tenants whose settlement clock is ahead'],
   ['SELECT b.tenant_id, b.id FROM bank_transfers b WHERE', 'and payouts that a bank is to be asked about'],
   ['SELECT s.tenant_id FROM settlements s WHERE s.due', 'and tenants with settlements that are to move on'],
@@ -102,7 +105,10 @@ export const SPREAD: Table = [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',
   ],
-  ['SELECT d.tenant_id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
+  [
+    'SELECT d.tenant_id FROM payout_destinations d WHERE',
+    'and destinations whose hold is over, or which were held against an older list',
+  ],
   ['SELECT c.tenant_id FROM settlement_clocks c WHERE', 'also of tenants whose settlement clock is ahead'],
   ['SELECT b.tenant_id, b.id FROM bank_transfers b WHERE', 'and payouts that a bank is to be asked about'],
   ['SELECT s.tenant_id FROM settlements s WHERE s.due', 'and tenants with settlements that are to move on'],

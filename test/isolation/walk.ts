@@ -39,6 +39,7 @@ import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { claimCallback } from '../../runtime/resources/passes/google-callbacks.ts'
 import { readChanged, readPassState } from '../../runtime/resources/passes/state.ts'
 import { activateDestinations } from '../../runtime/resources/payout-destinations/activation-job.ts'
+import { screenDestinations } from '../../runtime/resources/payout-destinations/screening-job.ts'
 import { visitBank } from '../../runtime/resources/payouts/bank-job.ts'
 import { payOutSettlement } from '../../runtime/resources/payouts/settled.ts'
 import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
@@ -444,6 +445,12 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   })
   await expireHolds({ database, clock, wakeUpChannel: { publish: () => {} } })
   await activateDestinations({
+    database,
+    clock,
+    sanctions: service.sanctions,
+    wakeUpChannel: { publish: () => {} },
+  })
+  await screenDestinations({
     database,
     clock,
     sanctions: service.sanctions,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createSteps } from '../../runtime/platform/fairness/pauses.ts'
 import { compareBirths, readBirths } from '../../runtime/sanctions/births.ts'
 import { parseCsv } from '../../runtime/sanctions/csv.ts'
 import { readList } from '../../runtime/sanctions/list.ts'
@@ -80,8 +81,8 @@ test('the list that comes with the service is one', async () => {
   expect([name, entries.length > 10]).toEqual(['Test list', true])
 })
 
-test('records may hold commas, quotes and line breaks', () => {
-  expect(parseCsv('a, b ,"c ""d"", e"\r\n"f\ng",,\n\x1a')).toEqual([
+test('records may hold commas, quotes and line breaks', async () => {
+  expect(await parseCsv('a, b ,"c ""d"", e"\r\n"f\ng",,\n\x1a', createSteps())).toEqual([
     ['a', 'b', 'c "d", e'],
     ['f\ng', '', ''],
   ])

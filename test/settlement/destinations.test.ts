@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { activateDestinations } from '../../runtime/resources/payout-destinations/activation-job.ts'
+import { screenDestinations } from '../../runtime/resources/payout-destinations/screening-job.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { CARD_VERSIONS, eventsOf, make, patch } from '../cards/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
@@ -184,6 +185,30 @@ test('a holder on the sanctions list is denied, at once or at the end of the hol
   expect(await get(id)).toMatchObject({ status: 'denied', default: false, active_at: null })
   const { data } = (await send('/v1/events?type=payout_destination.denied')).body
   expect([data.length, data.flatMap(checkEvent)]).toEqual([2, []])
+})
+
+test('a holder who comes on the list later is denied, once however many look', async () => {
+  const parts = { ...service, wakeUpChannel: { publish: () => {} } }
+  const [listed, other] = [await add(), await add({ holder_name: 'Ada Moreau' })]
+  service.clock.now += 24 * HOUR
+  await activate()
+  await screenDestinations(parts)
+  expect((await get(listed.id)).status).toBe('active')
+  const number = service.sanctions.list().number + 1
+  const text = `INSERT INTO control.sanctions_lists (number, version, since) VALUES ($1, 'later', now())`
+  const match = ({ name }: { name: string }) => (name === listed.holder_name ? [{}] : [])
+  const later = { list: () => ({ ...service.sanctions.list(), number, match }) as never }
+  await service.database.control.query({ text }, [number])
+  await screenDestinations(parts) // of a node that has the list of before
+  expect((await get(listed.id)).status).toBe('active')
+  await Promise.all([1, 2].map(() => screenDestinations({ ...parts, sanctions: later })))
+  expect(await get(listed.id)).toMatchObject({ status: 'denied', default: false, active_at: null })
+  expect(await get(other.id)).toMatchObject({ status: 'active' })
+  const { data } = (await send('/v1/events?type=payout_destination.denied')).body
+  expect([data.length, data.flatMap(checkEvent)]).toEqual([1, []])
+  await service.database.control.query({ text: 'DELETE FROM control.sanctions_lists WHERE number = $1' }, [
+    number,
+  ])
 })
 
 test('lists are filtered', async () => {

@@ -43,12 +43,12 @@ export interface DestinationRow {
 
 const STORED = ['id', 'type', 'status', 'address', 'bank_account', 'holder_name', 'active_at', 'metadata']
 
-const COLUMNS = [
+export const COLUMNS = [
   ...[...STORED, 'created', 'updated'].map((column) => `d.${column}`),
   '(f.destination_id IS NOT NULL) AS is_default',
 ].join(', ')
 
-const DEFAULT = 'LEFT JOIN payout_defaults f ON f.tenant_id = $1 AND f.destination_id = d.id'
+export const DEFAULT = 'LEFT JOIN payout_defaults f ON f.tenant_id = $1 AND f.destination_id = d.id'
 
 const optional = (ms: number | null) => (ms === null ? null : toTimestamp(ms))
 
