@@ -17,13 +17,15 @@ const TARGET = ts.ScriptTarget.ES2023
  * Follows what is left of imports when types are gone.
  *
  * @param root folder that paths are relative to.
- * @throws Error where a file imports one that is not there.
+ * @throws Error where a file imports one that is not there, or is no TypeScript.
  */
 export function compile(root: string, entry: string): Modules {
   const files = new Map<string, string>()
   const imported = new Set<string>()
   const reached = new Set([entry])
   for (const path of reached) {
+    if (!path.endsWith('.ts'))
+      throw new Error(`${path} is reached by imports from ${entry}: only TypeScript is compiled`)
     const text = transpile(path, readFileSync(join(root, path), 'utf8'))
     files.set(toJavaScript(path), text)
     for (const { fileName } of ts.preProcessFile(text, true, true).importedFiles) {
