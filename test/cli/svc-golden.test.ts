@@ -26,6 +26,7 @@ let endpoint: Endpoint
 let silent: { readonly url: string; asked: number }
 let send: Send
 let secret: string
+let liveSecret: string
 let home: string
 let template: string
 let card: string
@@ -34,6 +35,7 @@ beforeAll(async () => {
   service = await startTestService()
   const tenant = await makeTenant(service)
   secret = (await makeKey(service, tenant, { scope: 'admin' })).secret
+  liveSecret = (await makeKey(service, tenant, { environment: 'live', scope: 'admin' })).secret
   send = speak(service.urls.sandbox, { secret, version: '2026-05-19' })
   writeFileSync(join(home, 'template.json'), JSON.stringify(TEMPLATE))
   template = (await send('/v1/pass_templates', { body: TEMPLATE })).body.id
@@ -161,6 +163,11 @@ const CASES: Readonly<Record<string, Case>> = {
     mistake: () => ['--limit', 'many'],
     interrupted: () => ['--base-url', silent.url],
   },
+  promote: {
+    success: () => ['templates', template, '--dry-run'],
+    mistake: () => ['passes', 'pass_1'],
+    interrupted: () => ['templates', template, '--live-base-url', silent.url, '--dry-run'],
+  },
   completion: { success: () => ['bash'], mistake: () => ['tcsh'] },
 }
 
@@ -170,12 +177,15 @@ const variables = () => ({
   SVC_AUTH_URL: standIn.url,
   SVC_BASE_URL: service.urls.sandbox,
   SVC_API_KEY: secret,
+  SVC_LIVE_API_KEY: liveSecret,
+  SVC_LIVE_BASE_URL: service.urls.live,
 })
 
 /** What differs from run to run, by what it is. */
 function settle(text: string): string {
   return text
     .replaceAll(service.urls.sandbox, 'http://api')
+    .replaceAll(service.urls.live, 'http://live')
     .replaceAll(standIn.url, 'http://console')
     .replaceAll(encodeURIComponent(standIn.url), 'http%3A%2F%2Fconsole')
     .replaceAll(silent.url, 'http://silent')
@@ -223,7 +233,7 @@ async function sessionsOf(name: string, one: Case): Promise<string> {
 test.each(Object.entries(CASES))('svc %s', async (name, one) => {
   const file = join(import.meta.dirname, '../golden/svc', `${name.replace(' ', '-')}.txt`)
   const shown = await sessionsOf(name, one)
-  expect(shown).not.toContain(secret)
+  for (const key of [secret, liveSecret]) expect(shown).not.toContain(key)
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, shown)
   expect(shown).toBe(readFileSync(file, 'utf8'))
 })
