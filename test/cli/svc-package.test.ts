@@ -6,14 +6,14 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { service } from '../../generated/client/src/2026-05-19/index.ts'
 import { events } from '../../generated/events.ts'
-import { compile } from '../../packages/svc/modules.ts'
 import { headersOf } from '../../runtime/cli/forward-event.ts'
+import { compile } from '../../runtime/cli/package/modules.ts'
 import { EXIT_TABLE } from '../../runtime/cli/terminal/exit-codes.ts'
 import { endPrograms, ROOT, startProgram, until } from '../support/programs.ts'
 import { serveAuthorization } from './authorization-stand-in.ts'
 
 const readManifest = (file: string) => JSON.parse(readFileSync(join(ROOT, file), 'utf8'))
-const manifest = readManifest('packages/svc/package.json')
+const manifest = readManifest('runtime/cli/package/package.json')
 
 /** The machine's own Node, the one that the project brings, and those whose folders `SVC_TEST_NODES` names. */
 const NODES = [
@@ -30,7 +30,7 @@ let folder: string
 let tarball: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-package-'))
-  const words = ['packages/svc/pack.ts', '--out', folder]
+  const words = ['runtime/cli/package/pack.ts', '--out', folder]
   tarball = execFileSync(process.execPath, words, { cwd: ROOT, encoding: 'utf8' }).trim()
 })
 afterEach(endPrograms)
@@ -50,7 +50,7 @@ test('it holds the client and the room of the command, and neither the server no
 })
 
 test('its README has the exit codes that its help has', () => {
-  const readme = readFileSync(join(ROOT, 'packages/svc/README.md'), 'utf8')
+  const readme = readFileSync(join(ROOT, 'runtime/cli/package/README.md'), 'utf8')
   for (const [code, meaning] of EXIT_TABLE) expect(readme).toContain(`| ${code} | ${meaning} |`)
 })
 

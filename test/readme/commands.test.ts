@@ -71,6 +71,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   /^npm run prove(:\w+)?$/,
   /^npm run bench(:\w+)?$/,
   'npm run svc:pack -- --out DIR',
+  'npx svc promote templates tpl_…',
   'npm run format',
   /^npx vitest run test\/\w+$/,
   'npx vitest',

@@ -1,7 +1,7 @@
 /** The modules that a program runs on, as plain JavaScript. */
 import { readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
-import ts from 'typescript'
 
 export interface Modules {
   /** JavaScript by path, of modules of this project. */
@@ -10,8 +10,7 @@ export interface Modules {
   readonly imported: readonly string[]
 }
 
-/** What the oldest Node that runs the package understands. */
-const TARGET = ts.ScriptTarget.ES2023
+const IMPORT = /^(?:import|export)\s(?:[^'"]*?\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/gm
 
 /**
  * Follows what is left of imports when types are gone.
@@ -26,31 +25,21 @@ export function compile(root: string, entry: string): Modules {
   for (const path of reached) {
     if (!path.endsWith('.ts'))
       throw new Error(`${path} is reached by imports from ${entry}: only TypeScript is compiled`)
-    const text = transpile(path, readFileSync(join(root, path), 'utf8'))
-    files.set(toJavaScript(path), text)
-    for (const { fileName } of ts.preProcessFile(text, true, true).importedFiles) {
-      if (fileName.startsWith('.')) reached.add(join(dirname(path), fileName.replace(/\.js$/, '.ts')))
-      else imported.add(fileName)
-    }
+    const written = stripTypeScriptTypes(readFileSync(join(root, path), 'utf8')).replace(
+      IMPORT,
+      (line, named?: string, dynamic?: string) => {
+        const specifier = named ?? dynamic ?? ''
+        if (!specifier.startsWith('.')) {
+          imported.add(specifier)
+          return line
+        }
+        reached.add(join(dirname(path), specifier.replace(/\.js$/, '.ts')))
+        return line.replace(specifier, toJavaScript(specifier))
+      },
+    )
+    files.set(toJavaScript(path), written)
   }
   return { files, imported: [...imported].toSorted() }
 }
 
 const toJavaScript = (path: string) => path.replace(/\.ts$/, '.js')
-
-function transpile(fileName: string, text: string): string {
-  const { outputText, diagnostics = [] } = ts.transpileModule(text, {
-    fileName,
-    reportDiagnostics: true,
-    compilerOptions: {
-      target: TARGET,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-      rewriteRelativeImportExtensions: true,
-      removeComments: true,
-    },
-  })
-  for (const { messageText } of diagnostics)
-    throw new Error(`${fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
-  return outputText
-}

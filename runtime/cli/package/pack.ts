@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compile } from './modules.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 const ENTRY = 'runtime/cli/svc.ts'
 
 interface Manifest {
