@@ -117,6 +117,7 @@ const RUNTIME_ROOMS = [
   'stand-ins',
   'chain',
   'ledger',
+  'oauth',
   'wallet',
   'outbound',
   'platform/usage',

@@ -3,19 +3,8 @@ import { toTimestamp } from '../platform/database/types.ts'
 import type { Environment } from '../platform/environment.ts'
 import { newId } from '../platform/ids.ts'
 import { digestKey, randomBase62 } from '../platform/keys/keys.ts'
+import { OAUTH_SCOPES } from '../platform/keys/scopes.ts'
 import { ControlError, change, isoTime, type Operator } from './change.ts'
-
-export const OAUTH_SCOPES = [
-  'read',
-  'write',
-  'admin',
-  'pass:read',
-  'pass:write',
-  'card:read',
-  'card:write',
-  'settlement:read',
-  'settlement:write',
-] as const
 
 const INSERT_CLIENT: Statement = {
   text: `INSERT INTO control.oauth_clients (id, environment, name, redirect_uris, scopes, secret_digest, created)

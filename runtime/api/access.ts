@@ -3,6 +3,8 @@
 import type { OperationExtensions } from '../../generated/extensions.ts'
 import { plainAddress } from '../platform/client-address.ts'
 import type { Credential } from '../platform/keys/keyring.ts'
+import { includesScope } from '../platform/keys/scopes.ts'
+import { claimsToBeToken } from '../platform/keys/tokens.ts'
 import { contains } from '../platform/networks.ts'
 import { ApiError, forbidden, invalidParameter, unauthenticated } from './errors/errors.ts'
 import {
@@ -20,29 +22,29 @@ import {
   withCredential,
 } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
+import type { Route } from './routing.ts'
 
 /** How long a key works after it was marked pending revocation, in milliseconds. */
 const RETIREMENT = 24 * 3_600_000
 
 const BEARER = /^bearer +([^\s]+)$/i
 
-const KEY_IN_QUERY = /svc_(sk|pk)_|svc%5f(sk|pk)/i
+const KEY_IN_QUERY = /svc_(sk|pk|at)_|svc%5f(sk|pk|at)/i
 
 /** Whose request it is. Known keys are checked at once; others, and members, cost a query. */
 export function authenticate(exchange: Bounded, service: Service): Authenticated | Promise<Authenticated> {
-  const found = findCredential(exchange, service)
-  return found instanceof Promise
-    ? found.then((credential) => accept(exchange, service, credential))
-    : accept(exchange, service, found)
+  const { found, text } = findCredential(exchange, service)
+  const accept = (credential: Credential | undefined) =>
+    withCredential(exchange, checkCredential(credential, service, exchange.now, text))
+  return found instanceof Promise ? found.then(accept) : accept(found)
 }
 
+/** @returns beside it what the request says of itself, where it says anything. */
 function findCredential(exchange: Exchange, { keyring, environment }: Service) {
   const { member } = exchange
-  return member ? keyring.findMember(member, environment) : keyring.find(readKey(exchange))
-}
-
-function accept(exchange: Bounded, service: Service, found: Credential | undefined): Authenticated {
-  return withCredential(exchange, checkCredential(found, service, exchange.now))
+  if (member) return { found: keyring.findMember(member, environment), text: undefined }
+  const text = readKey(exchange)
+  return { found: keyring.find(text), text }
 }
 
 function readKey({ request, search }: Exchange): string {
@@ -77,8 +79,8 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
 /** The space of the caller of a request that goes on; undefined when its key would no longer be accepted. */
 export async function findSpace(exchange: Exchange, service: Service): Promise<string | undefined> {
   try {
-    const found = await findCredential(exchange, service)
-    return checkCredential(found, service, service.clock.service(service.environment)).space
+    const { found, text } = findCredential(exchange, service)
+    return checkCredential(await found, service, service.clock.service(service.environment), text).space
   } catch (error) {
     if (error instanceof ApiError) return undefined
     throw error
@@ -138,19 +140,50 @@ function checkCredential(
   credential: Credential | undefined,
   service: Pick<Service, 'environment' | 'clock'>,
   here: number,
+  text?: string,
 ): Credential {
-  if (!credential) throw unauthenticated('invalid_api_key', 'This key is malformed or unknown.')
-  const { revokedAt, retiredAt, environment } = credential
+  if (!credential) {
+    throw text !== undefined && claimsToBeToken(text)
+      ? refuseToken('invalid_token', 'This access token is malformed, unknown or revoked.')
+      : unauthenticated('invalid_api_key', 'This key is malformed or unknown.')
+  }
+  if (credential.token) checkExpiry(credential.token.expiresAt, service)
+  else checkRevocation(credential, service, here)
+  const { environment, token } = credential
+  if (environment !== service.environment) {
+    const served = service.environment === 'live' ? 'live' : 'the sandbox'
+    const message = `This is a ${environment} ${token ? 'access token' : 'key'}; this address is ${served}.`
+    throw token
+      ? refuseToken('environment_mismatch', message)
+      : unauthenticated('environment_mismatch', message)
+  }
+  return credential
+}
+
+/** RFC 6750, 3.1: whoever holds the token is told that another one may help. */
+function refuseToken(code: 'invalid_token' | 'expired_token' | 'environment_mismatch', message: string) {
+  return unauthenticated(code, message, `Bearer error="invalid_token", error_description="${message}"`)
+}
+
+function checkExpiry(expiresAt: number, { clock }: Pick<Service, 'clock'>): void {
+  if (clock.machine() >= expiresAt) {
+    throw refuseToken(
+      'expired_token',
+      'This access token has expired: exchange the refresh token for another.',
+    )
+  }
+}
+
+function checkRevocation(
+  { environment, revokedAt, retiredAt }: Credential,
+  service: Pick<Service, 'environment' | 'clock'>,
+  here: number,
+): void {
   // Each environment has its own service clock; a key is checked by the one it belongs to.
   const now = environment === service.environment ? here : service.clock.service(environment)
   if (revokedAt !== null || (retiredAt !== null && now >= retiredAt + RETIREMENT)) {
     throw unauthenticated('revoked_api_key', 'This key was revoked.')
   }
-  if (environment !== service.environment) {
-    const served = service.environment === 'live' ? 'live' : 'the sandbox'
-    throw unauthenticated('environment_mismatch', `This is a ${environment} key; this address is ${served}.`)
-  }
-  return credential
 }
 
 /** Whether the key may be used from where it is used, and by the member whom it belongs to. */
@@ -166,9 +199,12 @@ function checkAddress({ allowedIps }: Credential, address: string): void {
   throw forbidden('ip_not_allowed', `This key may not be used from ${address}.`)
 }
 
-/** A key works for as long as the member whom it belongs to may develop; a member alone has the scope of the role. */
+/**
+ * A key works for as long as the member whom it belongs to may develop. A member alone has the scope of the role, and a
+ * viewer's applications are held to reading by theirs.
+ */
 function checkRole({ role, actor }: Credential): void {
-  if (role !== 'viewer' || actor === 'member') return
+  if (role !== 'viewer' || actor !== 'key') return
   throw forbidden(
     'developer_role_required',
     'The member whom this key belongs to does not have the developer role.',
@@ -182,7 +218,8 @@ const PLANS = { trial: 0, standard: 1, enterprise: 2 } as const
 export function authorize(exchange: Counted): Authorized {
   const { credential, route } = exchange
   const { extensions } = route.operation
-  checkScope(credential, extensions)
+  if (credential.token) checkTokenScopes(credential.token.scopes, route.operation)
+  else checkScope(credential, extensions)
   checkPlan(credential, extensions)
   checkVerification(credential, extensions)
   return pass(exchange, 'operation')
@@ -199,6 +236,18 @@ function checkScope(
   }
   if (SCOPES[key.scope] >= SCOPES[scope]) return
   throw forbidden('insufficient_scope', `This operation needs the scope ${scope}.`, { required_scope: scope })
+}
+
+/** A token needs all scopes of the operation's family, or plain ones, which include them. */
+function checkTokenScopes(held: readonly string[], { oauth, extensions }: Route['operation']): void {
+  const plain = extensions.scope === 'any' ? [] : [extensions.scope]
+  const missing = (oauth.length > 0 ? oauth : plain).find((scope) => !includesScope(held, scope))
+  if (missing === undefined) return
+  const message = `This operation needs the scope ${missing}.`
+  throw forbidden('insufficient_scope', message, { required_scope: missing }, [
+    'WWW-Authenticate',
+    `Bearer error="insufficient_scope", scope="${missing}"`,
+  ])
 }
 
 function checkPlan({ tenant }: Credential, { plan }: OperationExtensions): void {

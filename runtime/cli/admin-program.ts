@@ -4,10 +4,11 @@ import { rotateCardKey } from '../admin/card-keys.ts'
 import { showChains } from '../admin/chain.ts'
 import type { Operator } from '../admin/change.ts'
 import { advanceClock } from '../admin/clock.ts'
+import { listConnectedApps, revokeConnectedApp } from '../admin/connected-apps.ts'
 import { createKey, retireKey, revokeKey, rotateKey, SCOPES, type Scope } from '../admin/keys.ts'
 import { verifyLedger } from '../admin/ledger.ts'
 import { BUCKETS, liftLimit } from '../admin/limits.ts'
-import { createOauthClient, OAUTH_SCOPES } from '../admin/oauth-clients.ts'
+import { createOauthClient } from '../admin/oauth-clients.ts'
 import { showPayout } from '../admin/payouts.ts'
 import { setPin } from '../admin/pins.ts'
 import { showSettlement } from '../admin/settlements.ts'
@@ -17,6 +18,7 @@ import { showUsage } from '../admin/usage.ts'
 import { createUser, MEMBER_ROLES, type MemberRole } from '../admin/users.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import type { KeyKind } from '../platform/keys/keys.ts'
+import { OAUTH_SCOPES } from '../platform/keys/scopes.ts'
 import { operate } from './operate.ts'
 import { render } from './print.ts'
 
@@ -268,6 +270,17 @@ function addPeople(noun: AddNoun, verb: AddVerb, run: Run): void {
           confidential: options.confidential === true,
         }),
       ),
+    )
+  const apps = noun('connected-app', 'what applications may do for a tenant')
+  verb(apps, 'list', 'list the applications that members let act for a tenant')
+    .addOption(tenantOption())
+    .action(({ tenant }: { tenant: string }, command: Command) =>
+      run(command, (operator) => listConnectedApps(operator, tenant)),
+    )
+  verb(apps, 'revoke', 'end what an application may do, at once')
+    .argument('<id>', 'its id, as listed')
+    .action((id: string, _: unknown, command: Command) =>
+      run(command, (operator) => revokeConnectedApp(operator, id)),
     )
   verb(noun('user', 'people of a tenant'), 'create', 'add a person who can sign in to the dashboard')
     .addOption(tenantOption())

@@ -29,7 +29,7 @@ export function writeForm({ challenge, guard, fault, email = '' }: ChallengeForm
 ${facts([
   ['What', sayOperation(operation)],
   ['Account', `${tenantName}, ${environment}`],
-  ['Asked for by', `the key that ends in ${keyHint}`],
+  ['Asked for by', keyHint === null ? 'an application that acts for you' : `the key that ends in ${keyHint}`],
 ])}
 <form method="post">
 ${guard}

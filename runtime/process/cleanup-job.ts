@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { STORED_FOR_MS, sweepAnswers } from '../api/idempotency.ts'
 import { PAYMENTS_KEPT_MS, sweepPayments } from '../chain/retention.ts'
 import { sweepSessions } from '../console/sign-in/queries.ts'
+import { sweepOauth } from '../oauth/queries.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Database } from '../platform/database/database.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
@@ -25,7 +26,10 @@ const BATCH = 1000
 
 const STEP_MS = 30_000
 
-/** Deletes what has run out: stored answers, tokens, challenges, used codes, sessions, names of batches, payments on chains. */
+/**
+ * Deletes what has run out: stored answers, tokens, challenges, used codes, sessions, OAuth's codes and tokens, names of batches,
+ * payments on chains.
+ */
 export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   for (const environment of ENVIRONMENTS) {
     const createdBy = clock.service(environment) - STORED_FOR_MS - MARGIN_MS
@@ -44,6 +48,9 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   while ((await sweepPayments(databases.control, clock.machine() - PAYMENTS_KEPT_MS, BATCH)) >= BATCH) {
     // the same
   }
+  // A day longer: until then an expired token is told so. Each environment's consents have its clock's times.
+  const services = ENVIRONMENTS.map((environment) => clock.service(environment))
+  await sweepOauth(databases.control, clock.machine() - DAY_MS, Math.min(...services) - DAY_MS)
 }
 
 const PAUSE_MS = 60_000

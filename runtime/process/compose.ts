@@ -21,6 +21,7 @@ import { createApiListener } from '../api/listener.ts'
 import { createOperate, type Operate } from '../api/operate.ts'
 import { createVersions } from '../api/routing.ts'
 import { type Chains, openChains } from '../chain/open-chains.ts'
+import { createAuthorizationRoutes } from '../console/authorization/routes.ts'
 import { createChallenges } from '../console/challenges.ts'
 import { createConsole } from '../console/console.ts'
 import { createDashboard } from '../console/dashboard/dashboard.ts'
@@ -474,6 +475,7 @@ function createConsolePages(parts: ConsolePages, observability: Observability): 
   const sessions = createSessions({ control, pepper, clock, secure: baseUrls.console.startsWith('https:') })
   const wrongCodes = createWrongCodes(control, clock, observability.memberPaused)
   pages.use(createSignIn({ ...shared, control, pepper, clock, wrongCodes, sessions }))
+  pages.use(createAuthorizationRoutes({ ...shared, control, pepper, clock, sessions }))
   pages.use(createDashboard({ ...shared, sessions, operate: parts.operate, operator: parts.operator }))
   pages.use(createConsole({ references: readReferences(versions.map(({ name }) => name)), current }))
   return pages

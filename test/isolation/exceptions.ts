@@ -71,6 +71,8 @@ export const LOCATORS: Table = [
   ['DELETE FROM control.totp_uses', 'what has run out is swept for everybody'],
   ['DELETE FROM control.wrong_codes', 'what has run out is swept for everybody'],
   ['DELETE FROM control.sessions WHERE expires_at', 'what has run out is swept for everybody'],
+  ['DELETE FROM control.oauth_artefacts WHERE expires_at', 'what has run out is swept for everybody'],
+  ['DELETE FROM control.oauth_grants g', 'so are authorizations of which nothing is left'],
   ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
   ['UPDATE control.keys k SET last_used_at', 'uses of keys are noted in batches; each line names its tenant'],
 ]

@@ -83,9 +83,10 @@ export function malformedJson(message: string): ApiError {
   return new ApiError(400, 'invalid_parameter', 'malformed_json', message)
 }
 
-export function unauthenticated(code: ErrorCode, message: string): ApiError {
+/** @param challenge what `WWW-Authenticate` says (RFC 6750, 3). */
+export function unauthenticated(code: ErrorCode, message: string, challenge = 'Bearer'): ApiError {
   return new ApiError(401, 'authentication_error', code, message, {
-    headers: ['WWW-Authenticate', 'Bearer'],
+    headers: ['WWW-Authenticate', challenge],
   })
 }
 
@@ -93,8 +94,12 @@ export function forbidden(
   code: ErrorCode,
   message: string,
   extras?: Readonly<Record<string, string>>,
+  headers?: readonly string[],
 ): ApiError {
-  return new ApiError(403, 'permission_error', code, message, extras ? { extras } : {})
+  return new ApiError(403, 'permission_error', code, message, {
+    ...(extras && { extras }),
+    ...(headers && { headers }),
+  })
 }
 
 /** Nothing there, or nothing that this caller may know of: the two read the same. */

@@ -43,19 +43,27 @@ export function writeNotice(title: string, text: string): Html {
   return writePage({ title, narrow: true, content: html`<p>${text}</p>` })
 }
 
-/** Pages hold what is a member's own: not framed, not kept, their addresses not told to others. */
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  'Content-Security-Policy':
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
+/**
+ * Pages hold what is a member's own: not framed, not kept, their addresses not told to others.
+ *
+ * @param formTarget where the answer to the page's form may lead beside the console itself: an origin or a scheme.
+ */
+export function pageHeaders(formTarget = ''): Record<string, string> {
+  return {
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': `default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'${
+      formTarget && ` ${formTarget}`
+    }; base-uri 'none'; frame-ancestors 'none'`,
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+  }
 }
 
-export function sendPage(response: Response, status: number, page: Html): void {
-  response.status(status).set(HEADERS).type('html').send(page.text)
+/** @param formTarget as of `pageHeaders`. */
+export function sendPage(response: Response, status: number, page: Html, formTarget?: string): void {
+  response.status(status).set(pageHeaders(formTarget)).type('html').send(page.text)
 }
 
 /** Adds the route of the style sheet. */

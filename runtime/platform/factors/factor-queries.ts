@@ -89,7 +89,8 @@ export interface ChallengeRow {
   readonly tenant_name: string
   readonly environment: Environment
   readonly key_id: string
-  readonly key_hint: string
+  /** Null where an application asks, under its authorization. */
+  readonly key_hint: string | null
   readonly operation: string
   readonly expires_at: number
   readonly failures: number
@@ -102,7 +103,7 @@ const FIND_CHALLENGE: Statement = {
                 c.expires_at, c.failures, c.completed_at
          FROM control.challenges c
          JOIN control.tenants t ON t.id = c.tenant_id
-         JOIN control.keys k ON k.tenant_id = c.tenant_id AND k.id = c.key_id
+         LEFT JOIN control.keys k ON k.tenant_id = c.tenant_id AND k.id = c.key_id
          WHERE c.digest = $1`,
 }
 

@@ -36,7 +36,7 @@ export interface Factors {
 
 /** The request that a code came with. */
 export interface RequestOrigin {
-  readonly actorType: 'key' | 'member'
+  readonly actorType: 'key' | 'token' | 'member'
   readonly requestId: string
   readonly ip: string
 }
@@ -45,8 +45,8 @@ export interface Challenge {
   readonly tenantName: string
   readonly environment: ChallengeRow['environment']
   readonly operation: string
-  /** Last characters of the key that asks. */
-  readonly keyHint: string
+  /** Last characters of the key that asks; null where an application does. */
+  readonly keyHint: string | null
   /** Over: completed, run out, or tried too often. */
   readonly state: 'open' | 'completed' | 'over'
 }

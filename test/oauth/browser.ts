@@ -1,0 +1,136 @@
+/** The authorization server on a port of its own, over a test's service, and a browser that goes through it. */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type Request, type Response } from 'express'
+import { pino } from 'pino'
+import { createOauthClient, type OauthClientInput } from '../../runtime/admin/oauth-clients.ts'
+import { createUser, type MemberRole } from '../../runtime/admin/users.ts'
+import { createAuthorizationRoutes } from '../../runtime/console/authorization/routes.ts'
+import { createSessions, type Member, type Sessions } from '../../runtime/console/sign-in/sessions.ts'
+import { makeTenant, type TestService } from '../support/service.ts'
+
+export const REDIRECT = 'https://app.example/callback'
+
+/** A node's console. */
+export interface Console {
+  readonly url: string
+  readonly sessions: Sessions
+  stop(): void
+}
+
+/** @param url of the first node's console, where this is a further node behind the same address. */
+export async function startConsole(service: TestService, consoleUrl?: string): Promise<Console> {
+  let handler: RequestListener = () => {}
+  const server: Server = createServer((request, response) => handler(request, response))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { control, pepper } = service.database
+  const sessions = createSessions({ control, pepper, clock: service.clock, secure: false })
+  handler = express().use(
+    createAuthorizationRoutes({
+      control,
+      pepper,
+      clock: service.clock,
+      consoleUrl: consoleUrl ?? url,
+      proxies: 0,
+      log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
+      csrfKey: 'key of the forms',
+      sessions,
+    }),
+  )
+  return { url, sessions, stop: () => void server.close() }
+}
+
+/** A member and the cookie of a session of theirs. */
+export interface SignedIn extends Member {
+  readonly cookie: string
+}
+
+/** Someone of a tenant, signed in. */
+export async function signIn(
+  service: TestService,
+  { sessions }: Console,
+  role: MemberRole = 'owner',
+  tenant?: string,
+): Promise<SignedIn> {
+  const tenantId = tenant ?? (await makeTenant(service))
+  const email = `${randomUUID()}@harbour.example`
+  const { id: memberId } = await createUser(service.operator, { tenantId, email, role })
+  const cookies: string[] = []
+  const request = { get: () => undefined } as unknown as Request
+  const response = { append: (_name: string, line: string) => cookies.push(line) } as unknown as Response
+  await sessions.begin(request, response, { tenantId, memberId, ip: '127.0.0.1' })
+  return { tenantId, memberId, email, role, cookie: cookies[0]! }
+}
+
+export function registerClient(service: TestService, given: Partial<OauthClientInput> = {}) {
+  return createOauthClient(service.operator, {
+    name: 'Loyalty Ltd',
+    environment: 'sandbox',
+    redirectUris: [REDIRECT],
+    scopes: ['read', 'write', 'pass:read', 'pass:write'],
+    confidential: false,
+    ...given,
+  })
+}
+
+/** What was shown last, and where the browser stands. */
+export interface Page {
+  readonly status: number
+  readonly url: URL
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** Keeps cookies as a browser does, those of a path for that path, and goes no further than the console's origin. */
+export class Browser {
+  readonly #origin: string
+  readonly #cookies = new Map<string, { value: string; path: string }>()
+
+  constructor(origin: string, member?: SignedIn) {
+    this.#origin = origin
+    if (member) this.#keep(member.cookie)
+  }
+
+  /** Follows redirects until a page, or an address elsewhere: that one is in `url`. */
+  async go(target: string | URL, init: RequestInit = {}): Promise<Page> {
+    const url = new URL(target, this.#origin)
+    const headers = new Headers(init.headers)
+    headers.set('Cookie', this.#cookiesFor(url.pathname))
+    const response = await fetch(url, { ...init, headers, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) this.#keep(line)
+    const location = response.headers.get('Location')
+    const next = location === null ? undefined : new URL(location, url)
+    if (next && next.origin === this.#origin && next.pathname !== '/sign-in') return this.go(next)
+    return {
+      status: response.status,
+      url: next ?? url,
+      headers: response.headers,
+      text: await response.text(),
+    }
+  }
+
+  /** Sends the form of a page. */
+  submit(page: Page, fields: Readonly<Record<string, string>>, init: RequestInit = {}): Promise<Page> {
+    const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)">/g)]
+    const body = new URLSearchParams(fields)
+    for (const [, name = '', value = ''] of hidden) body.set(name, value)
+    return this.go(page.url, { ...init, method: 'POST', body })
+  }
+
+  #keep(line: string): void {
+    const [pair = '', ...attributes] = line.split(/; */)
+    const name = pair.slice(0, pair.indexOf('='))
+    const path = attributes.find((each) => /^path=/i.test(each))?.slice(5) ?? '/'
+    const value = pair.slice(name.length + 1)
+    if (value === '') this.#cookies.delete(name)
+    else this.#cookies.set(name, { value, path })
+  }
+
+  #cookiesFor(path: string): string {
+    const fitting = [...this.#cookies].filter(([, cookie]) => path.startsWith(cookie.path))
+    return fitting.map(([name, { value }]) => `${name}=${value}`).join('; ')
+  }
+}
