@@ -14,7 +14,6 @@ export interface ClientRow {
 }
 
 const FIND_CLIENT: Statement = {
-  name: 'oauth_client_find',
   text: `SELECT id, environment, name, redirect_uris, scopes, secret_digest
          FROM control.oauth_clients WHERE id = $1`,
 }
@@ -34,7 +33,6 @@ export interface GrantRow {
 }
 
 const FIND_GRANT: Statement = {
-  name: 'oauth_grant_find',
   text: `SELECT tenant_id, id, member_id, client_id, environment, scopes, created
          FROM control.oauth_grants WHERE id = $1 AND revoked_at IS NULL`,
 }
@@ -92,7 +90,6 @@ export interface Artefact {
 }
 
 const SAVE: Statement = {
-  name: 'oauth_artefact_save',
   text: `INSERT INTO control.oauth_artefacts (digest, model, grant_id, scopes, sealed, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (digest) DO UPDATE SET sealed = excluded.sealed, expires_at = excluded.expires_at`,
@@ -104,7 +101,6 @@ export function saveArtefact(db: Database, artefact: Artefact): Promise<unknown>
 }
 
 const FIND: Statement = {
-  name: 'oauth_artefact_find',
   text: 'SELECT sealed, consumed_at, expires_at FROM control.oauth_artefacts WHERE digest = $1 AND model = $2',
 }
 
@@ -123,7 +119,6 @@ export async function findArtefact(
 }
 
 const CONSUME: Statement = {
-  name: 'oauth_artefact_consume',
   text: `UPDATE control.oauth_artefacts SET consumed_at = $2 WHERE digest = $1 AND consumed_at IS NULL
          RETURNING grant_id`,
 }
@@ -134,7 +129,6 @@ export async function consumeArtefact(db: Database, digest: Buffer, now: number)
 }
 
 const DELETE: Statement = {
-  name: 'oauth_artefact_delete',
   text: 'DELETE FROM control.oauth_artefacts WHERE digest = $1 AND model = $2',
 }
 

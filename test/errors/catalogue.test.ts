@@ -8,11 +8,10 @@ import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { readReferences } from '../../runtime/console/pages.ts'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
-import { digestKey } from '../../runtime/platform/keys/keys.ts'
-import { makeToken } from '../../runtime/platform/keys/tokens.ts'
 import { NOT_WRITTEN_YET } from '../../runtime/process/handlers.ts'
 import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { issuePass, makeTemplate, someoneWaits, TEMPLATE, whileHeld } from '../api/fixtures.ts'
+import { issueToken } from '../support/access-tokens.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { makePayable } from '../support/payable.ts'
 import { openRelay, type Relay } from '../support/relay.ts'
@@ -128,15 +127,11 @@ const PRODUCED: Readonly<Record<string, () => Promise<Answer>>> = {
   },
   invalid_token: () => send('/apple/v1/passes/pass.development.invalid/pass_00000000000000000000000000'),
   expired_token: async () => {
-    const token = makeToken('at', 'sandbox')
-    const values = [tenantId, digestKey(service.database.pepper, token)]
-    const text = `WITH granted AS (
-        INSERT INTO control.oauth_grants (tenant_id, id, member_id, client_id, environment, scopes, created)
-        SELECT $1, 'grant', id, 'svc-cli', 'sandbox', '{read}', now() FROM control.members WHERE tenant_id = $1 LIMIT 1)
-      INSERT INTO control.oauth_artefacts (digest, model, grant_id, scopes, sealed, expires_at)
-      VALUES ($2, 'AccessToken', 'grant', '{read}', '', now())`
-    await service.database.control.query({ text }, values)
-    return speak(service.urls.sandbox, { secret: token })('/v1/me')
+    const text = 'SELECT id FROM control.members WHERE tenant_id = $1'
+    const { rows } = await service.database.control.query<{ id: string }>({ text }, [tenantId])
+    const member = { tenantId, memberId: rows[0]!.id }
+    const { secret } = await issueToken(service, member, 'sandbox', Date.now())
+    return speak(service.urls.sandbox, { secret })('/v1/me')
   },
   environment_mismatch: () => speak(service.urls.live, { secret })('/v1/me'),
   trial_limit_reached: async () => {

@@ -9,6 +9,7 @@ export const LOCATORS: Table = [
     'phones of the sandbox use payloads, whoever they are of',
   ],
   ['SELECT k.tenant_id, t.name, t.plan', 'a request starts with a key: its digest locates the tenant'],
+  ['SELECT g.tenant_id, t.name, t.plan', 'or with an access token'],
   [
     'SELECT tenant_id, card_id, key_version, sealed FROM',
     'a new card key is for the numbers of everybody, in steps',

@@ -52,6 +52,7 @@ import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { createFollower } from '../../runtime/wallet-updates/google/follower.ts'
 import { makeTemplate, NO_TEMPLATE, TEMPLATE } from '../api/fixtures.ts'
 import { makeEndpoint, POSTS, type Post } from '../faults/posts.ts'
+import { issueToken } from '../support/access-tokens.ts'
 import { makePayable } from '../support/payable.ts'
 import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, type Send, speak, type TestService } from '../support/service.ts'
@@ -136,6 +137,8 @@ export async function tour(
   const send = speak(service.urls[environment], { secret, version: current })
   const member = { tenantId, memberId: user.id, address: '127.0.0.1' }
   expect((await service.operate(member, environment, 'getMe')).status).toBe(200)
+  const token = await issueToken(service, member, environment)
+  expect((await speak(service.urls[environment], { secret: token.secret })('/v1/me')).status).toBe(200)
   for (const { prepare, status, factor } of postsOf(environment, plan)) {
     recorder.actFor(undefined)
     await service.database.control.query({ text: 'DELETE FROM control.totp_uses' })

@@ -9,9 +9,8 @@ import { parseNetworks } from '../../runtime/platform/networks.ts'
 import { until } from '../support/programs.ts'
 import { closeSinks, openScript, openSink, openWire, type Sink } from './sinks.ts'
 
+/** Where the test is about it. */
 const DEADLINE_MS = 500
-
-/** Of the machine, not of the way out. */
 
 let outbound: Outbound
 
@@ -21,7 +20,7 @@ function openOutbound(options: Pick<OutboundOptions, 'deadlineMs'> = {}): Outbou
 }
 
 beforeEach(() => {
-  outbound = openOutbound({ deadlineMs: DEADLINE_MS })
+  outbound = openOutbound()
 })
 
 afterEach(async () => {
@@ -70,6 +69,11 @@ test('what is sent', async () => {
 })
 
 describe('the other end hangs', () => {
+  beforeEach(() => {
+    outbound.close()
+    outbound = openOutbound({ deadlineMs: DEADLINE_MS })
+  })
+
   test('before it takes the connection', async () => {
     const program = `const server = require('node:net').createServer()
       server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port))`
@@ -118,7 +122,6 @@ describe('the other end hangs', () => {
 })
 
 test('an answer may take longer than a connection may lie idle', async () => {
-  outbound = openOutbound()
   const sink = await openSink({
     answer: (_request, response) => void setTimeout(() => response.end('late'), 4500),
   })
