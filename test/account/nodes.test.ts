@@ -1,6 +1,8 @@
 /** What one node is told, all know within a second. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { revokeConnectedApp } from '../../runtime/admin/connected-apps.ts'
 import { createKey, revokeKey } from '../../runtime/admin/keys.ts'
+import { issueToken } from '../support/access-tokens.ts'
 import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
 
@@ -36,6 +38,17 @@ test('a revoked key is refused by every node within a second', async () => {
   const { id, secret } = await createKey(db.operator, { tenantId: db.tenantId, environment: 'sandbox' })
   for (const url of urls) expect(await statusAt(url, secret)).toBe(200)
   await revokeKey(db.operator, id)
+  expect(await untilRefused(urls, secret)).toBeLessThan(1000)
+})
+
+test('an access token whose authorization was revoked is, too', async () => {
+  const urls = await startNodes()
+  const text = 'SELECT id FROM control.members WHERE tenant_id = $1'
+  const { rows } = await db.control.query<{ id: string }>({ text }, [db.tenantId])
+  const member = { tenantId: db.tenantId, memberId: rows[0]!.id }
+  const { id, secret } = await issueToken(db, member, 'sandbox')
+  for (const url of urls) expect(await statusAt(url, secret)).toBe(200)
+  await revokeConnectedApp(db.operator, id)
   expect(await untilRefused(urls, secret)).toBeLessThan(1000)
 })
 

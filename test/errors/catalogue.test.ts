@@ -130,7 +130,7 @@ const PRODUCED: Readonly<Record<string, () => Promise<Answer>>> = {
     const text = 'SELECT id FROM control.members WHERE tenant_id = $1'
     const { rows } = await service.database.control.query<{ id: string }>({ text }, [tenantId])
     const member = { tenantId, memberId: rows[0]!.id }
-    const { secret } = await issueToken(service, member, 'sandbox', Date.now())
+    const { secret } = await issueToken(service.database, member, 'sandbox', Date.now())
     return speak(service.urls.sandbox, { secret })('/v1/me')
   },
   environment_mismatch: () => speak(service.urls.live, { secret })('/v1/me'),

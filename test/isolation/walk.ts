@@ -137,7 +137,7 @@ export async function tour(
   const send = speak(service.urls[environment], { secret, version: current })
   const member = { tenantId, memberId: user.id, address: '127.0.0.1' }
   expect((await service.operate(member, environment, 'getMe')).status).toBe(200)
-  const token = await issueToken(service, member, environment)
+  const token = await issueToken(service.database, member, environment)
   expect((await speak(service.urls[environment], { secret: token.secret })('/v1/me')).status).toBe(200)
   for (const { prepare, status, factor } of postsOf(environment, plan)) {
     recorder.actFor(undefined)

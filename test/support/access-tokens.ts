@@ -2,24 +2,30 @@ import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { digestKey } from '../../runtime/platform/keys/keys.ts'
 import { makeToken } from '../../runtime/platform/keys/tokens.ts'
-import type { TestService } from './service.ts'
+import type { TestDatabase } from './database.ts'
 
-/** An access token with the scope `read`, as if the member had let the command line act. @param expiresAt machine time. */
+/**
+ * An access token with the scope `read`, as if the member had let the command line act.
+ *
+ * @param expiresAt machine time.
+ * @returns the authorization's id, and the token.
+ */
 export async function issueToken(
-  { database }: Pick<TestService, 'database'>,
+  { control, pepper }: Pick<TestDatabase, 'control' | 'pepper'>,
   { tenantId, memberId }: { readonly tenantId: string; readonly memberId: string },
   environment: Environment,
   expiresAt = Date.now() + 3_600_000,
-): Promise<{ readonly secret: string }> {
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const id = newId('tok')
   const secret = makeToken('at', environment)
   const client = environment === 'live' ? 'svc-cli-live' : 'svc-cli'
-  const digest = digestKey(database.pepper, secret)
+  const digest = digestKey(pepper, secret)
   const text = `WITH granted AS (
       INSERT INTO control.oauth_grants (tenant_id, id, member_id, client_id, environment, scopes, created)
       VALUES ($1, $2, $3, $4, $5, '{read}', now()))
     INSERT INTO control.oauth_artefacts (digest, model, grant_id, scopes, sealed, expires_at)
     VALUES ($6, 'AccessToken', $2, '{read}', '', $7)`
-  const values = [tenantId, newId('tok'), memberId, client, environment, digest, new Date(expiresAt)]
-  await database.control.query({ text }, values)
-  return { secret }
+  const values = [tenantId, id, memberId, client, environment, digest, new Date(expiresAt)]
+  await control.query({ text }, values)
+  return { id, secret }
 }

@@ -51,11 +51,13 @@ ${
   withheld.length > 0 &&
   html`<p>It also asks for what your role does not let you allow:</p>\n${list(withheld)}`
 }
+<p class="quiet">Allow it only if you expected this page. Access ends when you or an operator takes it back.</p>
 <form method="post">
 ${guard}
+<div class="actions">
 ${scopes.length > 0 && html`<button name="decision" value="allow">Allow</button>`}
 <button name="decision" value="deny" class="second">Deny</button>
-</form>
-<p class="hint">Allow it only if you expected this page. Access ends when you or an operator takes it back.</p>`,
+</div>
+</form>`,
   })
 }
