@@ -33,11 +33,11 @@ export interface ConnectedApp extends Omit<Row, 'created'> {
 export async function listConnectedApps(
   operator: Operator,
   tenantId: string,
-): Promise<readonly ConnectedApp[]> {
+): Promise<{ readonly data: readonly ConnectedApp[] }> {
   await requireTenant(operator.control, tenantId)
   const now = new Date(operator.clock.machine()).toISOString()
   const { rows } = await operator.control.query<Row>(LIST, [tenantId, now])
-  return rows.map((row) => ({ ...row, created: isoTime(row.created) }))
+  return { data: rows.map((row) => ({ ...row, created: isoTime(row.created) })) }
 }
 
 /** Ends what an application may do, on every node within a second. Throws `not_found` when it has ended. */

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { Database, Result } from '../../runtime/platform/database/database.ts'
 import { createKeyring, type Keyring } from '../../runtime/platform/keys/keyring.ts'
 import { makeKey } from '../../runtime/platform/keys/keys.ts'
+import { makeToken } from '../../runtime/platform/keys/tokens.ts'
 
 const KEY = makeKey('secret', 'sandbox')
 
@@ -51,6 +52,25 @@ test('many who ask at once cost one question, and the next none', async () => {
   expect(new Set(found.map((credential) => credential?.key.id))).toEqual(new Set(['key_1']))
   expect(keyring.find(KEY)).toBe(found[0])
   expect(asked).toHaveLength(1)
+})
+
+test('an access token costs one question, and the next time none', async () => {
+  const token = makeToken('at', 'sandbox')
+  const first = keyring.find(token)
+  answer(0, [{ ...ROW, id: 'tok_1', scopes: ['read', 'admin'], role: 'developer', expires_at: 60_000 }])
+  const found = await first
+  // What the member may not do, the application may not either.
+  expect(found).toMatchObject({ actor: 'token', token: { scopes: ['read'], expiresAt: 60_000 } })
+  expect(keyring.find(token)).toBe(found)
+  expect(asked).toHaveLength(1)
+})
+
+test('a malformed access token costs none', () => {
+  const token = makeToken('at', 'sandbox')
+  const other = token.endsWith('0') ? '1' : '0'
+  for (const wrong of [`${token.slice(0, -1)}${other}`, `${token}0`, makeToken('rt', 'sandbox')])
+    expect(keyring.find(wrong)).toBeUndefined()
+  expect(asked).toHaveLength(0)
 })
 
 test('a malformed key costs none', () => {

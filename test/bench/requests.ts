@@ -6,6 +6,7 @@
  *   validator      the same behind express-openapi-validator with the document of the newest version
  *   fastify        Fastify 5 and postgres.js, prepared, pipelined, with compiled serializers: the same SQL and body again
  *   service        this service, all stages on
+ *   token          the same with an access token (OAuth) in place of a key; it may only read
  *
  * Options: --rounds N (7), --seconds S (3), --connections C (16), --only NAME (of requests whose name holds it).
  */
@@ -15,7 +16,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { parseArgs, promisify } from 'node:util'
 import autocannon from 'autocannon'
+import pg from 'pg'
 import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
+import { issueToken } from '../support/access-tokens.ts'
 import { START } from '../support/programs.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
@@ -176,6 +179,11 @@ async function main(scratch: Scratch): Promise<void> {
   const targets: Target[] = [
     ...PEERS.map((name, index) => ({ name, origin: peers[index]!, headers })),
     { name: 'service', origin: ready.sandbox_base_url, headers },
+    {
+      name: 'token',
+      origin: ready.sandbox_base_url,
+      headers: { ...headers, ...(await authorize(env, ready)) },
+    },
   ]
   const body = JSON.stringify({
     template_id: templateId,
@@ -192,7 +200,27 @@ async function main(scratch: Scratch): Promise<void> {
     `${rounds} rounds of ${seconds} s, ${connections} connections, node ${process.version}; requests per second, median (lowest–highest)`,
   )
   for (const scenario of scenarios.filter(({ name }) => name.includes(options.only))) {
-    await compare(scenario, targets, { rounds, seconds, connections })
+    const able = targets.filter(({ name }) => name !== 'token' || scenario.method === 'GET')
+    await compare(scenario, able, { rounds, seconds, connections })
+  }
+}
+
+/** The header of an application that the tenant's member lets read. */
+async function authorize(
+  { DATABASE_URL, SVC_PEPPER }: { readonly DATABASE_URL: string; readonly SVC_PEPPER: string },
+  { tenant_id: tenantId }: Ready,
+): Promise<{ authorization: string }> {
+  const client = new pg.Client(DATABASE_URL)
+  await client.connect()
+  try {
+    const text = 'SELECT id FROM control.members WHERE tenant_id = $1'
+    const { rows } = await client.query<{ id: string }>(text, [tenantId])
+    const control = { query: ({ text }: { text: string }, values: unknown[]) => client.query(text, values) }
+    const member = { tenantId, memberId: rows[0]!.id }
+    const { secret } = await issueToken({ control, pepper: SVC_PEPPER }, member, 'sandbox')
+    return { authorization: `Bearer ${secret}` }
+  } finally {
+    await client.end()
   }
 }
 

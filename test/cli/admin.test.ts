@@ -2,6 +2,7 @@ import { TOTP } from 'otpauth'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseKey } from '../../runtime/platform/keys/keys.ts'
 import { verifyPassword } from '../../runtime/platform/secrets.ts'
+import { issueToken } from '../support/access-tokens.ts'
 import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'
 import { type Ending, endPrograms, runAdmin } from '../support/programs.ts'
 
@@ -255,6 +256,21 @@ describe('platforms and people', () => {
       scopes: ['read', 'card:read'],
       secret: expect.stringMatching(/^svc_cs_sandbox_/),
     })
+  })
+
+  test('connected apps are listed until they are revoked', async () => {
+    const member = await one('SELECT id FROM control.members WHERE tenant_id = $1', db.tenantId)
+    const { id } = await issueToken(db, { tenantId: db.tenantId, memberId: String(member?.id) }, 'sandbox')
+    const text = `INSERT INTO control.oauth_artefacts (digest, model, grant_id, sealed, expires_at)
+      VALUES ('refresh', 'RefreshToken', $1, '', now() + interval '1 day')`
+    await db.control.query({ text }, [id])
+    const listed = await admin('connected-app', 'list', '--tenant', db.tenantId)
+    const shown = { id, client_id: 'svc-cli', environment: 'sandbox', scopes: ['read'] }
+    expect(listed).toEqual({ data: [expect.objectContaining(shown)] })
+    expect(await admin('connected-app', 'revoke', id)).toEqual({ id, revoked: true })
+    expect(await admin('connected-app', 'list', '--tenant', db.tenantId)).toEqual({ data: [] })
+    const entry = await one('SELECT action FROM sandbox.audit_log WHERE target_id = $1', id)
+    expect(entry?.action).toBe('connected_app.revoked')
   })
 
   test('a user can sign in with what is printed', async () => {

@@ -2,7 +2,12 @@ import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { digestKey } from '../../runtime/platform/keys/keys.ts'
 import { makeToken } from '../../runtime/platform/keys/tokens.ts'
-import type { TestDatabase } from './database.ts'
+
+/** Where it is stored, and under which pepper. */
+interface Deployment {
+  readonly control: { query(statement: { readonly text: string }, values: unknown[]): Promise<unknown> }
+  readonly pepper: string
+}
 
 /**
  * An access token with the scope `read`, as if the member had let the command line act.
@@ -11,7 +16,7 @@ import type { TestDatabase } from './database.ts'
  * @returns the authorization's id, and the token.
  */
 export async function issueToken(
-  { control, pepper }: Pick<TestDatabase, 'control' | 'pepper'>,
+  { control, pepper }: Deployment,
   { tenantId, memberId }: { readonly tenantId: string; readonly memberId: string },
   environment: Environment,
   expiresAt = Date.now() + 3_600_000,
