@@ -1,6 +1,6 @@
 /** What the console's listener answers to people: the reference of each version, and whether the process lives. */
 import express, { type Request, type Response, type Router } from 'express'
-import { serveStyles } from './page/layout.ts'
+import { serveAssets } from './page/assets.ts'
 import { createPage, type Page } from './pages.ts'
 
 export interface ConsoleParts {
@@ -21,7 +21,7 @@ export function createConsole({ references, current }: ConsoleParts): Router {
   const read = (path: string, handler: (request: Request<{ version: string }>, response: Response) => void) =>
     router.route(path).get(handler).all(refuseMethod)
 
-  serveStyles(router)
+  serveAssets(router)
   read('/livez', (_request, response) => void response.type('text').send('ok\n'))
   read('/docs', (_request, response) => response.redirect(302, `/docs/${current}`))
   read('/docs/:version', (request, response) => {

@@ -199,7 +199,9 @@ test('an event shows its payload and its deliveries, and an attempt is made agai
 
 test('pages hold no scripts, are not kept, and are not framed', async () => {
   const { headers, text } = await browse('viewer').get('/sandbox')
-  expect(headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; style-src 'self'/)
+  expect(headers.get('Content-Security-Policy')).toMatch(
+    /^default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src/,
+  )
   expect(headers.get('Content-Security-Policy')).toContain("frame-ancestors 'none'")
   expect(headers.get('Cache-Control')).toBe('no-store')
   expect(text).not.toMatch(/<script|<style|style="/)

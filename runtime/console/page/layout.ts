@@ -1,15 +1,7 @@
 /** What every page of the console stands in: its head, its style sheet and what a browser is told of it. */
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import type { Response, Router } from 'express'
+import type { Response } from 'express'
 import { type Html, html } from '../../platform/html.ts'
-
-const STYLES = readFileSync(new URL('console.css', import.meta.url))
-
-/** The style sheet's address changes with its text, so it may be kept for ever. */
-const STYLES_PATH = `/assets/console-${createHash('sha256').update(STYLES).digest('hex').slice(0, 16)}.css`
-
-const A_YEAR_SECONDS = 31_536_000
+import { assetPath } from './assets.ts'
 
 export interface Layout {
   /** The page's heading, and what its tab says. */
@@ -18,19 +10,21 @@ export interface Layout {
   readonly narrow?: boolean
   /** What stands around the page's content: above and beside it. */
   readonly frame?: { readonly header: Html; readonly menu: Html }
+  /** Files in `assets/` that the page runs. What it says and its forms do not need them. */
+  readonly scripts?: readonly string[]
   readonly content: Html
 }
 
 /** @returns the whole document. */
-export function writePage({ title, narrow = false, frame, content }: Layout): Html {
+export function writePage({ title, narrow = false, frame, scripts = [], content }: Layout): Html {
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${STYLES_PATH}">
-${frame?.header}<main${narrow && html` class="narrow"`}>
+<link rel="stylesheet" href="${assetPath('console.css')}">
+${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>\n`)}${frame?.header}<main${narrow && html` class="narrow"`}>
 <h1>${title}</h1>
 ${content}
 </main>
@@ -51,7 +45,7 @@ export function writeNotice(title: string, text: string): Html {
 export function pageHeaders(formTarget = ''): Record<string, string> {
   return {
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': `default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'${
+    'Content-Security-Policy': `default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'${
       formTarget && ` ${formTarget}`
     }; base-uri 'none'; frame-ancestors 'none'`,
     'Cross-Origin-Opener-Policy': 'same-origin',
@@ -64,16 +58,4 @@ export function pageHeaders(formTarget = ''): Record<string, string> {
 /** @param formTarget as of `pageHeaders`. */
 export function sendPage(response: Response, status: number, page: Html, formTarget?: string): void {
   response.status(status).set(pageHeaders(formTarget)).type('html').send(page.text)
-}
-
-/** Adds the route of the style sheet. */
-export function serveStyles(router: Router): void {
-  router.get(STYLES_PATH, (_request, response) => {
-    response.set({
-      'Cache-Control': `public, max-age=${A_YEAR_SECONDS}, immutable`,
-      'Content-Type': 'text/css; charset=utf-8',
-      'X-Content-Type-Options': 'nosniff',
-    })
-    response.send(STYLES)
-  })
 }

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { createUser } from '../../../runtime/admin/users.ts'
 import { createDashboard } from '../../../runtime/console/dashboard/dashboard.ts'
 import type { Role } from '../../../runtime/console/dashboard/shape/visit.ts'
-import { serveStyles } from '../../../runtime/console/page/layout.ts'
+import { serveAssets } from '../../../runtime/console/page/assets.ts'
 import { createSessions, type Member } from '../../../runtime/console/sign-in/sessions.ts'
 import { makeTenant, startTestService, type TestService } from '../../support/service.ts'
 
@@ -33,7 +33,7 @@ export async function startDashboard(): Promise<TestDashboard> {
     await sessions.begin(request, response, { ...request.params, ip: '127.0.0.1' })
     response.end()
   })
-  serveStyles(app)
+  serveAssets(app)
   app.use(
     createDashboard({
       sessions,

@@ -21,19 +21,25 @@ export interface Framed {
   readonly title: string
   /** First part of the address below the environment. */
   readonly path: string
+  /** Files in `page/assets/` beside the one that every page has. */
+  readonly scripts?: readonly string[]
   readonly content: Html
 }
 
 export type SendFramed = (visit: Visit, status: number, page: Framed) => void
 
 export function createFrame(menu: Menu): SendFramed {
-  return (visit, status, { title, path, content }) => {
+  return (visit, status, { title, path, scripts = [], content }) => {
     const { environment, member } = visit
     const frame = {
       header: writeHeader(environment, path),
       menu: writeMenu(menu, environment, path, member),
     }
-    sendPage(visit.response, status, writePage({ title, frame, content }))
+    sendPage(
+      visit.response,
+      status,
+      writePage({ title, frame, scripts: ['console.js', ...scripts], content }),
+    )
   }
 }
 

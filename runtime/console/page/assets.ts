@@ -1,0 +1,45 @@
+/** Files that pages load: the style sheet, and scripts for what a page cannot do without one. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import type { Router } from 'express'
+
+const FOLDER = new URL('assets/', import.meta.url)
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+}
+const A_YEAR_SECONDS = 31_536_000
+
+/** An address changes with its file's text, so what it answers may be kept for ever. */
+const ASSETS: ReadonlyMap<string, { readonly path: string; readonly type: string; readonly bytes: Buffer }> =
+  new Map(
+    readdirSync(FOLDER).flatMap((name) => {
+      const type = TYPES[extname(name)]
+      if (type === undefined) return []
+      const bytes = readFileSync(new URL(name, FOLDER))
+      const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
+      return [[name, { path: `/assets/${digest}/${name}`, type, bytes }]]
+    }),
+  )
+
+/** @returns the address of a file in `assets/`. @throws when there is none of that name. */
+export function assetPath(name: string): string {
+  const asset = ASSETS.get(name)
+  if (!asset) throw new Error(`there is no asset ${name}`)
+  return asset.path
+}
+
+/** Adds the routes of all files in `assets/`. */
+export function serveAssets(router: Router): void {
+  for (const { path, type, bytes } of ASSETS.values()) {
+    router.get(path, (_request, response) => {
+      response.set({
+        'Cache-Control': `public, max-age=${A_YEAR_SECONDS}, immutable`,
+        'Content-Type': type,
+        'X-Content-Type-Options': 'nosniff',
+      })
+      response.send(bytes)
+    })
+  }
+}

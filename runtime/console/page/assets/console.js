@@ -1,0 +1,10 @@
+/** On every page of the dashboard: what is nice to have and not needed. */
+
+const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+for (const time of document.querySelectorAll('time[datetime]')) {
+  const instant = new Date(time.getAttribute('datetime') ?? '')
+  if (Number.isNaN(instant.getTime())) continue
+  time.setAttribute('title', time.textContent ?? '')
+  time.textContent = zoned.format(instant)
+}
