@@ -1,9 +1,7 @@
 /**
  * A worker is killed at each statement of the transaction in which holds of destinations end, a settlement is closed, processed
- * and settled, and its payout is made: all of it has happened or nothing, and whoever comes next does it once. A run takes every third
- * statement, from another one on each time; with EVERY_STATEMENT=1 all of them.
+ * and settled, and its payout is made: all of it has happened or nothing, and whoever comes next does it once.
  */
-import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyAudit } from '../../runtime/admin/audit.ts'
 import { settleDue } from '../../runtime/resources/settlements/job.ts'
@@ -12,7 +10,7 @@ import type { Operation } from '../cards/money-model.ts'
 import { expectSound, expectTold } from '../cards/money-properties.ts'
 import { endPrograms, startProgram, until } from '../support/programs.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { openWire, type Point } from './wire.ts'
+import { openWire, type Point, STEP, transactionPoints } from './wire.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -83,15 +81,6 @@ const auditOf = async ({ tenantId }: Account): Promise<string[]> => {
 /** A settlement is entered as what became of it in the end. */
 const ENTERED = ['settlement.settled', 'payout_destination.activated', 'payout_destination.activated']
 
-const STEP = process.env.EVERY_STATEMENT === undefined ? 3 : 1
-
-function* points(): Generator<Point> {
-  yield { kind: 'transaction', statement: 1, side: 'before' }
-  for (let statement = randomInt(STEP) + 1; ; statement += STEP) {
-    yield { kind: 'transaction', statement, side: 'after' }
-  }
-}
-
 test('a settlement that is settled while workers are killed is settled once', {
   timeout: 300_000,
 }, async () => {
@@ -100,7 +89,7 @@ test('a settlement that is settled while workers are killed is settled once', {
       ...{ database: service.database, sanctions: service.sanctions, wakeUpChannel: { publish: () => {} } },
       clock: { machine: Date.now, service: () => service.clock.now + THEN_MS },
     })
-  const all = points()
+  const all = transactionPoints()
   const next = () => startSettler(all.next().value!)
   let killed = 0
   let coming = next()

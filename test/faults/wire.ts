@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
@@ -10,6 +11,20 @@ export interface Point {
   readonly statement: number
   /** Before: the database never sees the statement. After: it has done it, and the service never hears. */
   readonly side: 'before' | 'after'
+}
+
+/** Of so many statements of a transaction one is killed at; with EVERY_STATEMENT=1 it is every one (`npm run prove:crash`). */
+export const STEP = process.env.EVERY_STATEMENT === undefined ? 3 : 1
+
+/**
+ * Before the first statement of a transaction, and after each STEP-th, from another one on each time, without an end. To the
+ * database the moment after a statement is that before the next.
+ */
+export function* transactionPoints(): Generator<Point> {
+  yield { kind: 'transaction', statement: 1, side: 'before' }
+  const first = randomInt(STEP) + 1
+  console.log(`killed at statement ${first}, and at every ${STEP}. after it`)
+  for (let statement = first; ; statement += STEP) yield { kind: 'transaction', statement, side: 'after' }
 }
 
 /** A way to the database on which the connections of one role stop at a point. */
