@@ -165,6 +165,8 @@ const BEFORE = `
     INSERT INTO sandbox.card_spending (tenant_id, card_id, granularity, period, category, amount, authorizations)
     SELECT tenant_id, id, p.*, '5812', $1 / cards, $1 / cards FROM card
      CROSS JOIN (VALUES ('day', current_date), ('month', date_trunc('month', current_date)::date), ('all', date '1970-01-01')) p
+    ON CONFLICT (tenant_id, card_id, granularity, period, category)
+    DO UPDATE SET amount = card_spending.amount + excluded.amount, authorizations = card_spending.authorizations + excluded.authorizations
   )
   INSERT INTO sandbox.card_transactions (tenant_id, id, card_id, cardholder_id, type, status, merchant, category, currency, requested,
     authorized, held, cleared, refunded, reversed, rules, history, metadata, created, updated)
