@@ -99,7 +99,9 @@ export async function readNextDue(db: Database, tenantId: string): Promise<numbe
 
 const DUE: Statement = {
   name: 'settlements_due',
-  text: 'SELECT s.tenant_id FROM settlements s WHERE s.due <= $1 ORDER BY s.due LIMIT $2',
+  text: `SELECT s.tenant_id FROM settlements s WHERE s.due <= $1
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = s.tenant_id)
+          ORDER BY s.due LIMIT $2`,
 }
 
 /** Whose settlements are to move on, once for each settlement. @param now service time, which no settlement clock is behind. */
@@ -115,7 +117,8 @@ const DUE_AHEAD: Statement = {
   name: 'settlements_due_ahead',
   text: `SELECT c.tenant_id FROM settlement_clocks c WHERE c.offset_ms > 0 AND EXISTS (
            SELECT FROM settlements s WHERE s.tenant_id = c.tenant_id
-              AND s.due <= $1::timestamptz + c.offset_ms * interval '1 millisecond') LIMIT $2`,
+              AND s.due <= $1::timestamptz + c.offset_ms * interval '1 millisecond')
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = c.tenant_id) LIMIT $2`,
 }
 
 /** The same of tenants whose settlement clock is ahead, once for each. @param now service time. */

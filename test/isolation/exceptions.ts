@@ -17,7 +17,10 @@ export const LOCATORS: Table = [
   ['DELETE FROM idempotency_answers WHERE ctid', 'what has run out is swept for everybody'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
-  ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
+  [
+    'SELECT tenant_id, id, card_transaction_id FROM disputes d WHERE',
+    'and disputes that were not submitted in time',
+  ],
   ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
   ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
   [
@@ -101,7 +104,10 @@ export const SPREAD: Table = [
   ['SELECT s.tenant_id FROM screenings s', 'workers find the tenants whose cardholders a new list is for'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
-  ['SELECT tenant_id, id FROM disputes d WHERE', 'and disputes that were not submitted in time'],
+  [
+    'SELECT tenant_id, id, card_transaction_id FROM disputes d WHERE',
+    'and disputes that were not submitted in time',
+  ],
   ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
   ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
   [

@@ -224,14 +224,17 @@ export async function lockCardTransactions(
 
 const OVERDUE: Statement = {
   name: 'card_transactions_overdue',
-  text: `SELECT tenant_id, id FROM card_transactions t WHERE t.expires_at <= $1 ORDER BY t.expires_at LIMIT $2`,
+  text: `SELECT tenant_id, id FROM card_transactions t WHERE t.expires_at <= $1
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = t.tenant_id)
+          ORDER BY t.expires_at LIMIT $2`,
 }
 
 const OVERDUE_AHEAD: Statement = {
   name: 'card_transactions_overdue_ahead',
   text: `SELECT c.tenant_id, c.offset_ms FROM settlement_clocks c WHERE c.offset_ms > 0 AND EXISTS (
            SELECT FROM card_transactions t WHERE t.tenant_id = c.tenant_id
-              AND t.expires_at <= $1::timestamptz + c.offset_ms * interval '1 millisecond') LIMIT $2`,
+              AND t.expires_at <= $1::timestamptz + c.offset_ms * interval '1 millisecond')
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = c.tenant_id) LIMIT $2`,
 }
 
 /** Tenants whose settlement clock is ahead and who hold something for too long by it. @param now service time. */

@@ -183,8 +183,15 @@ export function addFile(
 
 const OVERDUE: Statement = {
   name: 'disputes_overdue',
-  text: `SELECT tenant_id, id FROM disputes d WHERE d.status = 'unsubmitted' AND d.submission_deadline <= $1
+  text: `SELECT tenant_id, id, card_transaction_id FROM disputes d WHERE d.status = 'unsubmitted' AND d.submission_deadline <= $1
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = d.tenant_id)
           ORDER BY d.submission_deadline LIMIT $2`,
+}
+
+export interface OverdueDispute {
+  readonly tenant_id: string
+  readonly id: string
+  readonly card_transaction_id: string
 }
 
 /** Disputes of all tenants that were not submitted in time. @param now service time. */
@@ -192,8 +199,8 @@ export async function findOverdueDisputes(
   db: Database,
   now: number,
   limit: number,
-): Promise<readonly { readonly tenant_id: string; readonly id: string }[]> {
-  return (await db.query<{ tenant_id: string; id: string }>(OVERDUE, [toTimestamp(now), limit])).rows
+): Promise<readonly OverdueDispute[]> {
+  return (await db.query<OverdueDispute>(OVERDUE, [toTimestamp(now), limit])).rows
 }
 
 /** Alternatives for each; absent: whatever. */

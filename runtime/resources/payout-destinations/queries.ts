@@ -178,6 +178,7 @@ export function removeDefault(db: Database, tenantId: string, id: string): Promi
 const HELD: Statement = {
   name: 'payout_destinations_held',
   text: `SELECT d.tenant_id FROM payout_destinations d WHERE d.status = 'inactive' AND d.active_at <= $1
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = d.tenant_id)
           ORDER BY d.active_at LIMIT $2`,
 }
 
@@ -194,7 +195,8 @@ const HELD_AHEAD: Statement = {
   name: 'payout_destinations_held_ahead',
   text: `SELECT c.tenant_id FROM settlement_clocks c WHERE c.offset_ms > 0 AND EXISTS (
            SELECT FROM payout_destinations d WHERE d.tenant_id = c.tenant_id AND d.status = 'inactive'
-              AND d.active_at <= $1::timestamptz + c.offset_ms * interval '1 millisecond') LIMIT $2`,
+              AND d.active_at <= $1::timestamptz + c.offset_ms * interval '1 millisecond')
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = c.tenant_id) LIMIT $2`,
 }
 
 /** The same of tenants whose settlement clock is ahead, once for each. @param now service time. */

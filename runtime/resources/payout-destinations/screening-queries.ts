@@ -5,6 +5,7 @@ import { COLUMNS, DEFAULT, type DestinationRow } from './queries.ts'
 const BEHIND: Statement = {
   name: 'payout_destinations_behind',
   text: `SELECT d.tenant_id FROM payout_destinations d WHERE d.status = 'active' AND d.list_number < $1
+            AND d.tenant_id <> ALL (ARRAY(SELECT w.tenant_id FROM wiped_spaces w))
           ORDER BY d.list_number LIMIT $2`,
 }
 
