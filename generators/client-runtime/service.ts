@@ -8,6 +8,8 @@ export interface Wire {
   readonly versionHeader?: string
   readonly idempotencyHeader: string
   readonly requestIdHeader: string
+  /** The member of an event that names the version which it is written in. */
+  readonly eventVersion: string
   readonly page: PageWire
   /** The member of an error body that holds the error, and its member for a wait in milliseconds. */
   readonly error: { readonly envelope: string; readonly retryAfterMs: string }

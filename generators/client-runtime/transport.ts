@@ -6,6 +6,22 @@ import { type Outcome, readRetryAfter, retryDelay } from './retry.ts'
 /** Statuses whose responses cannot have a body (Fetch standard, "null body status"). */
 const BODYLESS = new Set([101, 204, 205, 304])
 
+/** One attempt of a call, after its end. */
+export interface Attempt {
+  readonly method: string
+  readonly url: string
+  /** 1 for the first. */
+  readonly attempt: number
+  /** From its start to the last byte of its answer, in milliseconds. */
+  readonly durationMs: number
+  /** Absent when no answer arrived; `error` then says why. */
+  readonly status?: number
+  readonly headers?: Headers
+  readonly error?: ClientError
+  /** The pause until the next attempt, in milliseconds; absent after the last one. */
+  readonly retryInMs?: number | undefined
+}
+
 export interface Transport {
   readonly fetch: typeof globalThis.fetch
   readonly clock: Clock
@@ -19,6 +35,7 @@ export interface Transport {
   readonly signal: AbortSignal | undefined
   /** The wait that an error body asks for, in milliseconds. */
   readonly wishOf: (body: string) => number | undefined
+  readonly onAttempt?: ((attempt: Attempt) => void) | undefined
 }
 
 /**
@@ -29,9 +46,15 @@ export interface Transport {
 export async function send(request: Request, transport: Transport): Promise<Response> {
   const { clock, maxRetries, signal } = transport
   for (let retries = 0; ; retries++) {
+    const started = clock.now()
     const result = await attempt(request.clone(), transport)
+    const durationMs = clock.now() - started
     const outcome = await check(request, result, transport)
     const delay = outcome && retries < maxRetries ? retryDelay(outcome, retries, clock) : undefined
+    const { method, url } = request
+    const end =
+      result instanceof ClientError ? { error: result } : { status: result.status, headers: result.headers }
+    transport.onAttempt?.({ method, url, attempt: retries + 1, durationMs, ...end, retryInMs: delay })
     if (delay === undefined) {
       if (result instanceof ClientError) throw result
       return result

@@ -1,10 +1,10 @@
 /** Brings one event to an address of the developer's own, as its delivery would come. */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { signWebhook as sign_2025_06_01 } from '../../generated/client/src/2025-06-01/index.ts'
-import { signWebhook as sign_2025_11_01 } from '../../generated/client/src/2025-11-01/index.ts'
-import { signWebhook as sign_2026_02_01 } from '../../generated/client/src/2026-02-01/index.ts'
-import { signWebhook } from '../../generated/client/src/2026-05-19/index.ts'
+import { testHeaders as sign_2025_06_01 } from '../../generated/client/src/2025-06-01/index.ts'
+import { testHeaders as sign_2025_11_01 } from '../../generated/client/src/2025-11-01/index.ts'
+import { testHeaders as sign_2026_02_01 } from '../../generated/client/src/2026-02-01/index.ts'
+import { testHeaders } from '../../generated/client/src/2026-05-19/index.ts'
 import { reasonOf } from './terminal/reasons.ts'
 
 /** What is read of an event; its body is passed on as it is. */
@@ -30,8 +30,8 @@ export interface Forwarding {
 /** What a delivery reads of an answer. */
 const MAX_BYTES = 65_536
 
-/** What signs the deliveries of a version, under the name that its header has there; the newest version's is `signWebhook`. */
-const OLDER: Readonly<Record<string, typeof signWebhook>> = {
+/** What signs the deliveries of a version, under the name that its header has there; the newest version's is `testHeaders`. */
+const OLDER: Readonly<Record<string, typeof testHeaders>> = {
   '2025-06-01': sign_2025_06_01,
   '2025-11-01': sign_2025_11_01,
   '2026-02-01': sign_2026_02_01,
@@ -63,7 +63,7 @@ export async function headersOf(
   body: string,
   secret: string,
 ): Promise<Record<string, string>> {
-  const sign = OLDER[version] ?? signWebhook
+  const sign = OLDER[version] ?? testHeaders
   return {
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),

@@ -4,6 +4,7 @@ import * as v1 from '../../generated/client/src/2025-06-01/index.ts'
 import * as v2 from '../../generated/client/src/2025-11-01/index.ts'
 import * as v3 from '../../generated/client/src/2026-02-01/index.ts'
 import * as v4 from '../../generated/client/src/2026-05-19/index.ts'
+import { createClient } from '../../generated/client/src/index.ts'
 import { versions } from '../../generated/versions.ts'
 import { notedClock, serve } from './scripted.ts'
 
@@ -58,4 +59,27 @@ test('a refusal is of the class of its type, the same in every version', async (
     .createClient({ baseUrl: server.baseUrl, apiKey: 'k' })
     .getPass({ path: { pass_id: 'pass_1' } })
   await expect(call).rejects.toThrow(v4.NotFoundError)
+})
+
+test('one set of settings serves all versions, each asking for its own', async () => {
+  const server = await serve({ status: 200, body: {} })
+  const client = createClient({ baseUrl: server.baseUrl, apiKey: 'svc_sk_1' })
+  await client.at('2025-06-01').getMe()
+  await client.at('2026-05-19').getMe()
+  await client.at('2025-06-01').getMe()
+  const asked = server.received.map(({ headers }) => [headers['service-version'], headers.authorization])
+  expect(asked).toEqual([
+    ['2025-06-01', 'Bearer svc_sk_1'],
+    ['2026-05-19', 'Bearer svc_sk_1'],
+    ['2025-06-01', 'Bearer svc_sk_1'],
+  ])
+  expect(client.at('2025-11-01')).toBe(client.at('2025-11-01'))
+})
+
+test.each(['2024-01-01', 'constructor', '__proto__'])('there is no version %s', (version) => {
+  const client = createClient({ baseUrl: 'http://127.0.0.1' })
+  const known = versions.map(({ name }) => name).join(', ')
+  expect(() => client.at(version as '2026-05-19')).toThrow(
+    new v4.ClientError(`There is no version ${version}; there are ${known}`),
+  )
 })

@@ -2,15 +2,22 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import ts from 'typescript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const PAGES = ['README.md', 'generated/client/README.md']
 
-/** What a reader has at hand, under the names that the pages give it. */
-const AT_HAND =
-  'declare const baseUrl: string, apiKey: string, secret: string, body: string, request: { headers: Headers }\n'
+/** What a reader has at hand, under the names that the pages give it; most of it from blocks further up. */
+const AT_HAND = `
+declare const baseUrl: string, apiKey: string, secret: string, body: string, request: { headers: Headers }
+declare const client: import('@dateline/passes/2026-05-19').Client
+declare const createClient: typeof import('@dateline/passes/2026-05-19').createClient
+declare function receive(request: Request): Promise<Response>
+`
+
+/** What the blocks import, and what that imports. */
+const INSTALLED = ['openapi-fetch', 'openapi-typescript-helpers', 'express', 'fastify', 'hono', '@types']
 
 const blocks = PAGES.flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text = '']) => ({
@@ -18,51 +25,107 @@ const blocks = PAGES.flatMap((page) =>
     text,
   })),
 )
+const nameOf = (index: number) => `block-${index}.ts`
+const blockWith = (text: string) => blocks.findIndex((each) => each.text.includes(text))
 
 let project: string
+let errors: ReadonlyMap<string, readonly string[]>
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), 'dateline-downstream-'))
   const modules = join(project, 'node_modules')
   const installed = join(modules, '@dateline/passes')
   mkdirSync(installed, { recursive: true })
-  mkdirSync(join(modules, '@types'))
   cpSync('generated/client/package.json', join(installed, 'package.json'))
   const build = ['-p', 'generated/client/tsconfig.json', '--outDir', join(installed, 'dist')]
   execFileSync(process.execPath, [resolve('node_modules/typescript/bin/tsc'), ...build])
-  for (const name of ['openapi-fetch', 'openapi-typescript-helpers', '@types/node', 'undici-types'])
-    symlinkSync(resolve('node_modules', name), join(modules, name))
+  for (const name of INSTALLED) symlinkSync(resolve('node_modules', name), join(modules, name))
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
+  writeFileSync(join(project, 'at-hand.d.ts'), AT_HAND)
+  for (const [index, { text }] of blocks.entries())
+    writeFileSync(join(project, nameOf(index)), `${text}\nexport {}\n`)
+  const wrong = blocks[blockWith('createPass(')]!.text.replace('createPass(', 'createPas(')
+  writeFileSync(join(project, 'wrong.ts'), wrong)
+  errors = compile(['at-hand.d.ts', ...blocks.map((_, index) => nameOf(index)), 'wrong.ts'])
 }, 120_000)
 afterAll(() => rmSync(project, { recursive: true }))
 
-function compile(text: string): string[] {
-  const file = join(project, 'block.ts')
-  writeFileSync(file, AT_HAND + text)
-  const program = ts.createProgram([file], {
-    strict: true,
-    noEmit: true,
-    target: ts.ScriptTarget.ES2023,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    types: ['node'],
-    typeRoots: [join(project, 'node_modules/@types')],
-  })
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+/** @returns messages by file. */
+function compile(files: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const program = ts.createProgram(
+    files.map((file) => join(project, file)),
+    {
+      strict: true,
+      noEmit: true,
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      skipLibCheck: true,
+      types: ['node'],
+      typeRoots: [join(project, 'node_modules/@types')],
+    },
+  )
+  const found = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => ({
+    name: basename(file?.fileName ?? ''),
+    message: ts.flattenDiagnosticMessageText(messageText, ' '),
+  }))
+  const byName = Map.groupBy(found, ({ name }) => name)
+  return new Map([...byName].map(([name, each]) => [name, each.map(({ message }) => message)]))
 }
 
 test('there are blocks on each page', () => {
   expect(new Set(blocks.map(({ page }) => page))).toEqual(new Set(PAGES))
 })
 
-test.each(blocks)('$page: $text', ({ text }) => {
-  expect(compile(text)).toEqual([])
+test.each(blocks.map((block, index) => ({ ...block, index })))('$page: $text', ({ index }) => {
+  expect(errors.get(nameOf(index)) ?? []).toEqual([])
 })
 
-test('a call that there is not does not compile', () => {
-  const shown = blocks.find(({ text }) => text.includes('createPass('))!.text
-  expect(compile(shown.replace('createPass(', 'createPas('))).toEqual([
-    expect.stringContaining("Property 'createPas' does not exist"),
+test('a call that there is not does not compile, and nothing else fails to', () => {
+  expect([...errors]).toEqual([
+    ['wrong.ts', [expect.stringContaining("Property 'createPas' does not exist")]],
   ])
+})
+
+/** Runs in a process of its own, as the reader's program would. */
+const RECEIVERS = (hono: string, express: string, fastify: string, route: string) => `
+import { once } from 'node:events'
+import { testHeaders } from '@dateline/passes/2026-05-19'
+
+globalThis.secret = 'whsec_of_the_page'
+console.log = () => {}
+const { receive } = await import('./${route}')
+globalThis.receive = receive
+const [hono, express, fastify] = (await Promise.all(['./${hono}', './${express}', './${fastify}'].map((each) => import(each)))).map((each) => each.default)
+const listening = express.listen(0, '127.0.0.1')
+await once(listening, 'listening')
+const address = \`http://127.0.0.1:\${listening.address().port}/webhooks\`
+const body = JSON.stringify({ type: 'pass.created', data: {} })
+const answers = {}
+for (const [name, headers] of Object.entries({
+  signed: await testHeaders(body, secret),
+  forged: await testHeaders(body, 'whsec_of_another'),
+})) {
+  const init = { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } }
+  answers[name] = [
+    (await receive(new Request('http://localhost/webhooks', init))).status,
+    (await hono.request('/webhooks', init)).status,
+    (await fetch(address, init)).status,
+    (await fastify.inject({ url: '/webhooks', ...init })).statusCode,
+  ]
+}
+listening.close()
+process.stdout.write(JSON.stringify(answers))
+`
+
+test('the receivers take what is signed and refuse what is not, in each framework', () => {
+  const file = (text: string) => nameOf(blockWith(text))
+  const frameworks = [file("from 'hono'"), file("from 'express'"), file("from 'fastify'")] as const
+  const program = RECEIVERS(...frameworks, file('export async function receive'))
+  writeFileSync(join(project, 'receivers.mjs'), program)
+  const printed = execFileSync(process.execPath, ['receivers.mjs'], {
+    cwd: project,
+    encoding: 'utf8',
+    timeout: 30_000,
+  })
+  expect(JSON.parse(printed)).toEqual({ signed: [204, 204, 204, 204], forged: [400, 400, 400, 400] })
 })

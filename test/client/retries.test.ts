@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../generators/client-runtime/clock.ts'
 import { ConnectionError, ResponseError, TimeoutError } from '../../generators/client-runtime/errors.ts'
+import type { Attempt } from '../../generators/client-runtime/transport.ts'
 import { type Client, clientOf, notedClock, type Scripted, serve } from './scripted.ts'
 
 const OK: Scripted = { status: 200, body: { id: 'a' } }
@@ -86,6 +87,19 @@ test('one key and one body serve all attempts of a call', async () => {
   const sent = server.received.map(({ headers, body }) => `${headers['idempotency-key']} ${body}`)
   expect(sent).toHaveLength(4)
   expect(new Set(sent).size).toBe(1)
+})
+
+test('each attempt is told of after its end', async () => {
+  const server = await serve({ status: 503, headers: { 'Request-Id': 'req_1' } }, cut, OK)
+  const told: Attempt[] = []
+  await calls.get(clientOf(server, { onAttempt: (attempt) => told.push(attempt) }))
+  const common = { method: 'GET', url: `${server.baseUrl}/things/a`, durationMs: 0 }
+  expect(told).toEqual([
+    { ...common, attempt: 1, status: 503, headers: expect.any(Headers), retryInMs: 250 },
+    { ...common, attempt: 2, error: expect.any(ConnectionError), retryInMs: 500 },
+    { ...common, attempt: 3, status: 200, headers: expect.any(Headers) },
+  ])
+  expect(told[0]?.headers?.get('Request-Id')).toBe('req_1')
 })
 
 test('maxRetries of a call stands over that of the client', async () => {

@@ -2,14 +2,16 @@
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import * as v1 from '../../generated/client/src/2025-06-01/index.ts'
 import * as v2 from '../../generated/client/src/2025-11-01/index.ts'
 import * as v3 from '../../generated/client/src/2026-02-01/index.ts'
 import * as v4 from '../../generated/client/src/2026-05-19/index.ts'
+import * as all from '../../generated/client/src/index.ts'
 import {
-  deliveriesOf,
+  signDelivery,
   type UnwrapOptions,
+  verifyDelivery,
   type WebhookBody,
   WebhookError,
   type WebhookHeaders,
@@ -25,7 +27,8 @@ const BODY = '{"id": "evt_1",  "type":"pass.created", "data":{"note":"ß€𝄞"
 const SECOND = 1_780_306_200
 const at = (second: number) => ({ now: () => second * 1000 })
 
-const { unwrap, signWebhook } = deliveriesOf<{ readonly type: string }>(HEADER)
+const unwrap = verifyDelivery.bind(undefined, HEADER)
+const testHeaders = signDelivery.bind(undefined, HEADER)
 
 function hmac(secret: string, message: string | Uint8Array): string {
   return createHmac('sha256', secret).update(message).digest('hex')
@@ -59,19 +62,19 @@ test('the signature is the one that openssl makes', async () => {
       encoding: 'utf8',
     })
     const signature = `t=${SECOND},v1=${/([0-9a-f]{64})\s*$/.exec(printed)?.[1]}`
-    expect(await signWebhook(body, SECRET, at(SECOND))).toEqual({ [HEADER]: signature })
+    expect(await testHeaders(body, SECRET, at(SECOND))).toEqual({ [HEADER]: signature })
     expect(await unwrap(body, { [HEADER]: signature }, SECRET, at(SECOND))).toEqual(JSON.parse(body))
   }
 })
 
 test('what the service’s own sender signs is accepted, under each of its secrets', async () => {
   const signed = { [HEADER]: signBody([SECRET, OTHER], BODY, SECOND) }
-  expect(await signWebhook(BODY, [SECRET, OTHER], at(SECOND))).toEqual(signed)
+  expect(await testHeaders(BODY, [SECRET, OTHER], at(SECOND))).toEqual(signed)
   for (const secret of [SECRET, OTHER]) expect(await check(signed, { secret })).toBe('accepted')
 })
 
 test('what is signed with the clock of now is accepted with the clock of now', async () => {
-  expect(await unwrap(BODY, await signWebhook(BODY, SECRET), SECRET)).toMatchObject({ type: 'pass.created' })
+  expect(await unwrap(BODY, await testHeaders(BODY, SECRET), SECRET)).toMatchObject({ type: 'pass.created' })
 })
 
 test.each([
@@ -187,7 +190,7 @@ test.each([
 test('without a clock of its own it takes the system’s', async () => {
   vi.useFakeTimers({ now: SECOND * 1000, toFake: ['Date'] })
   try {
-    const signed = await signWebhook(BODY, SECRET)
+    const signed = await testHeaders(BODY, SECRET)
     expect(signed).toEqual({ [HEADER]: GOOD })
     vi.setSystemTime((SECOND + 301) * 1000)
     await expect(unwrap(BODY, signed, SECRET)).rejects.toThrow('It was signed 301 s ago; 300 s are allowed')
@@ -223,11 +226,11 @@ test.each([
 
 test('over a rotation every delivery is accepted, whichever side has changed its secret first', async () => {
   const [before, after] = [SECRET, OTHER]
-  const whileRotating = await signWebhook(BODY, [after, before], at(SECOND))
+  const whileRotating = await testHeaders(BODY, [after, before], at(SECOND))
   expect(whileRotating[HEADER]?.match(/v1=/g)).toHaveLength(2)
   for (const secret of [before, after, [after, before]])
     expect(await check(whileRotating, { secret })).toBe('accepted')
-  const afterwards = await signWebhook(BODY, after, at(SECOND))
+  const afterwards = await testHeaders(BODY, after, at(SECOND))
   expect(await check(afterwards, { secret: [after, before] })).toBe('accepted')
   expect(await check(afterwards, { secret: before })).toBe('no_match')
 })
@@ -243,7 +246,7 @@ test.each<{ body: string | Uint8Array; want: string }>([
   { body: '{}', want: 'body_not_an_event' },
   { body: '{"type":1}', want: 'body_not_an_event' },
 ])('a body $body that was signed: $want', async ({ body, want }) => {
-  expect(await check(await signWebhook(body, SECRET, at(SECOND)), { body })).toBe(want)
+  expect(await check(await testHeaders(body, SECRET, at(SECOND)), { body })).toBe(want)
 })
 
 test('what was not signed is never parsed', async () => {
@@ -269,13 +272,41 @@ const versions = {
 } as const
 
 test.each(Object.entries(versions))('%s reads the header of its document', async (_, [version, header]) => {
-  const signed = await version.signWebhook(BODY, SECRET, at(SECOND))
+  const signed = await version.testHeaders(BODY, SECRET, at(SECOND))
   expect(signed).toEqual({ [header]: GOOD })
   expect(await version.unwrap(BODY, signed, SECRET, at(SECOND))).toEqual(JSON.parse(BODY))
   const older = { [header === 'Service-Signature' ? 'X-Service-Signature' : 'Service-Signature']: GOOD }
   const refused = version.unwrap(BODY, older, SECRET, at(SECOND))
   await expect(refused).rejects.toThrow(version.WebhookError)
   await expect(refused).rejects.toThrow(version.ClientError)
+})
+
+describe('of the package itself, unwrap', () => {
+  const body = (version: string) => JSON.stringify({ type: 'pass.created', version })
+
+  test.each(Object.entries(versions))('reads deliveries of %s', async (name, [version]) => {
+    const signed = await version.testHeaders(body(name), SECRET, at(SECOND))
+    expect(await all.unwrap(body(name), signed, SECRET, at(SECOND))).toEqual(JSON.parse(body(name)))
+    expect(await all.unwrap(body(name), new Headers(signed), SECRET, at(SECOND))).toMatchObject({
+      version: name,
+    })
+  })
+
+  test.each([
+    ['in a version that it does not list', body('2099-01-01'), HEADER, 'unknown_version'],
+    ['in none', '{"type":"pass.created"}', HEADER, 'unknown_version'],
+    ['in one that objects have by nature', body('constructor'), HEADER, 'unknown_version'],
+    ['under no header of theirs', body('2026-05-19'), 'Other-Signature', 'missing_header'],
+  ])('refuses what is written %s', async (_, text, header, code) => {
+    const signed = await signDelivery(header, text, SECRET, at(SECOND))
+    await expect(all.unwrap(text, signed, SECRET, at(SECOND))).rejects.toMatchObject({ code })
+  })
+
+  test('refuses a stranger before it reads the version', async () => {
+    const signed = await signDelivery(HEADER, body('2099-01-01'), OTHER, at(SECOND))
+    const refused = all.unwrap(body('2099-01-01'), signed, SECRET, at(SECOND))
+    await expect(refused).rejects.toMatchObject({ code: 'no_match' })
+  })
 })
 
 test('a server of Node’s takes a delivery from the wire', async () => {
@@ -288,7 +319,7 @@ test('a server of Node’s takes a delivery from the wire', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
     const { port } = server.address() as { port: number }
-    const headers = await v4.signWebhook(BODY, SECRET)
+    const headers = await v4.testHeaders(BODY, SECRET)
     await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: BODY })
     await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: `${BODY} ` })
   } finally {

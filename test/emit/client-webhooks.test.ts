@@ -67,7 +67,7 @@ test('signed events have a type, a verifier and a page', () => {
   const files = filesOf(webhook('thing.made', signature('"it\'s"')))
   expect(index(files)).toContain('export type WebhookEvent = EventOf<webhooks>\n')
   expect(index(files)).toContain(
-    "export const { unwrap, signWebhook } = deliveriesOf<WebhookEvent>('it\\'s')\n",
+    "  return verifyDelivery<WebhookEvent>('it\\'s', body, headers, secret, options)\n",
   )
   expect(files.get('client/README.md')).toContain("      case 'thing.made':\n")
 })
@@ -75,12 +75,12 @@ test('signed events have a type, a verifier and a page', () => {
 test('events that are signed in another way have their type alone', () => {
   const files = filesOf(webhook('thing.made', id))
   expect(index(files)).toContain('export type WebhookEvent = ')
-  expect(index(files)).not.toContain('deliveriesOf')
-  expect(files.get('client/README.md')).not.toContain('Webhooks')
+  expect(index(files)).not.toContain('verifyDelivery')
+  expect(files.get('client/README.md')).not.toContain('## Webhooks')
 })
 
 test('without events nothing is said of them', () => {
   const files = filesOf()
   expect(index(files)).not.toMatch(/WebhookE|unwrap/)
-  expect(files.get('client/README.md')).not.toContain('Webhooks')
+  expect(files.get('client/README.md')).not.toContain('## Webhooks')
 })

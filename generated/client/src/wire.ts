@@ -5,6 +5,7 @@ import type { Wire } from './runtime/service.ts'
 export const wire: Wire = {
   idempotencyHeader: 'Idempotency-Key',
   requestIdHeader: 'Request-Id',
+  eventVersion: 'version',
   page: { items: 'data', more: 'has_more', next: 'next_cursor', after: 'starting_after', before: 'ending_before' },
   error: { envelope: 'error', retryAfterMs: 'retry_after_ms' },
   versionHeader: 'Service-Version',

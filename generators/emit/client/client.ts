@@ -2,13 +2,13 @@
 import { listAssets, readAsset } from '../../assets/assets.ts'
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
-import { identifier, pascalCase } from '../../ir/naming.ts'
 import { createFile } from '../../print/file.ts'
 import { literal, propertyKey } from '../../print/literal.ts'
 import { render } from '../templates/templates.ts'
-import { errorTypes } from './error-catalogue.ts'
+import { printErrorClasses } from './error-classes.ts'
+import { readmeOf } from './readme.ts'
 import { printVersion } from './version.ts'
-import { signatureHeaderOf } from './webhooks.ts'
+import { printVersions } from './versions.ts'
 import { type WireConfig, wireOf } from './wire.ts'
 
 /** `client` in the configuration file. */
@@ -38,6 +38,7 @@ const TSCONFIG = {
     skipLibCheck: true,
     declaration: true,
     sourceMap: true,
+    inlineSources: true,
     rootDir: 'src',
     outDir: 'dist',
   },
@@ -68,9 +69,10 @@ export function emitClient(
   const files = [
     { path: 'package.json', text: json(packageOf(apis, config)) },
     { path: 'tsconfig.json', text: json(TSCONFIG) },
-    { path: 'README.md', text: render('client-readme', readmeOf(apis, config)) },
-    { path: 'src/errors.ts', text: printErrors(apis, wire) },
+    { path: 'README.md', text: render('client-readme', readmeOf(apis, config, wire)) },
+    { path: 'src/errors.ts', text: printErrorClasses(apis, wire) },
     { path: 'src/wire.ts', text: printWire(wire) },
+    { path: 'src/index.ts', text: printVersions(apis, wire) },
     ...runtime,
     ...versions,
   ].map(({ path, text }) => ({ path: `client/${path}`, text }))
@@ -86,46 +88,19 @@ export function emitClientTypes(apis: readonly Api[], types: ReadonlyMap<string,
 }
 
 function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, unknown> {
-  const subpaths = apis.map(({ version }) => [
-    `./${version}`,
-    { types: `./dist/${version}/index.d.ts`, default: `./dist/${version}/index.js` },
-  ])
+  const entry = (folder: string) => ({ types: `${folder}/index.d.ts`, default: `${folder}/index.js` })
+  const subpaths = apis.map(({ version }) => [`./${version}`, entry(`./dist/${version}`)])
   return {
     ...config.package,
     type: 'module',
     sideEffects: false,
     engines: { node: '>=20.3' },
-    files: ['dist', 'src'],
-    exports: Object.fromEntries(subpaths),
+    files: ['dist'],
+    exports: Object.fromEntries([['.', entry('./dist')], ...subpaths]),
     scripts: { build: 'tsc -p tsconfig.json', prepare: 'npm run build' },
     dependencies: { 'openapi-fetch': OPENAPI_FETCH },
     devDependencies: { typescript: TYPESCRIPT },
   }
-}
-
-/** One class for each type of error of any version, and the table that finds it. */
-function printErrors(apis: readonly Api[], wire: Wire): string {
-  const types = [...new Set(apis.flatMap((api) => errorTypes(api, wire)))]
-  const classes = classNames(types)
-  const file = createFile(classes.values())
-  const base = file.use('ResponseError', './runtime/errors.ts')
-  const table = file.use('ErrorClasses', './runtime/errors.ts', { type: true })
-  for (const [type, name] of classes) {
-    file.print(
-      `export class ${name} extends ${base} {`,
-      `  override readonly name = ${literal(name)}`,
-      `  declare readonly type: ${literal(type)}`,
-      '}',
-      '',
-    )
-  }
-  file.print(
-    '/** The class for each `type` of error. */',
-    'export const errorClasses = {',
-    ...[...classes].map(([type, name]) => `  ${propertyKey(type)}: ${name},`),
-    `} satisfies ${table}`,
-  )
-  return file.text()
 }
 
 function printWire(wire: Wire): string {
@@ -137,53 +112,6 @@ function printWire(wire: Wire): string {
     '}',
   )
   return file.text()
-}
-
-/** `not_found` → `NotFoundError`, `api_error` → `ApiError`; a clash gets a number. */
-function classNames(types: readonly string[]): ReadonlyMap<string, string> {
-  const taken = new Set([
-    'ClientError',
-    'ConnectionError',
-    'TimeoutError',
-    'ResponseError',
-    'UnexpectedAnswerError',
-    'WebhookError',
-  ])
-  return new Map(
-    types.map((type) => {
-      const words = pascalCase(type)
-      const name = identifier(words.endsWith('Error') ? words : `${words}Error`)
-      let free = name
-      for (let n = 2; taken.has(free); n++) free = `${name}${n}`
-      taken.add(free)
-      return [type, free]
-    }),
-  )
-}
-
-/** What the package's README is rendered from. */
-interface ReadmeView {
-  readonly name: string
-  readonly current: string
-  readonly versions: readonly string[]
-  readonly plain: string | undefined
-  readonly listed: string | undefined
-  /** A type of event of the current version, where its deliveries are signed. */
-  readonly sent: string | undefined
-}
-
-function readmeOf(apis: readonly Api[], config: ClientConfig): ReadmeView {
-  const newest = apis.at(-1)
-  const operations = newest?.operations ?? []
-  const gets = operations.filter((each) => each.method === 'GET' && !each.path.includes('{'))
-  return {
-    name: config.package.name,
-    current: newest?.version ?? '',
-    versions: apis.map(({ version }) => version),
-    plain: gets.find((each) => each.extensions['x-pagination'] !== 'cursor')?.id,
-    listed: gets.find((each) => each.extensions['x-pagination'] === 'cursor')?.id,
-    sent: newest && signatureHeaderOf(newest) && newest.events[0]?.name,
-  }
 }
 
 function json(value: unknown): string {

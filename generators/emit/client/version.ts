@@ -5,7 +5,8 @@ import type { Api, Content, Operation, Parameter } from '../../ir/model.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, propertyKey } from '../../print/literal.ts'
 import { credentialOf } from './credential.ts'
-import { signatureHeaderOf } from './webhooks.ts'
+import { printCommonExports, printWebhookExports } from './exports.ts'
+import { printReceiver, signatureHeaderOf } from './webhooks.ts'
 
 const DECLARED = [
   'Client',
@@ -14,13 +15,10 @@ const DECLARED = [
   'WebhookEvent',
   'createClient',
   'service',
-  'signWebhook',
+  'testHeaders',
   'table',
   'unwrap',
 ]
-
-const WEBHOOK_EXPORTS =
-  "export { type UnlistedType, WebhookError, type WebhookErrorCode, type WebhookHeaders } from '../runtime/webhooks.ts'"
 
 /** @param walked whether lists can be walked with `for await`. */
 export function printVersion(api: Api, wire: Wire, walked: boolean): string {
@@ -59,12 +57,8 @@ export function printVersion(api: Api, wire: Wire, walked: boolean): string {
 
 function printExports(file: TypeScriptFile, components: string, sends: boolean): void {
   file.print(
-    "export * from '../errors.ts'",
-    "export type { Answer, Call, ListCall } from '../runtime/call.ts'",
-    "export type { ClientOptions } from '../runtime/connect.ts'",
-    "export type { Deprecation } from '../runtime/deprecation.ts'",
-    "export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '../runtime/errors.ts'",
-    ...(sends ? [WEBHOOK_EXPORTS] : []),
+    ...printCommonExports('..'),
+    ...(sends ? [printWebhookExports('..')] : []),
     "export type { components, operations, paths, webhooks } from './types.ts'",
     '',
     '/** The types of the documented schemas, by name. */',
@@ -84,9 +78,7 @@ function printWebhooks(file: TypeScriptFile, api: Api): void {
     `export type WebhookEvent = ${eventOf}<${webhooks}>`,
   )
   const header = signatureHeaderOf(api)
-  if (header === undefined) return
-  const deliveriesOf = file.use('deliveriesOf', '../runtime/webhooks.ts')
-  file.print('', `export const { unwrap, signWebhook } = ${deliveriesOf}<WebhookEvent>(${literal(header)})`)
+  if (header !== undefined) printReceiver(file, header)
 }
 
 function printService(file: TypeScriptFile, api: Api): string {

@@ -1,5 +1,26 @@
-/** Which header of a version's webhooks carries the signature that the client's runtime verifies. */
+/** Which header of a version's webhooks carries the signature that the client's runtime verifies, and what verifies it. */
 import type { Api, Parameter } from '../../ir/model.ts'
+import type { TypeScriptFile } from '../../print/file.ts'
+import { docComment, literal } from '../../print/literal.ts'
+
+const UNWRAP = `
+Verifies a delivery and reads the event in it. Events may come twice and in any order.
+
+@param body as it arrived, before any parser.
+@param headers of the delivery.
+@param secret of the endpoint, \`whsec_\` and all; one of several is enough.
+@throws WebhookError whose \`code\` says why the delivery must not be acted upon.
+@example
+const event = await unwrap(await request.text(), request.headers, secret)
+`
+
+const TEST_HEADERS = `
+The header that a delivery of this body would carry, to test with. Under several secrets it has a signature of each.
+
+@throws WebhookError when there is no secret.
+@example
+const request = new Request(url, { method: 'POST', body, headers: await testHeaders(body, secret) })
+`
 
 /** A value in the form that `client-runtime/webhooks.ts` reads. */
 const SIGNATURE = `t=1767225600,v1=${'0123456789abcdef'.repeat(4)}`
@@ -27,4 +48,39 @@ function regular(pattern: string): RegExp {
   } catch {
     return new RegExp(pattern)
   }
+}
+
+/** What receives the events of one version. Functions, not constants: bundlers leave out those that nobody calls. */
+export function printReceiver(file: TypeScriptFile, header: string): void {
+  const runtime = '../runtime/webhooks.ts'
+  const verify = file.use('verifyDelivery', runtime)
+  printUnwrap(file, { runtime, verify, under: literal(header) })
+  const use = (name: string) => file.use(name, runtime, { type: true })
+  file.print(
+    '',
+    ...docComment(TEST_HEADERS).trimEnd().split('\n'),
+    `export function testHeaders(body: ${use('WebhookBody')}, secret: ${use('WebhookSecret')}, options?: ${use('SignOptions')}): Promise<Record<string, string>> {`,
+    `  return ${file.use('signDelivery', runtime)}(${literal(header)}, body, secret, options)`,
+    '}',
+  )
+}
+
+interface UnwrapPrint {
+  /** Path of the runtime's part on webhooks, from the file. */
+  readonly runtime: string
+  /** Local name of what verifies, and its first argument. */
+  readonly verify: string
+  readonly under: string
+}
+
+/** `unwrap`, typed by the file's own `WebhookEvent`. */
+export function printUnwrap(file: TypeScriptFile, { runtime, verify, under }: UnwrapPrint): void {
+  const use = (name: string) => file.use(name, runtime, { type: true })
+  file.print(
+    '',
+    ...docComment(UNWRAP).trimEnd().split('\n'),
+    `export function unwrap(body: ${use('WebhookBody')}, headers: ${use('WebhookHeaders')}, secret: ${use('WebhookSecret')}, options?: ${use('UnwrapOptions')}): Promise<WebhookEvent> {`,
+    `  return ${verify}<WebhookEvent>(${under}, body, headers, secret, options)`,
+    '}',
+  )
 }

@@ -7,6 +7,7 @@ export type WireConfig = { readonly [K in keyof Wire]?: Wire[K] extends object ?
 const USUAL: Wire = {
   idempotencyHeader: 'Idempotency-Key',
   requestIdHeader: 'Request-Id',
+  eventVersion: 'version',
   page: {
     items: 'data',
     more: 'has_more',

@@ -3,7 +3,16 @@ import { errorClasses } from '../errors.ts'
 import { type ClientOptions, connect } from '../runtime/connect.ts'
 import type { OperationRow, Service } from '../runtime/service.ts'
 import type { Input, KeyOption, ListResult, Result } from '../runtime/types.ts'
-import { type EventOf, deliveriesOf } from '../runtime/webhooks.ts'
+import {
+  type EventOf,
+  type SignOptions,
+  type UnwrapOptions,
+  type WebhookBody,
+  type WebhookHeaders,
+  type WebhookSecret,
+  signDelivery,
+  verifyDelivery
+} from '../runtime/webhooks.ts'
 import { wire } from '../wire.ts'
 import type { components, operations, webhooks } from './types.ts'
 
@@ -12,7 +21,8 @@ export type { Answer, Call, ListCall } from '../runtime/call.ts'
 export type { ClientOptions } from '../runtime/connect.ts'
 export type { Deprecation } from '../runtime/deprecation.ts'
 export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '../runtime/errors.ts'
-export { type UnlistedType, WebhookError, type WebhookErrorCode, type WebhookHeaders } from '../runtime/webhooks.ts'
+export type { Attempt } from '../runtime/transport.ts'
+export { type UnlistedType, type WebhookBody, WebhookError, type WebhookErrorCode, type WebhookHeaders, type WebhookSecret } from '../runtime/webhooks.ts'
 export type { components, operations, paths, webhooks } from './types.ts'
 
 /** The types of the documented schemas, by name. */
@@ -1120,4 +1130,27 @@ export function createClient(options: ClientOptions): Client {
 /** What version 2026-02-01 sends to webhook endpoints, told apart by `type`; other types may follow. */
 export type WebhookEvent = EventOf<webhooks>
 
-export const { unwrap, signWebhook } = deliveriesOf<WebhookEvent>('Service-Signature')
+/**
+ * Verifies a delivery and reads the event in it. Events may come twice and in any order.
+ *
+ * @param body as it arrived, before any parser.
+ * @param headers of the delivery.
+ * @param secret of the endpoint, `whsec_` and all; one of several is enough.
+ * @throws WebhookError whose `code` says why the delivery must not be acted upon.
+ * @example
+ * const event = await unwrap(await request.text(), request.headers, secret)
+ */
+export function unwrap(body: WebhookBody, headers: WebhookHeaders, secret: WebhookSecret, options?: UnwrapOptions): Promise<WebhookEvent> {
+  return verifyDelivery<WebhookEvent>('Service-Signature', body, headers, secret, options)
+}
+
+/**
+ * The header that a delivery of this body would carry, to test with. Under several secrets it has a signature of each.
+ *
+ * @throws WebhookError when there is no secret.
+ * @example
+ * const request = new Request(url, { method: 'POST', body, headers: await testHeaders(body, secret) })
+ */
+export function testHeaders(body: WebhookBody, secret: WebhookSecret, options?: SignOptions): Promise<Record<string, string>> {
+  return signDelivery('Service-Signature', body, secret, options)
+}

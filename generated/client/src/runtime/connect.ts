@@ -7,7 +7,7 @@ import { ClientError, UnexpectedAnswerError } from './errors.ts'
 import { refusalOf, wishOf } from './refusal.ts'
 import { encodeBody, isMultipart } from './request-body.ts'
 import type { OperationRow, Service } from './service.ts'
-import { send } from './transport.ts'
+import { type Attempt, send } from './transport.ts'
 import type { CallOptions, KeyOption } from './types.ts'
 
 export interface ClientOptions {
@@ -23,6 +23,8 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Told once when the service says that this version will be switched off. */
   readonly onDeprecation?: (deprecation: Deprecation) => void
+  /** Told of each attempt after its end, for logs and metrics; a call that is aborted ends without. */
+  readonly onAttempt?: (attempt: Attempt) => void
   /** In place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
   /** In place of the system's clock, for tests. */
@@ -85,6 +87,7 @@ function performer(service: Service, options: ClientOptions) {
       streamed: operation.streamed ?? false,
       signal: input.signal,
       wishOf: (body: string) => wishOf(body, wire),
+      onAttempt: options.onAttempt,
     }
     const headers = await headersOf(service, options, operation, input, key)
     const { data, error, response } = await parsed(

@@ -25,6 +25,8 @@ export type WebhookErrorCode =
   | 'body_not_raw'
   /** The caller gave no secret, or an empty one. */
   | 'missing_secret'
+  /** Signed by the sender, but in a version that this package is too old to know. */
+  | 'unknown_version'
 
 /** A delivery that must not be acted upon. */
 export class WebhookError extends ClientError {
@@ -87,69 +89,66 @@ type ListedEvent<Webhooks> = {
  */
 export type EventOf<Webhooks> = ListedEvent<Webhooks> | UnlistedEvent<ListedEvent<Webhooks>>
 
-/** What a version has for those who receive its events. */
-export interface Deliveries<Event> {
-  /**
-   * Verifies a delivery and reads the event in it. Events may come twice and in any order.
-   *
-   * @param body as it arrived, before any parser.
-   * @param headers of the delivery.
-   * @param secret of the endpoint, `whsec_` and all; one of several is enough.
-   * @throws WebhookError whose `code` says why the delivery must not be acted upon.
-   */
-  unwrap(
-    body: WebhookBody,
-    headers: WebhookHeaders,
-    secret: WebhookSecret,
-    options?: UnwrapOptions,
-  ): Promise<Event>
-  /**
-   * The header that a delivery of this body would carry, to test with. Under several secrets it has a signature of each.
-   *
-   * @throws WebhookError when there is no secret.
-   */
-  signWebhook(
-    body: WebhookBody,
-    secret: WebhookSecret,
-    options?: SignOptions,
-  ): Promise<Record<string, string>>
-}
-
 const TOLERANCE_SECONDS = 300
 const TIMESTAMP = /^t=(\d{1,12})$/
 const SIGNATURE = /^v1=([0-9a-f]{64})$/
 /** Another scheme than this file knows, beside which `v1` still counts. */
 const FOREIGN = /^v\d+=[\x21-\x2b\x2d-\x7e]+$/
 
-/** @param header under which the version sends its signature. */
-export function deliveriesOf<Event>(header: string): Deliveries<Event> {
-  return {
-    async unwrap(body, headers, secret, { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now } = {}) {
-      const bytes = bytesOf(body)
-      const { timestamp, signatures } = parse(find(headers, header), header)
-      const expected = await signAll(bytes, timestamp, secret)
-      // Whom it is from comes first: what is said of the time of a stranger's delivery would mean nothing.
-      if (!matchAny(expected, signatures)) {
-        throw new WebhookError('no_match', 'No secret that was given has signed this body')
-      }
-      const ageSeconds = Math.floor(now() / 1000) - Number(timestamp)
-      // Written so that a clock or tolerance which is not a number refuses.
-      if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
-        const away = `${Math.abs(ageSeconds)} s ${ageSeconds < 0 ? 'ahead' : 'ago'}`
-        throw new WebhookError(
-          'timestamp_out_of_tolerance',
-          `It was signed ${away}; ${toleranceSeconds} s are allowed`,
-        )
-      }
-      return read(bytes) as Event
-    },
-
-    async signWebhook(body, secret, { now = Date.now } = {}) {
-      const timestamp = String(Math.floor(now() / 1000))
-      const signatures = await signAll(bytesOf(body), timestamp, secret)
-      return { [header]: [`t=${timestamp}`, ...signatures.map((each) => `v1=${each}`)].join(',') }
-    },
+/**
+ * Verifies a delivery and reads the event in it.
+ *
+ * @param header under which the version sends its signature.
+ * @throws WebhookError whose `code` says why the delivery must not be acted upon.
+ */
+export async function verifyDelivery<Event>(
+  header: string,
+  body: WebhookBody,
+  headers: WebhookHeaders,
+  secret: WebhookSecret,
+  { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now }: UnwrapOptions = {},
+): Promise<Event> {
+  const bytes = bytesOf(body)
+  const { timestamp, signatures } = parse(find(headers, header), header)
+  const expected = await signAll(bytes, timestamp, secret)
+  // Whom it is from comes first: what is said of the time of a stranger's delivery would mean nothing.
+  if (!matchAny(expected, signatures)) {
+    throw new WebhookError('no_match', 'No secret that was given has signed this body')
   }
+  const ageSeconds = Math.floor(now() / 1000) - Number(timestamp)
+  // Written so that a clock or tolerance which is not a number refuses.
+  if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
+    const away = `${Math.abs(ageSeconds)} s ${ageSeconds < 0 ? 'ahead' : 'ago'}`
+    throw new WebhookError(
+      'timestamp_out_of_tolerance',
+      `It was signed ${away}; ${toleranceSeconds} s are allowed`,
+    )
+  }
+  return read(bytes) as Event
+}
+
+/**
+ * The header that a delivery of this body would carry. Under several secrets it has a signature of each.
+ *
+ * @throws WebhookError when there is no secret.
+ */
+export async function signDelivery(
+  header: string,
+  body: WebhookBody,
+  secret: WebhookSecret,
+  { now = Date.now }: SignOptions = {},
+): Promise<Record<string, string>> {
+  const timestamp = String(Math.floor(now() / 1000))
+  const signatures = await signAll(bytesOf(body), timestamp, secret)
+  return { [header]: [`t=${timestamp}`, ...signatures.map((each) => `v1=${each}`)].join(',') }
+}
+
+/** @returns the values of a header, however the caller's framework keeps them. */
+export function valuesOf(headers: WebhookHeaders, header: string): readonly string[] {
+  const wanted = header.toLowerCase()
+  return isHeaders(headers)
+    ? [headers.get(wanted) ?? []].flat()
+    : Object.entries(headers).flatMap(([name, value]) => (name.toLowerCase() === wanted ? (value ?? []) : []))
 }
 
 function bytesOf(body: WebhookBody): Uint8Array {
@@ -165,10 +164,7 @@ function bytesOf(body: WebhookBody): Uint8Array {
 
 /** @throws WebhookError when the header is not there exactly once. */
 function find(headers: WebhookHeaders, header: string): string {
-  const wanted = header.toLowerCase()
-  const values = isHeaders(headers)
-    ? [headers.get(wanted) ?? []].flat()
-    : Object.entries(headers).flatMap(([name, value]) => (name.toLowerCase() === wanted ? (value ?? []) : []))
+  const values = valuesOf(headers, header)
   const [value] = values
   if (value === undefined) {
     const names = isHeaders(headers) ? [...headers.keys()] : Object.keys(headers)

@@ -1,0 +1,48 @@
+/** What the package's README is rendered from. */
+import type { Wire } from '../../client-runtime/service.ts'
+import type { Api } from '../../ir/model.ts'
+import type { ClientConfig } from './client.ts'
+import { errorClassNames } from './error-classes.ts'
+import { signatureHeaderOf } from './webhooks.ts'
+
+interface ReadmeView {
+  readonly name: string
+  readonly oldest: string
+  readonly current: string
+  readonly versions: readonly string[]
+  /** An operation without input that there is in all versions, and a list of the newest; undefined where there is none. */
+  readonly plain: string | undefined
+  readonly listed: string | undefined
+  /** Members of a page, and the parameter that asks for the next one. */
+  readonly items: string
+  readonly more: string
+  readonly next: string
+  readonly after: string
+  /** A class of error. */
+  readonly refused: string | undefined
+  /** A type of event of the newest version, where its deliveries are signed. */
+  readonly sent: string | undefined
+  readonly eventVersion: string
+}
+
+/** @param apis oldest first. */
+export function readmeOf(apis: readonly Api[], config: ClientConfig, wire: Wire): ReadmeView {
+  const newest = apis.at(-1)
+  const plain = (api: Api) =>
+    api.operations.filter(({ method, path }) => method === 'GET' && !path.includes('{'))
+  const single = newest ? plain(newest).filter((each) => each.extensions['x-pagination'] !== 'cursor') : []
+  const everywhere = single.find(({ id }) => apis.every((api) => plain(api).some((each) => each.id === id)))
+  const { items, more, next, after } = wire.page
+  return {
+    name: config.package.name,
+    oldest: apis[0]?.version ?? '',
+    current: newest?.version ?? '',
+    versions: apis.map(({ version }) => version),
+    plain: everywhere?.id,
+    listed: newest && plain(newest).find((each) => each.extensions['x-pagination'] === 'cursor')?.id,
+    ...{ items, more, next, after },
+    refused: errorClassNames(apis, wire).values().next().value,
+    sent: newest && signatureHeaderOf(newest) && newest.events[0]?.name,
+    eventVersion: wire.eventVersion,
+  }
+}
