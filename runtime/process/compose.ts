@@ -476,7 +476,15 @@ function createConsolePages(parts: ConsolePages, observability: Observability): 
   const wrongCodes = createWrongCodes(control, clock, observability.memberPaused)
   pages.use(createSignIn({ ...shared, control, pepper, clock, wrongCodes, sessions }))
   pages.use(createAuthorizationRoutes({ ...shared, control, pepper, clock, sessions }))
-  pages.use(createDashboard({ ...shared, sessions, operate: parts.operate, operator: parts.operator }))
+  pages.use(
+    createDashboard({
+      ...shared,
+      sessions,
+      operate: parts.operate,
+      operator: parts.operator,
+      barcodes: createBarcodes(),
+    }),
+  )
   pages.use(createConsole({ references: readReferences(versions.map(({ name }) => name)), current }))
   return pages
 }

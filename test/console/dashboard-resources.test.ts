@@ -52,8 +52,8 @@ test('a template is made, a pass issued from it and revoked', async () => {
   const made = await browser.submit(`${TEMPLATES}/new`, `${TEMPLATES}/new`, {
     name,
     kind: 'loyalty',
-    background_color: '#1e4f8f',
-    foreground_color: '#ffffff',
+    'brand.background_color': '#1e4f8f',
+    'brand.foreground_color': '#ffffff',
   })
   expect(made.status).toBe(303)
   const shown = await browser.get(made.location!)

@@ -3,11 +3,13 @@ import express, { type NextFunction, type Request, type Response, type Router } 
 import type { Logger } from 'pino'
 import type { Operator } from '../../admin/change.ts'
 import type { Operate } from '../../api/operate.ts'
+import type { Barcodes } from '../../holders/barcodes.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { answerFailures } from '../page/failures.ts'
 import { createFormGuard, type FormGuard } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
+import { readUploads } from '../page/uploads.ts'
 import type { Member, Sessions } from '../sign-in/sessions.ts'
 import { requireMember } from '../sign-in/sign-in.ts'
 import { keyRoutes } from './account/keys.ts'
@@ -19,11 +21,13 @@ import { RESOURCES } from './resources/resources.ts'
 import { createFrame, type Menu } from './shape/frame.ts'
 import { type Route, routesOf } from './shape/routes.ts'
 import { mayAct, Refused, roleFor, type Visit } from './shape/visit.ts'
+import { templateRoutes } from './templates/editor.ts'
 
 export interface DashboardParts {
   readonly sessions: Pick<Sessions, 'find'>
   readonly operate: Operate
   readonly operator: Operator
+  readonly barcodes: Pick<Barcodes, 'draw'>
   /** Key of the forms' MAC. */
   readonly csrfKey: string
   /** Origin of the console. */
@@ -45,7 +49,10 @@ const MENU: Menu = [
 ]
 
 /** The table of what is there, and who may. */
-export function listRoutes(operator: Operator): readonly Route[] {
+export function listRoutes({
+  operator,
+  barcodes,
+}: Pick<DashboardParts, 'operator' | 'barcodes'>): readonly Route[] {
   const send = createFrame(MENU)
   return [
     ...homeRoutes(send),
@@ -53,6 +60,7 @@ export function listRoutes(operator: Operator): readonly Route[] {
     ...keyRoutes(send, operator),
     ...versionRoutes(send, operator),
     ...usageRoutes(send, operator),
+    ...templateRoutes({ send, barcodes }),
     ...RESOURCES.flatMap(({ resources }) => resources.flatMap((each) => routesOf(each, send))),
   ]
 }
@@ -68,11 +76,11 @@ export function createDashboard(parts: DashboardParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
-  for (const route of listRoutes(parts.operator)) {
+  for (const route of listRoutes(parts)) {
     const answer = (request: Request<{ id?: string }>, response: Response) =>
       visit(parts, forms, route, request, response)
     if (route.method === 'GET') router.get(route.path, answer)
-    else router.post(route.path, form, answer)
+    else router.post(route.path, form, ...(route.maxBytes ? readUploads(route.maxBytes) : []), answer)
   }
   router.use(answerRefusals(parts), answerFailures(parts, 'a page of the dashboard failed'))
   return router

@@ -1,10 +1,12 @@
 /** Files that pages load: the style sheet, and scripts for what a page cannot do without one. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { extname } from 'node:path'
+import { basename, extname } from 'node:path'
 import type { Router } from 'express'
 
 const FOLDER = new URL('assets/', import.meta.url)
+/** How passes look on their own pages, for previews. */
+const PASS_STYLE = new URL('../../wallet/page/pass.css', import.meta.url)
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -14,10 +16,11 @@ const A_YEAR_SECONDS = 31_536_000
 /** An address changes with its file's text, so what it answers may be kept for ever. */
 const ASSETS: ReadonlyMap<string, { readonly path: string; readonly type: string; readonly bytes: Buffer }> =
   new Map(
-    readdirSync(FOLDER).flatMap((name) => {
+    [...readdirSync(FOLDER).map((name) => new URL(name, FOLDER)), PASS_STYLE].flatMap((file) => {
+      const name = basename(file.pathname)
       const type = TYPES[extname(name)]
       if (type === undefined) return []
-      const bytes = readFileSync(new URL(name, FOLDER))
+      const bytes = readFileSync(file)
       const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
       return [[name, { path: `/assets/${digest}/${name}`, type, bytes }]]
     }),

@@ -10,7 +10,7 @@ export interface Field {
   /** Of the form's field and of its element. */
   readonly name: string
   readonly label: string
-  readonly type?: 'text' | 'email' | 'password'
+  readonly type?: 'text' | 'email' | 'password' | 'color'
   /** What was typed before. Never given for a password. */
   readonly value?: string | undefined
   readonly autocomplete?: string

@@ -72,13 +72,18 @@ function shown(template: TemplateState, issuer: GoogleIssuer): object {
   }
 }
 
-/** The first fields on the front of the card; all of them stand in its details anyway. */
 function frontOf(keys: readonly string[]): object {
-  const rows: object[] = []
-  for (let at = 0; at < keys.length && rows.length < MAX_ROWS; at += ROW) {
-    rows.push(rowOf(keys.slice(at, at + ROW).map(itemOf)))
+  return {
+    cardTemplateOverride: { cardRowTemplateInfos: frontRows(keys).map((row) => rowOf(row.map(itemOf))) },
   }
-  return { cardTemplateOverride: { cardRowTemplateInfos: rows } }
+}
+
+/** The first of the fields, row by row, on the front of the card; all of them stand in its details anyway. */
+export function frontRows<Field>(fields: readonly Field[]): readonly (readonly Field[])[] {
+  const rows: (readonly Field[])[] = []
+  for (let at = 0; at < fields.length && rows.length < MAX_ROWS; at += ROW)
+    rows.push(fields.slice(at, at + ROW))
+  return rows
 }
 
 function rowOf([first, second, third]: readonly object[]): object {

@@ -1,5 +1,7 @@
 /** Colours of brands as text needs them (WCAG 2.2, 1.4.3). All are `#RRGGBB`. */
 
+import type { PassBrand } from '../pass-state.ts'
+
 type Rgb = readonly [number, number, number]
 
 const read = (hex: string): Rgb =>
@@ -52,4 +54,13 @@ export function readableOn(background: string, color: string): string {
 /** Whether the background is so light that its edge is lost on a white page. */
 export function isLight(color: string): boolean {
   return luminance(read(color)) > 0.5
+}
+
+/** Declarations for the style sheet of a pass: colours as the brand has them, but never so close that they cannot be read. */
+export function brandColors({
+  background_color: background,
+  foreground_color: foreground,
+  label_color: label = foreground,
+}: Pick<PassBrand, 'background_color' | 'foreground_color' | 'label_color'>): string {
+  return `--brand:${background};--value:${readableOn(background, foreground)};--label:${readableOn(background, label)}`
 }

@@ -7,7 +7,7 @@ import { showBack } from './back.ts'
 import type { DrawnBarcode } from './barcode.ts'
 import { type Device, showButtons } from './buttons.ts'
 import { showLargeCode } from './code.ts'
-import { readableOn } from './colors.ts'
+import { brandColors } from './colors.ts'
 import { png, showFront } from './front.ts'
 import { stateWords } from './words.ts'
 
@@ -27,14 +27,16 @@ export interface PassPage {
   readonly contentSecurityPolicy: string
 }
 
-const STYLE = readFileSync(new URL('page.css', import.meta.url), 'utf8')
+const STYLE = ['pass.css', 'page.css']
+  .map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'))
+  .join('\n')
 
 export function writePassPage(state: PassState, facts: PageFacts): PassPage {
   const { name, organization } = state
   const words = stateWords(state)
   return writePage(
     `${name} – ${organization}`,
-    brandStyle(state),
+    `:root{${brandColors(state.brand)}}`,
     state.brand.icon,
     html`<main class="holder">
 <header class="head"><p class="issuer" dir="auto">${organization}</p><h1 dir="auto">${name}</h1>
@@ -60,16 +62,6 @@ export function writeMissingPage(): PassPage {
     html`<main class="missing"><h1>No pass here</h1>
 <p>There is no pass at this address. Check that the link is complete, or ask whoever sent it to you for a new one.</p></main>`,
   )
-}
-
-/** Colours as the brand has them, but never so close that they cannot be read. */
-function brandStyle({ brand }: PassState): string {
-  const {
-    background_color: background,
-    foreground_color: foreground,
-    label_color: label = foreground,
-  } = brand
-  return `:root{--brand:${background};--value:${readableOn(background, foreground)};--label:${readableOn(background, label)}}`
 }
 
 function writePage(title: string, brand: string, icon: string | undefined, content: Html): PassPage {

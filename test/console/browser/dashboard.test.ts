@@ -40,6 +40,7 @@ beforeAll(async () => {
     `/webhook-endpoints/${endpoint.id}`,
     `/webhook-endpoints/${endpoint.id}/delete`,
     '/pass-templates/new',
+    `/pass-templates/${template_id}/edit`,
     '/passes',
     `/passes/${pass.id}`,
     '/cards',
@@ -130,6 +131,29 @@ test('nothing runs out of the widest and the narrowest screen', async () => {
   }
   expect(found).toEqual([])
 }, 180_000)
+
+test('the preview of a template follows what is typed, and without scripts its button', async () => {
+  const label = 'Points <i>of</i> Ada'
+  const cookie = owner.cookie.split('=', 2)
+  for (const javaScriptEnabled of [true, false]) {
+    const context = await chromium.newContext({ javaScriptEnabled, colorScheme: 'dark' })
+    await context.addCookies([{ name: cookie[0]!, value: cookie[1]!, url: dashboard.origin }])
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('console', (message) => complaints.push(message.text()))
+    await page.goto(`${dashboard.origin}/sandbox/pass-templates/new`)
+    await page.getByLabel('Background').fill('#0b2239')
+    await page.getByLabel('Label', { exact: false }).last().fill(label)
+    if (!javaScriptEnabled) await page.getByRole('button', { name: 'Preview' }).click()
+    for (const card of ['Front of the pass', 'Card in Google Wallet'])
+      await page.getByRole('region', { name: card }).getByText(label).waitFor()
+    const colors = `[...document.querySelectorAll('.pass-preview')].map(
+      ({ shadowRoot }) => getComputedStyle(shadowRoot.querySelector('section')).backgroundColor)`
+    await expect.poll(() => page.evaluate(colors)).toEqual(['rgb(11, 34, 57)', 'rgb(11, 34, 57)'])
+    expect(complaints).toEqual([])
+    await context.close()
+  }
+}, 60_000)
 
 test('an endpoint is added with the keyboard alone, without scripts, and its secret is shown', async () => {
   const context = await chromium.newContext({ javaScriptEnabled: false })

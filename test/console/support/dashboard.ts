@@ -5,14 +5,17 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { pino } from 'pino'
 import { createUser } from '../../../runtime/admin/users.ts'
-import { createDashboard } from '../../../runtime/console/dashboard/dashboard.ts'
+import { createDashboard, type listRoutes } from '../../../runtime/console/dashboard/dashboard.ts'
 import type { Role } from '../../../runtime/console/dashboard/shape/visit.ts'
 import { serveAssets } from '../../../runtime/console/page/assets.ts'
 import { createSessions, type Member } from '../../../runtime/console/sign-in/sessions.ts'
+import { createBarcodes } from '../../../runtime/holders/barcodes.ts'
 import { makeTenant, startTestService, type TestService } from '../../support/service.ts'
 
 export interface TestDashboard {
   readonly service: TestService
+  /** What the table of routes is made of. */
+  readonly parts: Parameters<typeof listRoutes>[0]
   readonly origin: string
   /** Makes a member of the tenant and signs in; gives what stands in the cookie. */
   signIn(tenantId: string, role: Role): Promise<Visitor>
@@ -28,6 +31,7 @@ export async function startDashboard(): Promise<TestDashboard> {
   const { control, pepper } = service.database
   const clock = { machine: Date.now, service: () => service.clock.now }
   const sessions = createSessions({ control, pepper, clock, secure: false })
+  const parts = { operator: service.operator, barcodes: createBarcodes() }
   const app = express()
   app.get('/begin/:tenantId/:memberId', async (request, response) => {
     await sessions.begin(request, response, { ...request.params, ip: '127.0.0.1' })
@@ -38,7 +42,7 @@ export async function startDashboard(): Promise<TestDashboard> {
     createDashboard({
       sessions,
       operate: service.operate,
-      operator: service.operator,
+      ...parts,
       csrfKey: 'key of the forms',
       consoleUrl: 'http://127.0.0.1',
       proxies: 0,
@@ -50,6 +54,7 @@ export async function startDashboard(): Promise<TestDashboard> {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     service,
+    parts,
     origin,
     async signIn(tenantId, role) {
       const email = `${role}@example.com`
@@ -61,6 +66,7 @@ export async function startDashboard(): Promise<TestDashboard> {
     async stop() {
       server.close()
       server.closeAllConnections()
+      await parts.barcodes.stop()
       await service.stop()
     },
   }
@@ -93,6 +99,18 @@ export class Browser {
   /** Sends fields as they are. */
   async post(path: string, fields: Readonly<Record<string, string>>): Promise<PageAnswer> {
     return this.#send(path, { method: 'POST', body: new URLSearchParams(fields) })
+  }
+
+  /** Sends fields, and files as PNG, as a form with files does. */
+  async upload(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    files: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {},
+  ): Promise<PageAnswer> {
+    const body = new FormData()
+    for (const [name, value] of Object.entries(fields)) body.set(name, value)
+    for (const [name, bytes] of Object.entries(files)) body.set(name, new Blob([bytes]), `${name}.png`)
+    return this.#send(path, { method: 'POST', body })
   }
 
   /** Loads a page, fills in the form that goes to the address, and sends it. */

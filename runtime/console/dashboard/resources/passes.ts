@@ -1,12 +1,11 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
+import { PASS_KINDS } from '../../../wallet/pass-state.ts'
 import { resource } from '../shape/shapes.ts'
 import { code, json, orDash, state, when, words } from '../shape/values.ts'
 
 type Template = components['schemas']['PassTemplate']
 type Pass = components['schemas']['Pass']
-
-const KINDS = ['loyalty', 'gift_card', 'coupon', 'event_ticket', 'boarding_pass', 'generic']
 
 export const PASS_TEMPLATES = resource<Template>({
   path: 'pass-templates',
@@ -21,34 +20,12 @@ export const PASS_TEMPLATES = resource<Template>({
       { title: 'Created', show: ({ created }) => when(created) },
     ],
     filters: [
-      { name: 'kind', label: 'Kind', options: KINDS },
+      { name: 'kind', label: 'Kind', options: PASS_KINDS },
       { name: 'status', label: 'State', options: ['active', 'archived'] },
     ],
     empty: 'No template yet. Make one first: every pass is issued from a template.',
   },
-  create: {
-    operation: 'createPassTemplate',
-    title: 'Make a template',
-    button: 'Make',
-    fields: [
-      { name: 'name', label: 'Name' },
-      {
-        name: 'kind',
-        label: 'Kind',
-        kind: 'choice',
-        value: 'loyalty',
-        options: KINDS.map((kind) => [kind, words(kind)] as const),
-      },
-      { name: 'logo_text', label: 'Text beside the logo', optional: true },
-      { name: 'background_color', label: 'Background', value: '#1e4f8f', hint: 'A colour such as #1e4f8f.' },
-      { name: 'foreground_color', label: 'Text colour', value: '#ffffff' },
-    ],
-    body: ({ name, kind, logo_text, background_color, foreground_color }) => ({
-      name,
-      kind,
-      brand: { background_color, foreground_color, ...(logo_text && { logo_text }) },
-    }),
-  },
+  create: { operation: 'createPassTemplate', title: 'Make a template' },
   detail: {
     operation: 'getPassTemplate',
     parameter: 'template_id',
@@ -63,6 +40,7 @@ export const PASS_TEMPLATES = resource<Template>({
       ['Created', when(created)],
       ['Changed', when(updated)],
     ],
+    ways: [{ operation: 'updatePassTemplate', text: 'Edit', to: ({ id }) => `pass-templates/${id}/edit` }],
     actions: [
       {
         name: 'archive',

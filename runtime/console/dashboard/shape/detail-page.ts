@@ -26,7 +26,7 @@ ${await section.write(item, visit, link)}</section>`,
   const content = html`<p class="trail">${link(resource.path, resource.title)}</p>
 ${fault !== undefined && notice('bad', fault)}
 ${facts(detail.facts(item, link))}
-${writeActions(visit, resource, detail.actions ?? [], item)}
+${writeActions(visit, resource, detail, item)}
 ${sections}`
   send(visit, fault === undefined ? 200 : 409, { title: detail.name(item), path: resource.path, content })
 }
@@ -43,21 +43,23 @@ export function hasPage(action: Action<Identified>): boolean {
 function writeActions(
   visit: Visit,
   { path }: Resource<Identified>,
-  actions: readonly Action<Identified>[],
+  { ways = [], actions = [] }: Detail<Identified>,
   item: Identified,
 ): Html | undefined {
   const { member, environment } = visit
-  const possible = actions.filter(
-    (each) =>
-      mayAct(member.role, roleFor(each.operation)) &&
-      isServed(each.operation, environment) &&
-      (each.when?.(item) ?? true),
-  )
-  if (possible.length === 0) return undefined
-  return html`<div class="actions">${possible.map((each) => {
+  const isPossible = (each: Pick<Action<Identified>, 'operation' | 'when'>) =>
+    mayAct(member.role, roleFor(each.operation)) &&
+    isServed(each.operation, environment) &&
+    (each.when?.(item) ?? true)
+  const leading = ways
+    .filter(isPossible)
+    .map(({ text, to }) => html`<a class="button second" href="/${environment}/${to(item)}">${text}</a>`)
+  const acting = actions.filter(isPossible).map((each) => {
     const address = `/${environment}/${path}/${encodeURIComponent(item.id)}/${each.name}`
     if (hasPage(each))
       return html`<a class="button ${each.isDanger ? 'danger' : 'second'}" href="${address}">${each.button}</a>`
     return html`<form method="post" action="${address}">${visit.guard(address)}${keyField()}<button class="second" type="submit">${each.button}</button></form>`
-  })}</div>`
+  })
+  const all = [...leading, ...acting]
+  return all.length === 0 ? undefined : html`<div class="actions">${all}</div>`
 }

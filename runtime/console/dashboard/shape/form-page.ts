@@ -10,7 +10,8 @@ import type { SendFramed } from './frame.ts'
 import type { Form, FormField, Values } from './shapes.ts'
 import type { Visit } from './visit.ts'
 
-const KEY = 'idempotency_key'
+/** Field of a form: makes one of two sendings of it. */
+export const KEY = 'idempotency_key'
 const FACTOR = 'factor'
 
 /** Makes one of two sendings of a form. A form that is shown again has another: what is typed now is another request. */
@@ -80,7 +81,7 @@ function writeField(asked: FormField, value: string | undefined, fault: string |
 }
 
 /** What the API says of the field, or of what is in it. */
-function faultOf(name: string, error: ErrorBody | undefined): string | undefined {
+export function faultOf(name: string, error: ErrorBody | undefined): string | undefined {
   if (!error) return undefined
   const isOf = ({ field: at }: FieldFault) =>
     at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`)

@@ -15,6 +15,8 @@ export interface Route {
   readonly environment: Environment
   /** Who may. */
   readonly needs: Role
+  /** Of a form that may hold files: its size with them. */
+  readonly maxBytes?: number
   handle(visit: Visit, id: string): Promise<void> | void
 }
 
@@ -30,7 +32,9 @@ export function routesOf(resource: Resource<Identified>, send: SendFramed): Rout
       needs: roleFor(resource.list.operation),
       handle: (visit: Visit) => showList(visit, resource, send),
     },
-    ...(resource.create ? createRoutes(environment, resource, resource.create, send) : []),
+    ...(resource.create && 'fields' in resource.create
+      ? createRoutes(environment, resource, resource.create, send)
+      : []),
     ...(resource.detail ? detailRoutes(environment, resource, resource.detail, send) : []),
   ])
 }

@@ -65,6 +65,15 @@ export interface Section<Item> {
   write(item: Item, visit: Visit, link: Link): Promise<Html> | Html
 }
 
+/** A page of its own that leads on from an item, for those who may perform its operation. */
+export interface Way<Item> {
+  readonly operation: string
+  readonly text: string
+  /** Below the environment. */
+  to(item: Item): string
+  when?(item: Item): boolean
+}
+
 export interface Detail<Item> {
   readonly operation: string
   /** The parameter of the path that names the item. */
@@ -72,6 +81,7 @@ export interface Detail<Item> {
   name(item: Item): string
   facts(item: Item, link: Link): readonly (readonly [name: string, value: Shown])[]
   readonly sections?: readonly Section<Item>[]
+  readonly ways?: readonly Way<Item>[]
   readonly actions?: readonly Action<Item>[]
 }
 
@@ -88,7 +98,8 @@ export interface Resource<Item> {
     readonly empty: string
   }
   readonly detail?: Detail<Item>
-  readonly create?: Form
+  /** Without fields: its page at `new` is one of its own. */
+  readonly create?: Form | Pick<Form, 'operation' | 'title'>
   /** Absent: both. */
   readonly environment?: Environment
 }
