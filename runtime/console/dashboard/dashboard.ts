@@ -16,6 +16,8 @@ import { keyRoutes } from './account/keys.ts'
 import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home.ts'
+import { issueRoutes } from './passes/issue.ts'
+import { uploadRoutes } from './passes/upload.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { createFrame, type Menu } from './shape/frame.ts'
@@ -49,10 +51,7 @@ const MENU: Menu = [
 ]
 
 /** The table of what is there, and who may. */
-export function listRoutes({
-  operator,
-  barcodes,
-}: Pick<DashboardParts, 'operator' | 'barcodes'>): readonly Route[] {
+export function listRoutes(operator: Operator): readonly Route[] {
   const send = createFrame(MENU)
   return [
     ...homeRoutes(send),
@@ -60,7 +59,9 @@ export function listRoutes({
     ...keyRoutes(send, operator),
     ...versionRoutes(send, operator),
     ...usageRoutes(send, operator),
-    ...templateRoutes({ send, barcodes }),
+    ...templateRoutes(send),
+    ...issueRoutes(send),
+    ...uploadRoutes(send),
     ...RESOURCES.flatMap(({ resources }) => resources.flatMap((each) => routesOf(each, send))),
   ]
 }
@@ -76,7 +77,7 @@ export function createDashboard(parts: DashboardParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
-  for (const route of listRoutes(parts)) {
+  for (const route of listRoutes(parts.operator)) {
     const answer = (request: Request<{ id?: string }>, response: Response) =>
       visit(parts, forms, route, request, response)
     if (route.method === 'GET') router.get(route.path, answer)
@@ -115,7 +116,7 @@ function formName({ tenantId, memberId }: Member, path: string): string {
 }
 
 function createVisit(
-  { operate, proxies }: DashboardParts,
+  { operate, proxies, barcodes }: DashboardParts,
   forms: FormGuard,
   { environment }: Route,
   request: Request,
@@ -136,6 +137,7 @@ function createVisit(
       if (answer.ok) return answer.body as Body
       throw new Refused(answer.status, answer.error.message)
     },
+    draw: (barcode) => barcodes.draw(member.tenantId, barcode),
     guard: (path) => forms.issue(response, formName(member, path), '/'),
   }
 }

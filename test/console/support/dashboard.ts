@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { pino } from 'pino'
 import { createUser } from '../../../runtime/admin/users.ts'
-import { createDashboard, type listRoutes } from '../../../runtime/console/dashboard/dashboard.ts'
+import { createDashboard } from '../../../runtime/console/dashboard/dashboard.ts'
 import type { Role } from '../../../runtime/console/dashboard/shape/visit.ts'
 import { serveAssets } from '../../../runtime/console/page/assets.ts'
 import { createSessions, type Member } from '../../../runtime/console/sign-in/sessions.ts'
@@ -14,8 +14,6 @@ import { makeTenant, startTestService, type TestService } from '../../support/se
 
 export interface TestDashboard {
   readonly service: TestService
-  /** What the table of routes is made of. */
-  readonly parts: Parameters<typeof listRoutes>[0]
   readonly origin: string
   /** Makes a member of the tenant and signs in; gives what stands in the cookie. */
   signIn(tenantId: string, role: Role): Promise<Visitor>
@@ -31,7 +29,7 @@ export async function startDashboard(): Promise<TestDashboard> {
   const { control, pepper } = service.database
   const clock = { machine: Date.now, service: () => service.clock.now }
   const sessions = createSessions({ control, pepper, clock, secure: false })
-  const parts = { operator: service.operator, barcodes: createBarcodes() }
+  const barcodes = createBarcodes()
   const app = express()
   app.get('/begin/:tenantId/:memberId', async (request, response) => {
     await sessions.begin(request, response, { ...request.params, ip: '127.0.0.1' })
@@ -42,7 +40,8 @@ export async function startDashboard(): Promise<TestDashboard> {
     createDashboard({
       sessions,
       operate: service.operate,
-      ...parts,
+      operator: service.operator,
+      barcodes,
       csrfKey: 'key of the forms',
       consoleUrl: 'http://127.0.0.1',
       proxies: 0,
@@ -50,11 +49,12 @@ export async function startDashboard(): Promise<TestDashboard> {
     }),
   )
   const server = createServer(app)
+  // A test may do other things for long, and then send on the same connection.
+  server.keepAliveTimeout = 60_000
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     service,
-    parts,
     origin,
     async signIn(tenantId, role) {
       const email = `${role}@example.com`
@@ -66,7 +66,7 @@ export async function startDashboard(): Promise<TestDashboard> {
     async stop() {
       server.close()
       server.closeAllConnections()
-      await parts.barcodes.stop()
+      await barcodes.stop()
       await service.stop()
     },
   }

@@ -1,11 +1,16 @@
 import type { components } from '../../../../generated/canonical/types.ts'
-import { html } from '../../../platform/html.ts'
+import { type Html, html, trusted } from '../../../platform/html.ts'
 import { PASS_KINDS } from '../../../wallet/pass-state.ts'
-import { resource } from '../shape/shapes.ts'
+import { linkIn, writeTable } from '../shape/list-page.ts'
+import { type Column, type Page, resource } from '../shape/shapes.ts'
 import { code, json, orDash, state, when, words } from '../shape/values.ts'
+import type { Visit } from '../shape/visit.ts'
 
 type Template = components['schemas']['PassTemplate']
 type Pass = components['schemas']['Pass']
+type Scan = components['schemas']['Scan']
+
+const isActive = ({ status }: Template) => status === 'active'
 
 export const PASS_TEMPLATES = resource<Template>({
   path: 'pass-templates',
@@ -40,7 +45,21 @@ export const PASS_TEMPLATES = resource<Template>({
       ['Created', when(created)],
       ['Changed', when(updated)],
     ],
-    ways: [{ operation: 'updatePassTemplate', text: 'Edit', to: ({ id }) => `pass-templates/${id}/edit` }],
+    ways: [
+      { operation: 'updatePassTemplate', text: 'Edit', to: ({ id }) => `pass-templates/${id}/edit` },
+      {
+        operation: 'createPass',
+        text: 'Issue a pass',
+        to: ({ id }) => `passes/new?template_id=${id}`,
+        when: isActive,
+      },
+      {
+        operation: 'createPassBatch',
+        text: 'Issue from a file',
+        to: ({ id }) => `passes/upload?template_id=${id}`,
+        when: isActive,
+      },
+    ],
     actions: [
       {
         name: 'archive',
@@ -48,7 +67,7 @@ export const PASS_TEMPLATES = resource<Template>({
         button: 'Archive',
         warning: 'No pass is issued from it any more. Passes that are out stay as they are.',
         isDanger: true,
-        when: ({ status }) => status === 'active',
+        when: isActive,
       },
     ],
     sections: [
@@ -84,20 +103,7 @@ export const PASSES = resource<Pass>({
     ],
     empty: 'No pass yet. Make a template, issue a pass from it, and open its page on your telephone.',
   },
-  create: {
-    operation: 'createPass',
-    title: 'Issue a pass',
-    button: 'Issue',
-    fields: [
-      { name: 'template_id', label: 'Template', hint: 'Its identifier; it begins with tpl_.' },
-      { name: 'name', label: 'Name of the holder', optional: true },
-      { name: 'email', label: 'E-mail of the holder', optional: true },
-    ],
-    body: ({ template_id, name, email }) => ({
-      template_id,
-      ...((name || email) && { holder: { ...(name && { name }), ...(email && { email }) } }),
-    }),
-  },
+  create: { operation: 'createPass', title: 'Issue a pass' },
   detail: {
     operation: 'getPass',
     parameter: 'pass_id',
@@ -126,6 +132,73 @@ export const PASSES = resource<Pass>({
         when: ({ status }) => status !== 'revoked' && status !== 'expired',
       },
     ],
-    sections: [{ title: 'Fields', write: ({ fields }) => json(fields) }],
+    sections: [
+      { title: 'On a telephone', write: writeCode },
+      { title: 'Fields', write: ({ fields }) => json(fields) },
+      { title: 'Devices', write: writeDevices },
+      { title: 'Scans', write: writeScans },
+    ],
+  },
+})
+
+/** The page of the pass as a code: its holder's telephone reads it off the screen. */
+async function writeCode({ download, status }: Pass, visit: Visit): Promise<Html> {
+  if (status === 'revoked' || status === 'expired') return html`<p>The pass is no longer valid.</p>`
+  const drawn = await visit.draw({ format: 'qr', message: download.page_url })
+  return html`<p>Read this with the camera of a telephone: it opens the page of the pass, which adds it to a wallet.</p>
+${drawn && html`<figure class="qr" role="img" aria-label="QR code of the page of the pass">${trusted(drawn.svg)}</figure>`}`
+}
+
+const PLATFORMS: Readonly<Record<string, string>> = { apple: 'Apple Wallet', google: 'Google Wallet' }
+
+function writeDevices({ platforms, installed_at }: Pass): Html {
+  if (platforms.length === 0)
+    return html`<p class="empty">${installed_at === null ? 'In no wallet yet.' : 'In no wallet any more.'}</p>`
+  return html`<ul class="plain">${platforms.map((each) => html`<li>${PLATFORMS[each] ?? each}</li>`)}</ul>`
+}
+
+const SCAN_COLUMNS: readonly Column<Scan>[] = [
+  { title: 'Time', show: ({ scanned_at }) => when(scanned_at) },
+  { title: 'Result', show: ({ result }) => state(result) },
+  { title: 'Mode', show: ({ mode }) => words(mode) },
+  { title: 'Scanner', show: ({ scanner }) => orDash(scanner) },
+  {
+    title: 'Place',
+    show: ({ location }) => (location === null ? '–' : `${location.latitude}, ${location.longitude}`),
+  },
+]
+
+const SHOWN_SCANS = '10'
+
+async function writeScans({ id }: Pass, visit: Visit): Promise<Html> {
+  const query = { pass_id: id, limit: SHOWN_SCANS }
+  const { data, has_more } = await visit.read<Page<Scan>>('listScans', { query })
+  if (data.length === 0) return html`<p class="empty">Nobody has scanned it yet.</p>`
+  const link = linkIn(visit)
+  return html`${writeTable('Scans', SCAN_COLUMNS, data, link)}${has_more && html`<p>${link(`scans?pass_id=${id}`, 'All scans')}</p>`}`
+}
+
+export const SCANS = resource<Scan>({
+  path: 'scans',
+  title: 'Scans',
+  intro: 'Every reading of a pass, whatever came of it.',
+  list: {
+    operation: 'listScans',
+    columns: [
+      ...SCAN_COLUMNS,
+      {
+        title: 'Pass',
+        show: ({ pass_id }, link) => (pass_id === null ? '–' : link(`passes/${pass_id}`, code(pass_id))),
+      },
+    ],
+    filters: [
+      {
+        name: 'result',
+        label: 'Result',
+        options: ['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'],
+      },
+      { name: 'pass_id', label: 'Pass' },
+    ],
+    empty: 'No scan yet. Whatever your scanners read is shown here.',
   },
 })

@@ -4,7 +4,7 @@ import { AUDIT_LOG } from './audit-log.ts'
 import { CARD_TRANSACTIONS, CARDS, DISPUTES } from './cards.ts'
 import { EVENTS } from './events.ts'
 import { PAYOUTS, REPORTS, SETTLEMENTS } from './money.ts'
-import { PASS_TEMPLATES, PASSES } from './passes.ts'
+import { PASS_TEMPLATES, PASSES, SCANS } from './passes.ts'
 import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
 export interface Group {
@@ -13,7 +13,7 @@ export interface Group {
 }
 
 export const RESOURCES: readonly Group[] = [
-  { group: 'Passes', resources: [PASS_TEMPLATES, PASSES] },
+  { group: 'Passes', resources: [PASS_TEMPLATES, PASSES, SCANS] },
   { group: 'Cards', resources: [CARDS, CARD_TRANSACTIONS, DISPUTES] },
   { group: 'Money', resources: [SETTLEMENTS, PAYOUTS, REPORTS] },
   { group: 'Developers', resources: [EVENTS, WEBHOOK_ENDPOINTS] },

@@ -27,6 +27,7 @@ const MOODS: Readonly<Record<string, 'good' | 'bad' | 'warn'>> = {
     'cleared',
     'won',
     'approved',
+    'accepted',
   ),
   ...of(
     'bad',

@@ -1,8 +1,10 @@
 /** One request of a member for a page: who asks, where, and what may be done on its behalf. */
 import type { Request, Response } from 'express'
 import { findOperation, type OperationAnswer, type OperationInput } from '../../../api/operate.ts'
+import type { Barcodes } from '../../../holders/barcodes.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import type { Html } from '../../../platform/html.ts'
+import type { Barcode } from '../../../wallet/page/barcode.ts'
 import type { Member } from '../../sign-in/sessions.ts'
 
 /** From least to most. */
@@ -20,6 +22,8 @@ export interface Visit {
   operate(operationId: string, input?: OperationInput): Promise<OperationAnswer>
   /** Performs a read; a refusal of it is thrown, as a `Refused`. */
   read<Body>(operationId: string, input?: OperationInput): Promise<Body>
+  /** Draws a barcode, in the tenant's turn. */
+  draw(barcode: Barcode): ReturnType<Barcodes['draw']>
   /** The hidden field of a form that is sent to the path. */
   guard(path: string): Html
 }

@@ -1,5 +1,4 @@
 /** Templates made and edited on the dashboard: what is typed is shown as wallets draw it, and saved as what has changed. */
-import type { Barcodes } from '../../../holders/barcodes.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { notice } from '../../page/components.ts'
@@ -33,13 +32,8 @@ const PATH = 'pass-templates'
 /** Three pictures as base64, twice: as files and as what was chosen before. */
 const MAX_FORM_BYTES = 2 * 1024 * 1024
 
-export interface StudioParts {
-  readonly send: SendFramed
-  readonly barcodes: Pick<Barcodes, 'draw'>
-}
-
 /** The routes of the editor; they come before those of the resource, whose identifiers any name could be. */
-export function templateRoutes(parts: StudioParts): Route[] {
+export function templateRoutes(send: SendFramed): Route[] {
   return ENVIRONMENTS.flatMap((environment): Route[] => {
     const list = `/${environment}/${PATH}`
     const creates = { environment, path: `${list}/new`, needs: roleFor('createPassTemplate') }
@@ -52,21 +46,21 @@ export function templateRoutes(parts: StudioParts): Route[] {
         needs: 'viewer',
         handle: sendColors,
       },
-      { ...creates, method: 'GET', handle: (visit) => show(parts, visit, { draft: NEW }) },
-      { ...creates, method: 'POST', maxBytes: MAX_FORM_BYTES, handle: (visit) => create(parts, visit) },
+      { ...creates, method: 'GET', handle: (visit) => show(send, visit, { draft: NEW }) },
+      { ...creates, method: 'POST', maxBytes: MAX_FORM_BYTES, handle: (visit) => create(send, visit) },
       {
         ...updates,
         method: 'GET',
         handle: async (visit, id) => {
           const template = await readTemplate(visit, id)
-          return show(parts, visit, { draft: draftOf(template), template })
+          return show(send, visit, { draft: draftOf(template), template })
         },
       },
       {
         ...updates,
         method: 'POST',
         maxBytes: MAX_FORM_BYTES,
-        handle: (visit, id) => update(parts, visit, id),
+        handle: (visit, id) => update(send, visit, id),
       },
     ]
   })
@@ -77,7 +71,7 @@ function readTemplate(visit: Visit, template_id: string): Promise<Template> {
 }
 
 async function show(
-  { send, barcodes }: StudioParts,
+  send: SendFramed,
   visit: Visit,
   editor: Pick<Editor, 'draft' | 'template' | 'error' | 'news'>,
   status = 200,
@@ -86,7 +80,7 @@ async function show(
   const list = `/${visit.environment}/${PATH}`
   const back = template ? `${list}/${template.id}` : list
   const { tenant } = await visit.read<{ readonly tenant: { readonly name: string } }>('getMe')
-  const preview = await writePreview(visit, draft, tenant.name, barcodes)
+  const preview = await writePreview(visit, draft, tenant.name)
   send(visit, status, {
     title: template ? `Edit: ${template.name}` : 'Make a template',
     path: PATH,
@@ -100,19 +94,19 @@ async function show(
   })
 }
 
-async function create(parts: StudioParts, visit: Visit): Promise<void> {
+async function create(send: SendFramed, visit: Visit): Promise<void> {
   const draft = readDraft(visit.request, { ...NEW, fields: [] })
   const button = formField(visit.request, 'do')
-  if (button !== '') return show(parts, visit, { draft: changeRows(draft, button) ?? draft })
+  if (button !== '') return show(send, visit, { draft: changeRows(draft, button) ?? draft })
   const answer = await visit.operate('createPassTemplate', {
     body: createBody(draft),
     idempotencyKey: formField(visit.request, KEY),
   })
-  if (!answer.ok) return show(parts, visit, { draft, error: answer.error }, 422)
+  if (!answer.ok) return show(send, visit, { draft, error: answer.error }, 422)
   visit.response.redirect(303, `/${visit.environment}/${PATH}/${(answer.body as Identified).id}`)
 }
 
-async function update(parts: StudioParts, visit: Visit, id: string): Promise<void> {
+async function update(send: SendFramed, visit: Visit, id: string): Promise<void> {
   const template = await readTemplate(visit, id)
   const now = draftOf(template)
   const typed = readDraft(visit.request, now)
@@ -121,12 +115,12 @@ async function update(parts: StudioParts, visit: Visit, id: string): Promise<voi
   const button = formField(visit.request, 'do')
   const news =
     changedPaths(began, digest(contentOf(now))).length > 0 ? writeNews(visit, began, now, typed) : undefined
-  if (button !== '') return show(parts, visit, { draft: changeRows(draft, button) ?? draft, template, news })
-  if (news) return show(parts, visit, { draft, template, news }, 409)
+  if (button !== '') return show(send, visit, { draft: changeRows(draft, button) ?? draft, template, news })
+  if (news) return show(send, visit, { draft, template, news }, 409)
   const body = patchBody(contentOf(now), contentOf(draft))
   if (Object.keys(body).length > 0) {
     const answer = await visit.operate('updatePassTemplate', { path: { template_id: id }, body })
-    if (!answer.ok) return show(parts, visit, { draft, template, error: answer.error }, 422)
+    if (!answer.ok) return show(send, visit, { draft, template, error: answer.error }, 422)
   }
   visit.response.redirect(303, `/${visit.environment}/${PATH}/${id}`)
 }

@@ -1,5 +1,4 @@
 /** A pass of a template as both wallets draw it, before there is one. */
-import type { Barcodes } from '../../../holders/barcodes.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { barcodeIssue } from '../../../wallet/barcode.ts'
 import { brandColors, contrast } from '../../../wallet/page/colors.ts'
@@ -17,18 +16,10 @@ const COLOR_NAMES = ['background_color', 'foreground_color', 'label_color'] as c
 const SAMPLE_CODE = 'SAMPLE-0001'
 const SAMPLE_HOLDER = 'Alex Example'
 
-export async function writePreview(
-  visit: Visit,
-  draft: Draft,
-  organization: string,
-  barcodes: Pick<Barcodes, 'draw'>,
-): Promise<Html> {
+export async function writePreview(visit: Visit, draft: Draft, organization: string): Promise<Html> {
   const state = stateOf(draft, organization)
   const { format, message } = state.barcode
-  const drawn =
-    barcodeIssue(format, message) === undefined
-      ? await barcodes.draw(visit.member.tenantId, state.barcode)
-      : undefined
+  const drawn = barcodeIssue(format, message) === undefined ? await visit.draw(state.barcode) : undefined
   const { background_color, foreground_color, label_color = '' } = state.brand
   const colors = new URLSearchParams({ background_color, foreground_color, label_color })
   const styles = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">

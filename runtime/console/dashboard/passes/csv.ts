@@ -1,0 +1,38 @@
+/** Tables as spreadsheets write them: RFC 4180, with semicolons or tabs where the header has them. */
+
+export interface Row {
+  /** Where it begins, from 1. */
+  readonly line: number
+  readonly cells: readonly string[]
+}
+
+/** @returns the rows with anything in them, the header first; a sentence where a quote does not end. */
+export function parseCsv(text: string): readonly Row[] | string {
+  const source = text.replace(/^\uFEFF/, '')
+  const header = source.slice(0, source.search(/[\r\n]|$/))
+  const separator = [',', ';', '\t'].find((each) => header.includes(each)) ?? ','
+  const cell = new RegExp(
+    `(?:"((?:[^"]|"")*)"|([^"${separator}\\r\\n][^${separator}\\r\\n]*|))(${separator}|\\r\\n|\\n|\\r|$)`,
+    'y',
+  )
+  const rows: Row[] = []
+  let [line, begun, cells] = [1, 1, [] as string[]]
+  while (cell.lastIndex < source.length) {
+    const match = cell.exec(source)
+    if (!match) return `Line ${line} has a quote in the wrong place, or without its end.`
+    const [whole, quoted, plain = '', end] = match
+    cells.push((quoted?.replaceAll('""', '"') ?? plain).trim())
+    line += whole.match(/\r\n|\n|\r/g)?.length ?? 0
+    if (end === separator && cell.lastIndex < source.length) continue
+    if (cells.some((each) => each !== '')) rows.push({ line: begun, cells })
+    begun = line
+    cells = []
+  }
+  return rows
+}
+
+export function writeCsv(rows: readonly (readonly string[])[]): string {
+  const write = (cell: string) =>
+    /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+  return rows.map((cells) => `${cells.map(write).join(',')}\n`).join('')
+}
