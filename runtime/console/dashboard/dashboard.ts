@@ -19,10 +19,12 @@ import { homeRoutes } from './home.ts'
 import { issueRoutes } from './passes/issue.ts'
 import { uploadRoutes } from './passes/upload.ts'
 import { attemptRoutes } from './resources/attempts.ts'
+import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { createFrame, type Menu } from './shape/frame.ts'
 import { type Route, routesOf } from './shape/routes.ts'
 import { mayAct, Refused, roleFor, type Visit } from './shape/visit.ts'
+import { SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
 import { templateRoutes } from './templates/editor.ts'
 
 export interface DashboardParts {
@@ -45,6 +47,14 @@ const MENU: Menu = [
   ...RESOURCES.flatMap(({ group, resources }) =>
     resources.map(({ title, path, list }) => ({ group, title, path, needs: roleFor(list.operation) })),
   ),
+  { group: 'Money', title: 'Balance', path: BALANCE_PATH, needs: roleFor('getBalance') },
+  {
+    group: 'Developers',
+    title: 'Simulator',
+    path: SIMULATOR_PATH,
+    needs: 'developer',
+    environment: 'sandbox',
+  },
   { group: 'Developers', title: 'Keys', path: 'keys', needs: 'developer' },
   { group: 'Developers', title: 'API version', path: 'version', needs: 'viewer' },
   { group: 'Account', title: 'Usage', path: 'usage', needs: 'viewer' },
@@ -62,6 +72,8 @@ export function listRoutes(operator: Operator): readonly Route[] {
     ...templateRoutes(send),
     ...issueRoutes(send),
     ...uploadRoutes(send),
+    ...balanceRoutes(send),
+    ...simulatorRoutes(send),
     ...RESOURCES.flatMap(({ resources }) => resources.flatMap((each) => routesOf(each, send))),
   ]
 }

@@ -14,7 +14,9 @@ export interface Field {
   /** What was typed before. Never given for a password. */
   readonly value?: string | undefined
   readonly autocomplete?: string
-  readonly inputMode?: 'numeric'
+  readonly inputMode?: 'numeric' | 'decimal' | undefined
+  /** Values to choose from; others can be typed. */
+  readonly suggestions?: readonly (readonly [value: string, text: string])[] | undefined
   readonly optional?: boolean
   readonly hint?: string | undefined
   /** What is wrong with what was typed. */
@@ -23,12 +25,18 @@ export interface Field {
 
 /** A labelled input that must be filled in, unless it is optional, with what is wrong beside it. */
 export function field(given: Field): Html {
-  const { name, type = 'text', value, autocomplete = 'off', inputMode } = given
+  const { name, type = 'text', value, autocomplete = 'off', inputMode, suggestions = [] } = given
+  const list = suggestions.length > 0 ? `${name}-list` : undefined
   return labelled(
     given,
     html`<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${
       !given.optional && html` required`
-    }${inputMode && html` inputmode="${inputMode}"`}${value !== undefined && html` value="${value}"`}${describe(given)}>`,
+    }${inputMode && html` inputmode="${inputMode}"`}${value !== undefined && html` value="${value}"`}${list && html` list="${list}"`}${describe(given)}>${
+      list &&
+      html`<datalist id="${list}">${suggestions.map(
+        ([each, text]) => html`<option value="${each}">${text}</option>`,
+      )}</datalist>`
+    }`,
   )
 }
 

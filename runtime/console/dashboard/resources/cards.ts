@@ -1,13 +1,55 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
 import { writeTable } from '../shape/list-page.ts'
-import { resource } from '../shape/shapes.ts'
-import { code, money, orDash, state, when, words } from '../shape/values.ts'
+import { type FormField, resource, type Shown } from '../shape/shapes.ts'
+import { code, money, orDash, state, when, words, writeAddress } from '../shape/values.ts'
 import { explainRule } from './rules.ts'
+import {
+  CONTROL_FIELDS,
+  controlFacts,
+  controlValues,
+  readControls,
+  writeLimits,
+} from './spending-controls.ts'
+import { CARD_PROGRAM, CARDHOLDER, inState } from './suggestions.ts'
 
 type Card = components['schemas']['Card']
 type Transaction = components['schemas']['CardTransaction']
-type Dispute = components['schemas']['Dispute']
+
+/** Where a physical card is sent; nothing for a virtual one. */
+const SHIPPING: readonly FormField[] = [
+  {
+    name: 'shipping.address.line1',
+    label: 'Sent to: street and number',
+    optional: true,
+    hint: 'Physical cards only.',
+  },
+  { name: 'shipping.address.city', label: 'Town', optional: true },
+  { name: 'shipping.address.state', label: 'State or province', optional: true },
+  { name: 'shipping.address.postal_code', label: 'Postal code', optional: true },
+  { name: 'shipping.address.country', label: 'Country', optional: true, hint: 'Two letters, such as US.' },
+  {
+    name: 'shipping.service',
+    label: 'How',
+    kind: 'choice',
+    options: [
+      ['', '–'],
+      ['standard', 'Standard'],
+      ['express', 'Express'],
+    ],
+  },
+]
+
+function shippingFacts({ shipping }: Card): readonly (readonly [string, Shown])[] {
+  if (shipping === null) return []
+  const { address, service, status, tracking_number } = shipping
+  return [
+    ['Sent to', writeAddress(address)],
+    ['How', words(service)],
+    ['On its way', state(status)],
+    ['Tracking number', orDash(tracking_number)],
+  ]
+}
 
 export const CARDS = resource<Card>({
   path: 'cards',
@@ -19,34 +61,60 @@ export const CARDS = resource<Card>({
       { title: 'Card', show: ({ last4 }) => `•••• ${last4}` },
       { title: 'Type', show: ({ type }) => words(type) },
       { title: 'State', show: ({ status, frozen }) => state(frozen ? 'frozen' : status) },
-      { title: 'Cardholder', show: ({ cardholder_id }) => code(cardholder_id) },
+      {
+        title: 'Cardholder',
+        show: ({ cardholder_id }, link) => link(`cardholders/${cardholder_id}`, code(cardholder_id)),
+      },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
     filters: [
       { name: 'status', label: 'State', options: ['inactive', 'active', 'canceled'] },
       { name: 'cardholder_id', label: 'Cardholder' },
     ],
-    empty: 'No card yet. Make a cardholder by the API, then issue the first card to them.',
+    empty: 'No card yet. Add a cardholder, then issue the first card to them.',
   },
   create: {
     operation: 'createCard',
     title: 'Issue a card',
     button: 'Issue',
     fields: [
-      { name: 'cardholder_id', label: 'Cardholder', hint: 'The identifier of somebody who is verified.' },
+      {
+        name: 'cardholder_id',
+        label: 'Cardholder',
+        suggest: inState(CARDHOLDER, 'active'),
+        hint: 'The identifier of one that is active.',
+      },
+      {
+        name: 'type',
+        label: 'Type',
+        kind: 'choice',
+        options: [
+          ['virtual', 'Virtual'],
+          ['physical', 'Physical'],
+        ],
+      },
+      { name: 'card_program_id', label: 'Program', suggest: CARD_PROGRAM, optional: true },
+      ...SHIPPING,
     ],
-    body: ({ cardholder_id }) => ({ cardholder_id, type: 'virtual' }),
   },
   detail: {
     operation: 'getCard',
     parameter: 'card_id',
     name: ({ last4 }) => `Card •••• ${last4}`,
-    facts: (card) => [
+    facts: (card, link) => [
       ['Identifier', code(card.id)],
       ['Type', words(card.type)],
       ['State', state(card.frozen ? 'frozen' : card.status)],
-      ['Cardholder', code(card.cardholder_id)],
+      ['Cardholder', link(`cardholders/${card.cardholder_id}`, code(card.cardholder_id))],
+      [
+        'Program',
+        card.card_program_id === null
+          ? '–'
+          : link(`card-programs/${card.card_program_id}`, code(card.card_program_id)),
+      ],
       ['Good until', `${String(card.exp_month).padStart(2, '0')}/${card.exp_year}`],
+      ...controlFacts(card.spending_controls),
+      ...shippingFacts(card),
       ['Canceled because', card.cancellation_reason === null ? '–' : words(card.cancellation_reason)],
       ['Created', when(card.created)],
     ],
@@ -65,6 +133,15 @@ export const CARDS = resource<Card>({
       },
       { name: 'unfreeze', operation: 'unfreezeCard', button: 'Unfreeze', when: ({ frozen }) => frozen },
       {
+        name: 'limit',
+        operation: 'updateCard',
+        button: 'Change its limits',
+        fields: CONTROL_FIELDS,
+        values: ({ spending_controls }) => controlValues(spending_controls),
+        body: (values) => ({ spending_controls: readControls(values) }),
+        when: ({ status }) => status !== 'canceled',
+      },
+      {
         name: 'cancel',
         operation: 'cancelCard',
         button: 'Cancel',
@@ -75,9 +152,23 @@ export const CARDS = resource<Card>({
     ],
     sections: [
       {
+        title: 'Limits',
+        write: ({ spending_controls }, _visit, link) =>
+          writeLimits(spending_controls, link, 'No limit: the card spends what the balance has.'),
+      },
+      {
         title: 'Transactions',
         write: ({ id }, _visit, link) =>
           html`<p>${link(`card-transactions?card_id=${id}`, 'Transactions of this card')}</p>`,
+      },
+      {
+        title: 'Simulate',
+        environment: 'sandbox',
+        write: ({ id, type }, _visit, link) =>
+          html`<ul class="plain"><li>${link(`simulator/authorization?card_id=${id}`, 'An authorization')}</li><li>${link(`simulator/force-post?card_id=${id}`, 'A force post')}</li>${
+            type === 'physical' &&
+            html`<li>${link(`simulator/shipping?card_id=${id}`, 'Its way by post')}</li>`
+          }</ul>`,
       },
     ],
   },
@@ -104,8 +195,7 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
       },
       { name: 'card_id', label: 'Card' },
     ],
-    empty:
-      'No transaction yet. In the sandbox, simulate an authorization by POST /v1/test/cards/simulate_authorization.',
+    empty: 'No transaction yet. In the sandbox the simulator makes one: an authorization of any amount.',
   },
   detail: {
     operation: 'getCardTransaction',
@@ -166,108 +256,25 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
             link,
           ),
       },
-    ],
-  },
-})
-
-const REASONS = [
-  'fraudulent',
-  'duplicate',
-  'canceled',
-  'not_received',
-  'merchandise_not_as_described',
-  'service_not_as_described',
-  'no_valid_authorization',
-  'customer_complaint',
-  'incorrect_amount',
-  'refund_not_processed',
-  'other',
-]
-
-export const DISPUTES = resource<Dispute>({
-  path: 'disputes',
-  title: 'Disputes',
-  intro: 'Transactions that your cardholders contest.',
-  list: {
-    operation: 'listDisputes',
-    columns: [
-      { title: 'Dispute', show: ({ id }) => code(id) },
-      { title: 'Amount', show: ({ amount, currency }) => money(amount, currency) },
-      { title: 'Reason', show: ({ reason }) => words(reason) },
-      { title: 'State', show: ({ status }) => state(status) },
-      { title: 'Due', show: ({ submission_deadline }) => when(submission_deadline) },
-    ],
-    filters: [
       {
-        name: 'status',
-        label: 'State',
-        options: ['unsubmitted', 'submitted', 'under_review', 'won', 'lost', 'withdrawn', 'expired'],
-      },
-    ],
-    empty: 'No dispute. A transaction that has cleared can be disputed here.',
-  },
-  create: {
-    operation: 'createDispute',
-    title: 'Dispute a transaction',
-    button: 'Dispute',
-    fields: [
-      { name: 'card_transaction_id', label: 'Transaction', hint: 'The identifier of one that has cleared.' },
-      {
-        name: 'reason',
-        label: 'Reason',
-        kind: 'choice',
-        options: REASONS.map((reason) => [reason, words(reason)] as const),
-      },
-      { name: 'evidence', label: 'Explanation', kind: 'lines', optional: true },
-    ],
-    body: ({ card_transaction_id, reason, evidence }) => ({
-      card_transaction_id,
-      reason,
-      ...(evidence && { evidence: { explanation: evidence } }),
-    }),
-  },
-  detail: {
-    operation: 'getDispute',
-    parameter: 'dispute_id',
-    name: ({ id }) => id,
-    facts: (dispute, link) => [
-      [
-        'Transaction',
-        link(`card-transactions/${dispute.card_transaction_id}`, code(dispute.card_transaction_id)),
-      ],
-      ['State', state(dispute.status)],
-      ['Amount', money(dispute.amount, dispute.currency)],
-      ['Reason', words(dispute.reason)],
-      ['Explanation', orDash(dispute.evidence.explanation)],
-      ['Files', orDash(dispute.evidence.files.map(({ name }) => name).join(', '))],
-      ['Submit by', when(dispute.submission_deadline)],
-      ['Submitted', when(dispute.submitted_at)],
-      ['Closed', when(dispute.closed_at)],
-    ],
-    actions: [
-      {
-        name: 'evidence',
-        operation: 'updateDispute',
-        button: 'Explain',
-        fields: [{ name: 'evidence', label: 'Explanation', kind: 'lines' }],
-        body: ({ evidence }) => ({ evidence: { explanation: evidence } }),
-        when: ({ status }) => status === 'unsubmitted',
-      },
-      {
-        name: 'submit',
-        operation: 'submitDispute',
-        button: 'Submit',
-        warning: 'The evidence goes to the network as it is now, and cannot be changed afterwards.',
-        when: ({ status }) => status === 'unsubmitted',
-      },
-      {
-        name: 'withdraw',
-        operation: 'withdrawDispute',
-        button: 'Withdraw',
-        warning: 'What was credited for the time being is taken back. This cannot be undone.',
-        isDanger: true,
-        when: ({ status }) => ['unsubmitted', 'submitted', 'under_review'].includes(status),
+        title: 'Simulate',
+        environment: 'sandbox',
+        write: ({ id, status }, _visit, link) =>
+          html`<ul class="plain">${NEXT[status]?.map(
+            ([name, text]) => html`<li>${link(`simulator/${name}?card_transaction_id=${id}`, text)}</li>`,
+          )}</ul>`,
       },
     ],
   },
 })
+
+/** What can become of a transaction, by its state: which helper simulates it. */
+const NEXT: Readonly<Partial<Record<Transaction['status'], readonly (readonly [string, string])[]>>> = {
+  authorized: [
+    ['clearing', 'The merchant collects'],
+    ['increment', 'The merchant asks for more'],
+    ['reversal', 'The merchant gives it up'],
+    ['expiry', 'The hold expires'],
+  ],
+  cleared: [['refund', 'The merchant gives it back']],
+}

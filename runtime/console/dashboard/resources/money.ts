@@ -4,6 +4,7 @@ import { writeTable } from '../shape/list-page.ts'
 import { type Link, type Page, resource } from '../shape/shapes.ts'
 import { code, money, orDash, state, when, words } from '../shape/values.ts'
 import type { Visit } from '../shape/visit.ts'
+import { DESTINATION } from './suggestions.ts'
 
 type Settlement = components['schemas']['Settlement']
 type Line = components['schemas']['SettlementLine']
@@ -89,16 +90,20 @@ export const PAYOUTS = resource<Payout>({
         options: ['pending', 'in_transit', 'paid', 'failed', 'canceled', 'returned'],
       },
     ],
-    empty:
-      'No payout yet. Say where money goes with POST /v1/payout_destinations, then ask for the first one.',
+    empty: 'No payout yet. Add a destination, then ask for the first one.',
   },
   create: {
     operation: 'createPayout',
     title: 'Pay out',
     button: 'Pay out',
     fields: [
-      { name: 'destination_id', label: 'Destination', hint: 'The identifier of an active destination.' },
-      { name: 'amount', label: 'Amount', hint: 'In cents: 1250 is 12.50.' },
+      {
+        name: 'destination_id',
+        label: 'Destination',
+        suggest: DESTINATION,
+        hint: 'The identifier of one that is active.',
+      },
+      { name: 'amount', label: 'Amount', kind: 'amount', hint: 'Such as 12.50.' },
       {
         name: 'currency',
         label: 'Currency',
@@ -109,12 +114,6 @@ export const PAYOUTS = resource<Payout>({
         ],
       },
     ],
-    // What is no number goes as it is: the API says what is wrong with it.
-    body: ({ destination_id, amount = '', currency }) => ({
-      destination_id,
-      amount: /^\d+$/.test(amount) ? Number(amount) : amount,
-      currency,
-    }),
   },
   detail: {
     operation: 'getPayout',
@@ -123,7 +122,7 @@ export const PAYOUTS = resource<Payout>({
     facts: (payout, link) => [
       ['State', state(payout.status)],
       ['Amount', money(payout.amount, payout.currency)],
-      ['Destination', code(payout.destination_id)],
+      ['Destination', link(`payout-destinations/${payout.destination_id}`, code(payout.destination_id))],
       [
         'Settlement',
         payout.settlement_id === null

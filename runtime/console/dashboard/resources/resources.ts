@@ -1,10 +1,14 @@
 /** All resources that have pages, in the order of the menu. */
 import type { Identified, Resource } from '../shape/shapes.ts'
 import { AUDIT_LOG } from './audit-log.ts'
-import { CARD_TRANSACTIONS, CARDS, DISPUTES } from './cards.ts'
+import { CARD_PROGRAMS } from './card-programs.ts'
+import { CARDHOLDERS, SANCTIONS_ALERTS } from './cardholders.ts'
+import { CARD_TRANSACTIONS, CARDS } from './cards.ts'
+import { DISPUTES } from './disputes.ts'
 import { EVENTS } from './events.ts'
 import { PAYOUTS, REPORTS, SETTLEMENTS } from './money.ts'
 import { PASS_TEMPLATES, PASSES, SCANS } from './passes.ts'
+import { PAYOUT_DESTINATIONS } from './payout-destinations.ts'
 import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
 export interface Group {
@@ -14,8 +18,11 @@ export interface Group {
 
 export const RESOURCES: readonly Group[] = [
   { group: 'Passes', resources: [PASS_TEMPLATES, PASSES, SCANS] },
-  { group: 'Cards', resources: [CARDS, CARD_TRANSACTIONS, DISPUTES] },
-  { group: 'Money', resources: [SETTLEMENTS, PAYOUTS, REPORTS] },
+  {
+    group: 'Cards',
+    resources: [CARDHOLDERS, SANCTIONS_ALERTS, CARD_PROGRAMS, CARDS, CARD_TRANSACTIONS, DISPUTES],
+  },
+  { group: 'Money', resources: [SETTLEMENTS, PAYOUT_DESTINATIONS, PAYOUTS, REPORTS] },
   { group: 'Developers', resources: [EVENTS, WEBHOOK_ENDPOINTS] },
   { group: 'Account', resources: [AUDIT_LOG] },
 ]

@@ -18,7 +18,7 @@ export async function showDetail(
   const item = await readItem(visit, detail, id)
   const link = linkIn(visit)
   const sections = await Promise.all(
-    (detail.sections ?? []).map(
+    sectionsIn(visit, detail).map(
       async (section) => html`<section><h2>${section.title}</h2>
 ${await section.write(item, visit, link)}</section>`,
     ),
@@ -29,6 +29,10 @@ ${facts(detail.facts(item, link))}
 ${writeActions(visit, resource, detail, item)}
 ${sections}`
   send(visit, fault === undefined ? 200 : 409, { title: detail.name(item), path: resource.path, content })
+}
+
+function sectionsIn({ environment }: Visit, { sections = [] }: Detail<Identified>) {
+  return sections.filter(({ environment: only = environment }) => only === environment)
 }
 
 export function readItem(visit: Visit, { operation, parameter }: Detail<Identified>, id: string) {

@@ -4,10 +4,12 @@ import type { Detail as FieldFault } from 'dateline/runtime'
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { findOperation } from '../../../api/operate.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { choice, field, notice, textArea } from '../../page/components.ts'
+import { choice, type Field, field, notice, textArea } from '../../page/components.ts'
 import { formField } from '../../page/forms.ts'
+import { bodyOf } from './bodies.ts'
 import type { SendFramed } from './frame.ts'
-import type { Form, FormField, Values } from './shapes.ts'
+import { queryText } from './list-page.ts'
+import type { Form, FormField, Identified, Page, Suggest, Values } from './shapes.ts'
 import type { Visit } from './visit.ts'
 
 /** Field of a form: makes one of two sendings of it. */
@@ -27,6 +29,7 @@ export interface FormPlace {
   readonly address: string
   /** Where one goes who does not want to. */
   readonly back: string
+  readonly intro?: string
   readonly warning?: string | undefined
   readonly isDanger?: boolean | undefined
 }
@@ -38,21 +41,31 @@ export interface FormState {
 
 type Asked = Pick<Form, 'operation' | 'button' | 'fields'>
 
-export function showForm(
+export async function showForm(
   visit: Visit,
   form: Asked,
   place: FormPlace,
   send: SendFramed,
   { values, error }: FormState = {},
-): void {
-  const faults = new Map(form.fields.map(({ name }) => [name, faultOf(name, error)]))
+): Promise<void> {
+  const suggested = await Promise.all(
+    form.fields.map(({ suggest }) => suggest && readSuggestions(visit, suggest)),
+  )
+  const faults = new Map(form.fields.map(({ name, of = [name] }) => [name, faultOf(of, error)]))
   const isFaulty = [...faults.values()].some((fault) => fault !== undefined)
   const needsFactor = findOperation(form.operation).extensions.factor === true
   const content = html`${error && notice('bad', isFaulty ? 'Some of it has to be put right.' : describe(error))}
+${place.intro !== undefined && html`<p class="quiet">${place.intro}</p>`}
 ${place.warning !== undefined && notice('warn', place.warning)}
 <form method="post" action="${place.address}">
 ${visit.guard(place.address)}${keyField()}
-${form.fields.map((each) => writeField(each, values?.[each.name] ?? each.value, faults.get(each.name)))}
+${form.fields.map((each, index) =>
+  writeField(each, {
+    value: values?.[each.name] ?? (preset(visit, each) || each.value),
+    fault: faults.get(each.name),
+    suggestions: suggested[index],
+  }),
+)}
 ${
   needsFactor &&
   field({
@@ -73,21 +86,37 @@ function statusOf({ type }: ErrorBody): number {
   return type === 'rate_limited' ? 429 : 422
 }
 
-function writeField(asked: FormField, value: string | undefined, fault: string | undefined): Html {
-  const { kind = 'text', options = [], ...rest } = asked
-  const given = { ...rest, value, fault }
-  if (kind === 'choice') return choice({ ...given, options })
-  return kind === 'lines' ? textArea(given) : field(given)
+/** What a link of ours says an identifier is: links of others fill in nothing else. */
+function preset(visit: Visit, { name, suggest }: FormField): string | undefined {
+  return suggest && queryText(visit, name)
 }
 
+const SUGGESTED = '10'
+
+/** The latest items of a list. */
+async function readSuggestions(visit: Visit, { operation, query, text }: Suggest) {
+  const { data } = await visit.read<Page<Identified>>(operation, { query: { ...query, limit: SUGGESTED } })
+  return data.map((item) => [item.id, text(item as never)] as const)
+}
+
+type Written = Pick<Field, 'value' | 'fault' | 'suggestions'>
+
+function writeField({ kind = 'text', options = [], ...asked }: FormField, written: Written): Html {
+  const given = { ...asked, ...written }
+  if (kind === 'choice' || kind === 'truth') return choice({ ...given, options })
+  return kind === 'lines' ? textArea(given) : field({ ...given, inputMode: INPUT_MODES[kind] })
+}
+
+const INPUT_MODES = { text: undefined, amount: 'decimal', number: 'numeric' } as const
+
 /** What the API says of the field, or of what is in it. */
-export function faultOf(name: string, error: ErrorBody | undefined): string | undefined {
+export function faultOf(names: readonly string[], error: ErrorBody | undefined): string | undefined {
   if (!error) return undefined
   const isOf = ({ field: at }: FieldFault) =>
-    at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`)
+    names.some((name) => at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`))
   const issues = (error.details ?? []).filter(isOf).map(({ issue }) => issue)
   if (issues.length > 0) return `${[...new Set(issues)].join('; ')}.`
-  return error.param === name ? error.message : undefined
+  return error.param && names.includes(error.param) ? error.message : undefined
 }
 
 /** An error in one sentence or two, with what names no field of the form. */
@@ -109,7 +138,8 @@ export function perform(
 ) {
   const { request } = visit
   const { method, extensions } = findOperation(form.operation)
-  const body = form.body?.(readValues(visit, form.fields))
+  const values = readValues(visit, form.fields)
+  const body = form.body ? form.body(values) : bodyOf(form.fields, values)
   const factor = formField(request, FACTOR).replaceAll(/\s/g, '')
   return visit.operate(form.operation, {
     path,

@@ -12,6 +12,8 @@ export interface MenuEntry {
   readonly path: string
   /** Who may read it: it is not there for others. */
   readonly needs: Role
+  /** Absent: both. */
+  readonly environment?: Environment
 }
 
 /** Of every page, in the order of the menu. */
@@ -32,7 +34,7 @@ export function createFrame(menu: Menu): SendFramed {
   return (visit, status, { title, path, scripts = [], content }) => {
     const { environment, member } = visit
     const frame = {
-      header: writeHeader(environment, path),
+      header: writeHeader(environment, menu.find((entry) => entry.path === path) ?? { path }),
       menu: writeMenu(menu, environment, path, member),
     }
     sendPage(
@@ -45,10 +47,14 @@ export function createFrame(menu: Menu): SendFramed {
 
 const NAMES = { sandbox: 'Sandbox', live: 'Live' } as const
 
-function writeHeader(environment: Environment, path: string): Html {
+/** To the same page in the other environment, where there is one. */
+function writeHeader(
+  environment: Environment,
+  { path, environment: only }: Pick<MenuEntry, 'path' | 'environment'>,
+): Html {
   const others = ENVIRONMENTS.map(
     (each) =>
-      html`<a href="/${each}${path && `/${path}`}"${each === environment && html` aria-current="true"`}>${NAMES[each]}</a>`,
+      html`<a href="/${each}${path && (only ?? each) === each && `/${path}`}"${each === environment && html` aria-current="true"`}>${NAMES[each]}</a>`,
   )
   return html`<header class="bar ${environment}">
 <a class="home" href="/${environment}">Dashboard</a>
@@ -59,7 +65,9 @@ function writeHeader(environment: Environment, path: string): Html {
 }
 
 function writeMenu(menu: Menu, environment: Environment, path: string, member: Member): Html {
-  const readable = menu.filter(({ needs }) => mayAct(member.role, needs))
+  const readable = menu.filter(
+    ({ needs, environment: only = environment }) => only === environment && mayAct(member.role, needs),
+  )
   const groups = [...Map.groupBy(readable, ({ group }) => group)]
   return html`<nav class="menu" id="menu" aria-label="Pages">
 ${groups.map(

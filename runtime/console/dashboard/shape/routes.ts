@@ -134,7 +134,8 @@ function actionRoutes(
     method: 'GET',
     handle: async (visit, id) => {
       const item = await readItem(visit, detail, id)
-      showForm(visit, form, placeOf(id, detail.name(item)), send)
+      const values = action.values?.(item)
+      await showForm(visit, form, placeOf(id, detail.name(item)), send, { ...(values && { values }) })
     },
   }
   const act: Route = {
@@ -155,7 +156,7 @@ function actionRoutes(
       }
       if (!hasPage(action)) return showDetail(visit, resource, detail, id, send, describe(answer.error))
       const item = await readItem(visit, detail, id)
-      showForm(visit, form, placeOf(id, detail.name(item)), send, {
+      await showForm(visit, form, placeOf(id, detail.name(item)), send, {
         values: readValues(visit, form.fields),
         error: answer.error,
       })

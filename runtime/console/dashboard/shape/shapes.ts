@@ -22,14 +22,26 @@ export interface Filter {
 }
 
 export interface FormField {
-  /** Of the form; and of the body, where the API finds fault with it. */
+  /** Of the form; and of the body, where the API finds fault with it: `merchant.name` is a member of a member. */
   readonly name: string
   readonly label: string
-  readonly kind?: 'text' | 'lines' | 'choice'
+  /** Members of the body that it stands for, where they are called otherwise. */
+  readonly of?: readonly string[]
+  /** `amount`: typed as people write money, cents in the body. `truth`: a choice of `true` and `false`. */
+  readonly kind?: 'text' | 'lines' | 'choice' | 'amount' | 'number' | 'truth'
+  /** The latest items, to be chosen from. */
+  readonly suggest?: Suggest
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly value?: string
   readonly hint?: string
   readonly optional?: boolean
+}
+
+/** Where the values of a field are found: identifiers of a list, and what they are called there. */
+export interface Suggest {
+  readonly operation: string
+  readonly query?: Readonly<Record<string, string>>
+  text(item: never): string
 }
 
 /** What was typed, by field. */
@@ -41,6 +53,7 @@ export interface Form {
   readonly title: string
   readonly button: string
   readonly fields: readonly FormField[]
+  /** Absent: what the fields say, by their names and kinds. */
   body?(values: Values): unknown
   /** Of an answer: what nobody sees again. */
   secret?(answer: unknown): string | undefined
@@ -51,6 +64,8 @@ export interface Action<Item> extends Omit<Form, 'fields' | 'title'> {
   /** Of the address. */
   readonly name: string
   readonly fields?: readonly FormField[]
+  /** What the fields hold before anything is typed. */
+  values?(item: Item): Values
   /** What will happen, to be read before it does. */
   readonly warning?: string
   readonly isDanger?: boolean
@@ -62,6 +77,8 @@ export interface Action<Item> extends Omit<Form, 'fields' | 'title'> {
 
 export interface Section<Item> {
   readonly title: string
+  /** Absent: both. */
+  readonly environment?: Environment
   write(item: Item, visit: Visit, link: Link): Promise<Html> | Html
 }
 

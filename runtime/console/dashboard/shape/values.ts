@@ -1,4 +1,5 @@
 /** How values of the API stand on pages. */
+import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
 
 /** An instant as it is, in UTC, for people and for programs. */
@@ -54,9 +55,19 @@ export function state(name: string): Html {
 }
 
 /** An amount in cents as people write it: `12.50 USD`. */
-export function money(cents: number, currency: string): Html {
+export function writeMoney(cents: number, currency: string): string {
   const text = new Intl.NumberFormat('en', { minimumFractionDigits: 2 }).format(cents / 100)
-  return html`<span class="number">${text.replace('-', '−')} ${currency.toUpperCase()}</span>`
+  return `${text.replace('-', '−')} ${currency.toUpperCase()}`
+}
+
+export function money(cents: number, currency: string): Html {
+  return html`<span class="number">${writeMoney(cents, currency)}</span>`
+}
+
+/** A postal address in one line. */
+export function writeAddress(address: components['schemas']['Address']): string {
+  const { line1, line2, postal_code, city, state: region, country } = address
+  return [line1, line2, `${postal_code} ${city}`, region, country].filter(Boolean).join(', ')
 }
 
 export function code(text: string): Html {

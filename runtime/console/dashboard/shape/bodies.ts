@@ -1,0 +1,41 @@
+/** From what was typed to the body of a request. What is not as it should be goes as it is: the API says what is wrong with it. */
+import type { FormField, Values } from './shapes.ts'
+
+/** @returns what the fields say, members of members in their places, without what was left empty; undefined without a field. */
+export function bodyOf(fields: readonly FormField[], values: Values): unknown {
+  if (fields.length === 0) return undefined
+  const body: Record<string, unknown> = {}
+  for (const { name, kind } of fields) {
+    const text = values[name] ?? ''
+    if (text === '') continue
+    const [last, ...above] = name.split('.').toReversed() as [string, ...string[]]
+    let at = body
+    for (const member of above.toReversed()) {
+      at[member] ??= {}
+      at = at[member] as Record<string, unknown>
+    }
+    at[last] = READ[kind ?? 'text']?.(text) ?? text
+  }
+  return body
+}
+
+const READ: Readonly<Partial<Record<NonNullable<FormField['kind']>, (text: string) => unknown>>> = {
+  amount: readCents,
+  number: readNumber,
+  truth: (text) => text === 'true',
+}
+
+/** `12.50`, `12.5` and `12` are amounts. */
+export function readCents(text: string): number | string {
+  const [, whole, cents = ''] = /^(\d{1,13})(?:\.(\d{1,2}))?$/.exec(text) ?? []
+  return whole === undefined ? text : Number(whole) * 100 + Number(cents.padEnd(2, '0'))
+}
+
+/** An amount as it is typed. */
+export function writeCents(cents: number): string {
+  return (cents / 100).toFixed(2)
+}
+
+export function readNumber(text: string): number | string {
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}
