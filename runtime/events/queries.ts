@@ -121,6 +121,30 @@ export async function readEvent(
   return rows[0]
 }
 
+/** An event with what it was rendered from. */
+export interface StoredEvent extends EventRow {
+  /** In which it was rendered. */
+  readonly version: string
+  /** In the form of the canonical version; null where the body is. */
+  readonly source: { readonly data: Members; readonly before?: Members } | null
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const READ_STORED: Statement = {
+  name: 'events_read_stored',
+  text: `SELECT e.id, e.type, e.body, e.created, e.version, e.source FROM events e
+         WHERE e.tenant_id = $1 AND e.id = $2`,
+}
+
+export async function readStoredEvent(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<StoredEvent | undefined> {
+  return (await db.query<StoredEvent>(READ_STORED, [tenantId, id])).rows[0]
+}
+
 const READ_HEAD: Statement = {
   name: 'events_head',
   text: `SELECT h.sequence,

@@ -21,6 +21,8 @@ export interface EventStreams {
     readonly types: ReadonlySet<string>
     /** Whose events; undefined when the caller may watch no longer. Asked again and again. */
     readonly findSpace: () => Promise<string | undefined>
+    /** How an event stands in the stream; absent: as the API sends it. */
+    readonly write?: (event: SequencedEvent) => string
   }): AsyncIterable<string>
 }
 
@@ -76,6 +78,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
     after,
     types,
     findSpace,
+    write = writeEvent,
   }: Parameters<EventStreams['open']>[0]): AsyncGenerator<string> {
     let wake = () => {}
     let isNew = false
@@ -101,7 +104,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
         const events = await look(findSpace, last)
         if (!events) return
         last = events.at(-1)?.sequence ?? last
-        const text = events.map((event) => (types.has(event.type) ? writeEvent(event) : '')).join('')
+        const text = events.map((event) => (types.has(event.type) ? write(event) : '')).join('')
         if (text !== '' || performance.now() - spokeAt >= commentMs) {
           spokeAt = performance.now()
           yield text || COMMENT

@@ -30,7 +30,7 @@ import { createSessions } from '../console/sign-in/sessions.ts'
 import { createSignIn } from '../console/sign-in/sign-in.ts'
 import { type Delivery, openDelivery } from '../delivery/open-delivery.ts'
 import { startRetentionJob } from '../delivery/retention-job.ts'
-import { createEventStreams } from '../events/streams.ts'
+import { createEventStreams, type EventStreams } from '../events/streams.ts'
 import { connectWakeUpChannel, createWakeUps, type WakeUpChannel, type WakeUps } from '../events/wake-ups.ts'
 import { appleServiceRoute } from '../holders/apple-service.ts'
 import { createBarcodes } from '../holders/barcodes.ts'
@@ -223,7 +223,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
         : undefined
     const consolePages =
       apis && roles.has('console')
-        ? createConsolePages({ ...foundation, operator, operate: apis.operate }, observability)
+        ? createConsolePages({ ...foundation, operator, apis }, observability)
         : undefined
     const revision = await watchRevision(database.control, async () => {
       await clock.refresh(database.control)
@@ -338,6 +338,8 @@ export interface Apis {
   readonly listeners: Readonly<Record<Environment, RequestListener>>
   /** What members do on pages of the console. */
   readonly operate: Operate
+  /** For pages that show events as they happen. */
+  readonly streams: Readonly<Record<Environment, EventStreams>>
   /** The control schema has changed: what is cached of it is dropped. */
   forget(): void
 }
@@ -448,13 +450,14 @@ export function createApis(parts: ApiParts): Apis {
   return {
     listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') },
     operate: createOperate(services),
+    streams: { sandbox: services.sandbox.streams, live: services.live.streams },
     forget,
   }
 }
 
 interface ConsolePages extends Foundation {
   readonly operator: Operator
-  readonly operate: Operate
+  readonly apis: Pick<Apis, 'operate' | 'streams'>
 }
 
 /** What the console's port answers: to those who run the service, to members who confirm requests, sign in and work, and to readers. */
@@ -479,9 +482,10 @@ function createConsolePages(parts: ConsolePages, observability: Observability): 
   pages.use(
     createDashboard({
       ...shared,
+      ...parts.apis,
       sessions,
-      operate: parts.operate,
       operator: parts.operator,
+      databases: database,
       barcodes: createBarcodes(),
     }),
   )

@@ -41,7 +41,7 @@ async function addEndpoint(role: Role = 'developer', url = 'https://93.184.215.1
 describe('who may', () => {
   test('whoever has not signed in is sent there, and back afterwards', async () => {
     const stranger = new Browser(dashboard.origin, '')
-    for (const { method, path } of listRoutes(dashboard.service.operator)) {
+    for (const { method, path } of listRoutes(dashboard.watching)) {
       const address = path.replaceAll(/:\w+/g, 'x')
       const { status, location } =
         method === 'GET' ? await stranger.get(address) : await stranger.post(address, {})
@@ -52,7 +52,7 @@ describe('who may', () => {
 
   test.each(ROLES)('a %s gets what the table of routes says, and no form without its guard', async (role) => {
     const browser = browse(role)
-    for (const { method, path, needs } of listRoutes(dashboard.service.operator)) {
+    for (const { method, path, needs } of listRoutes(dashboard.watching)) {
       const address = path.replaceAll(/:\w+/g, 'x')
       const { status, text } = method === 'GET' ? await browser.get(address) : await browser.post(address, {})
       const refused = text.includes('Not for your role')

@@ -12,6 +12,7 @@ import { createUser } from '../../runtime/admin/users.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { retain } from '../../runtime/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/delivery/worker.ts'
+import { readStoredEvent } from '../../runtime/events/queries.ts'
 import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/wake-ups.ts'
 import { openReportLinks } from '../../runtime/platform/addresses/report-links.ts'
 import { createCardKeys } from '../../runtime/platform/card-keys/card-keys.ts'
@@ -163,6 +164,10 @@ export async function tour(
   await showHolders({ service, recorder }, environment, send, space)
   if (environment === 'sandbox') await watchEvents({ service, recorder }, secret)
   await comeBackLater(service, send, space, service.database[environment])
+  const [event] = (await send('/v1/events?limit=1')).body.data
+  expect(await readStoredEvent(service.database[environment], space, event.id)).toMatchObject({
+    id: event.id,
+  })
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }

@@ -18,7 +18,7 @@ import type { Clock } from '../../runtime/platform/clock/clock.ts'
 import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
-import { type ApiParts, createApis } from '../../runtime/process/compose.ts'
+import { type ApiParts, type Apis, createApis } from '../../runtime/process/compose.ts'
 import { type Listener, listenOn } from '../../runtime/process/listeners.ts'
 import { openSanctions, type Sanctions } from '../../runtime/sanctions/list-in-use.ts'
 import { openGoogleSigner } from '../../runtime/wallet/google/signer.ts'
@@ -42,6 +42,7 @@ export interface TestService {
   readonly clock: TestClock
   readonly urls: Readonly<Record<Environment, string>>
   readonly operate: Operate
+  readonly streams: Apis['streams']
   /** What a node does when the control revision moved. */
   forget(): void
   /** Undefined unless watched. */
@@ -125,6 +126,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     clock,
     urls,
     operate: apis.operate,
+    streams: apis.streams,
     forget: apis.forget,
     observability,
     outbound,

@@ -1,7 +1,6 @@
 /** The dashboard on the console's origin: for members who have signed in, in what their role lets them do. */
 import express, { type NextFunction, type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
-import type { Operator } from '../../admin/change.ts'
 import type { Operate } from '../../api/operate.ts'
 import type { Barcodes } from '../../holders/barcodes.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
@@ -26,11 +25,14 @@ import { type Route, routesOf } from './shape/routes.ts'
 import { mayAct, Refused, roleFor, type Visit } from './shape/visit.ts'
 import { SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
 import { templateRoutes } from './templates/editor.ts'
+import { eventVersionRoutes } from './watch/event-versions.ts'
+import { liveEventRoutes } from './watch/live-events.ts'
+import type { Tails } from './watch/tails.ts'
+import type { Watching } from './watch/watching.ts'
 
-export interface DashboardParts {
+export interface DashboardParts extends Watching {
   readonly sessions: Pick<Sessions, 'find'>
   readonly operate: Operate
-  readonly operator: Operator
   readonly barcodes: Pick<Barcodes, 'draw'>
   /** Key of the forms' MAC. */
   readonly csrfKey: string
@@ -61,8 +63,10 @@ const MENU: Menu = [
 ]
 
 /** The table of what is there, and who may. */
-export function listRoutes(operator: Operator): readonly Route[] {
+export function listRoutes(watching: Watching): readonly Route[] {
   const send = createFrame(MENU)
+  const { operator } = watching
+  const tails: Tails = new Map()
   return [
     ...homeRoutes(send),
     ...attemptRoutes(send),
@@ -74,6 +78,8 @@ export function listRoutes(operator: Operator): readonly Route[] {
     ...uploadRoutes(send),
     ...balanceRoutes(send),
     ...simulatorRoutes(send),
+    ...liveEventRoutes(watching, tails),
+    ...eventVersionRoutes(send, watching),
     ...RESOURCES.flatMap(({ resources }) => resources.flatMap((each) => routesOf(each, send))),
   ]
 }
@@ -89,7 +95,7 @@ export function createDashboard(parts: DashboardParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
-  for (const route of listRoutes(parts.operator)) {
+  for (const route of listRoutes(parts)) {
     const answer = (request: Request<{ id?: string }>, response: Response) =>
       visit(parts, forms, route, request, response)
     if (route.method === 'GET') router.get(route.path, answer)
@@ -128,7 +134,7 @@ function formName({ tenantId, memberId }: Member, path: string): string {
 }
 
 function createVisit(
-  { operate, proxies, barcodes }: DashboardParts,
+  { operate, proxies, barcodes, sessions }: DashboardParts,
   forms: FormGuard,
   { environment }: Route,
   request: Request,
@@ -151,6 +157,7 @@ function createVisit(
     },
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
     guard: (path) => forms.issue(response, formName(member, path), '/'),
+    isSignedIn: async () => (await sessions.find(request))?.memberId === member.memberId,
   }
 }
 

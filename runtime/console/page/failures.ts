@@ -10,7 +10,10 @@ export interface FailureParts {
 /** @returns what Express calls with an error: a page for people. What was wrong stands in the log alone. */
 export function answerFailures({ log }: FailureParts, what: string) {
   return (error: unknown, _request: Request, response: Response, _next: NextFunction): void => {
-    if (isRefusedBody(error)) {
+    if (response.headersSent) {
+      log.error({ err: error }, what)
+      response.destroy()
+    } else if (isRefusedBody(error)) {
       sendPage(response, error.status, writeNotice('Not readable', 'The form did not arrive as it was sent.'))
     } else if (isUnavailable(error)) {
       log.warn({ err: error }, 'the database is unavailable')

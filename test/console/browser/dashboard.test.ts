@@ -2,15 +2,17 @@
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser as Chromium, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { versions } from '../../../generated/versions.ts'
 import { makeTemplate } from '../../api/fixtures.ts'
 import { make, makeCard } from '../../cards/fixtures.ts'
 import { startChromium } from '../../support/chromium.ts'
-import { makeKey, speak } from '../../support/service.ts'
+import { makeKey, type Send, speak } from '../../support/service.ts'
 import { makeTenant, startDashboard, type TestDashboard, type Visitor } from '../support/dashboard.ts'
 
 let dashboard: TestDashboard
 let chromium: Chromium
 let owner: Visitor
+let send: Send
 /** Pages that show something. */
 let paths: readonly string[]
 
@@ -19,7 +21,7 @@ beforeAll(async () => {
   const tenantId = await makeTenant(dashboard.service)
   owner = await dashboard.signIn(tenantId, 'owner')
   const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
-  const send = speak(dashboard.service.urls.sandbox, { secret })
+  send = speak(dashboard.service.urls.sandbox, { secret })
   const template_id = await makeTemplate(send)
   const pass = await make(send, '/v1/passes', { template_id, holder: { name: 'Ada Moreau' } })
   const url = `https://93.184.215.14/${'long'.repeat(60)}`
@@ -35,6 +37,7 @@ beforeAll(async () => {
     '',
     '/events',
     `/events/${events.body.data[0].id}`,
+    `/events/${events.body.data[0].id}/in/${versions[1]!.name}`,
     '/webhook-endpoints',
     '/webhook-endpoints/new',
     `/webhook-endpoints/${endpoint.id}`,
@@ -176,5 +179,23 @@ test('an endpoint is added with the keyboard alone, without scripts, and its sec
   expect(await page.locator('.secret').textContent()).toMatch(/^whsec_/)
   await page.getByText('I have kept it').click()
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('https://93.184.215.14/typed')
+  await context.close()
+})
+
+test('an event appears by itself while its page is open, until that is paused', async () => {
+  const context = await chromium.newContext()
+  const [name, value] = owner.cookie.split('=', 2)
+  await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
+  const page = await context.newPage()
+  await page.goto(`${dashboard.origin}/sandbox/events`)
+  await page.getByText('Live: what is new').waitFor()
+  const rows = page.locator('tbody tr')
+  const before = await rows.count()
+  await makeTemplate(send)
+  await page.locator('tr.new').waitFor()
+  expect(await rows.count()).toBe(before + 1)
+  expect(await rows.first().textContent()).toContain('pass_template.created')
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('Paused.').waitFor()
   await context.close()
 })

@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { createUser } from '../../../runtime/admin/users.ts'
 import { createDashboard } from '../../../runtime/console/dashboard/dashboard.ts'
 import type { Role } from '../../../runtime/console/dashboard/shape/visit.ts'
+import type { Watching } from '../../../runtime/console/dashboard/watch/watching.ts'
 import { serveAssets } from '../../../runtime/console/page/assets.ts'
 import { createSessions, type Member } from '../../../runtime/console/sign-in/sessions.ts'
 import { createBarcodes } from '../../../runtime/holders/barcodes.ts'
@@ -14,6 +15,8 @@ import { makeTenant, startTestService, type TestService } from '../../support/se
 
 export interface TestDashboard {
   readonly service: TestService
+  /** What the table of routes is made with. */
+  readonly watching: Watching
   readonly origin: string
   /** Makes a member of the tenant and signs in; gives what stands in the cookie. */
   signIn(tenantId: string, role: Role): Promise<Visitor>
@@ -30,6 +33,11 @@ export async function startDashboard(): Promise<TestDashboard> {
   const clock = { machine: Date.now, service: () => service.clock.now }
   const sessions = createSessions({ control, pepper, clock, secure: false })
   const barcodes = createBarcodes()
+  const watching = {
+    operator: service.operator,
+    databases: service.database,
+    streams: service.streams,
+  }
   const app = express()
   app.get('/begin/:tenantId/:memberId', async (request, response) => {
     await sessions.begin(request, response, { ...request.params, ip: '127.0.0.1' })
@@ -40,8 +48,8 @@ export async function startDashboard(): Promise<TestDashboard> {
     createDashboard({
       sessions,
       operate: service.operate,
-      operator: service.operator,
       barcodes,
+      ...watching,
       csrfKey: 'key of the forms',
       consoleUrl: 'http://127.0.0.1',
       proxies: 0,
@@ -55,6 +63,7 @@ export async function startDashboard(): Promise<TestDashboard> {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     service,
+    watching,
     origin,
     async signIn(tenantId, role) {
       const email = `${role}@example.com`

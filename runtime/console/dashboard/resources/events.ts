@@ -1,4 +1,5 @@
 import type { components } from '../../../../generated/canonical/types.ts'
+import { versions } from '../../../../generated/versions.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { writeTable } from '../shape/list-page.ts'
 import { type Column, type Link, type Page, resource } from '../shape/shapes.ts'
@@ -23,6 +24,7 @@ export const EVENTS = resource<Event>({
     operation: 'listEvents',
     columns: [{ title: 'Event', show: ({ type }) => type }, ...EVENT_COLUMNS.slice(1)],
     filters: [{ name: 'type', label: 'Type' }],
+    isLive: true,
     empty: 'Nothing has happened yet. Issue a pass or make a card, and its events appear here.',
   },
   detail: {
@@ -36,11 +38,29 @@ export const EVENTS = resource<Event>({
       ['Sent from', when(emitted_at)],
     ],
     sections: [
-      { title: 'Payload', write: ({ data }) => json(data) },
+      {
+        title: 'Payload',
+        write: (event, _visit, link) => html`${linkVersions(event, link)}\n${json(event)}`,
+      },
       { title: 'Deliveries', write: writeDeliveries },
     ],
   },
 })
+
+/** To the payload as tenants of each version are sent it. */
+export function linkVersions(
+  { id, version }: Pick<Event, 'id' | 'version'>,
+  link: Link,
+  shown = version,
+): Html {
+  return html`<p class="versions">As in ${versions
+    .toReversed()
+    .map(({ name }) =>
+      name === shown
+        ? html` <strong>${name}</strong>`
+        : html` ${link(name === version ? `events/${id}` : `events/${id}/in/${name}`, name)}`,
+    )}</p>`
+}
 
 /** Endpoints whose attempts are asked for. */
 const ENDPOINTS = '10'

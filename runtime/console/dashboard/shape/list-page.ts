@@ -22,14 +22,23 @@ export function writeTable<Item>(
   return html`<table role="table" aria-label="${label}">
 <thead><tr role="row">${columns.map(({ title }) => html`<th role="columnheader" scope="col">${title}</th>`)}</tr></thead>
 <tbody>
-${items.map(
-  (item) =>
-    html`<tr role="row">${columns.map(
-      ({ title, show }) => html`<td role="cell" data-title="${title}"><div>${show(item, link)}</div></td>`,
-    )}</tr>\n`,
-)}</tbody>
+${items.map((item) => writeRow(columns, item, link))}</tbody>
 </table>`
 }
+
+export function writeRow<Item>(columns: readonly Column<Item>[], item: Item, link: Link): Html {
+  return html`<tr role="row">${columns.map(
+    ({ title, show }) => html`<td role="cell" data-title="${title}"><div>${show(item, link)}</div></td>`,
+  )}</tr>\n`
+}
+
+/** Where the script finds what is new for the page's table, as rows; says nothing without the script. */
+export function writeTail(address: string): Html {
+  return html`<p class="tail" data-rows="${address}" role="status"></p>`
+}
+
+/** The script of `writeTail`. */
+export const TAIL_SCRIPT = 'tail.js'
 
 export async function showList(
   visit: Visit,
@@ -45,17 +54,19 @@ export async function showList(
   const link = linkIn(visit)
   const columns = resource.detail ? list.columns.map(toDetail(resource)) : list.columns
   const isNarrowed = after !== '' || Object.values(asked).some((value) => value !== '')
+  const isLive = list.isLive === true && after === ''
   const canCreate = create && mayAct(visit.member.role, roleFor(create.operation))
   const content = html`<p class="quiet">${intro}</p>
 ${canCreate && html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`}
 ${list.filters && writeFilters(list.filters, asked)}
+${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: data[0]?.id ?? '' })}`)}
 ${
   data.length > 0
     ? writeTable(title, columns, data, link)
     : html`<p class="empty">${isNarrowed ? 'Nothing here fits what you look for.' : list.empty}</p>`
 }
 ${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
-  send(visit, 200, { title, path, content })
+  send(visit, 200, { title, path, scripts: isLive ? [TAIL_SCRIPT] : [], content })
 }
 
 /** The first column leads to the item. */
@@ -91,11 +102,13 @@ ${filters.map(({ name, label, options }) =>
 </form>`
 }
 
+/** Leaves out what is empty. */
+function writeQuery(values: Readonly<Record<string, string>>): string {
+  return `?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`
+}
+
 function writePaging(isLater: boolean, next: string | null, asked: Readonly<Record<string, string>>): Html {
-  const address = (cursor?: string) => {
-    const given = Object.entries({ ...asked, ...(cursor && { starting_after: cursor }) })
-    return `?${new URLSearchParams(given.filter(([, value]) => value !== ''))}`
-  }
+  const address = (cursor?: string) => writeQuery({ ...asked, ...(cursor && { starting_after: cursor }) })
   if (!isLater && next === null) return html``
   return html`<nav class="paging" aria-label="Pages of the list">${
     isLater && html`<a href="${address()}">First page</a>`

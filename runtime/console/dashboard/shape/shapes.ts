@@ -113,6 +113,8 @@ export interface Resource<Item> {
     readonly filters?: readonly Filter[]
     /** What to do first where there is nothing yet. */
     readonly empty: string
+    /** What is new comes by itself, from `live` below its address. */
+    readonly isLive?: boolean
   }
   readonly detail?: Detail<Item>
   /** Without fields: its page at `new` is one of its own. */

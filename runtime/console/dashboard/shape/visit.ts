@@ -26,6 +26,8 @@ export interface Visit {
   draw(barcode: Barcode): ReturnType<Barcodes['draw']>
   /** The hidden field of a form that is sent to the path. */
   guard(path: string): Html
+  /** Whether the session lasts: of what goes on after its page is made. */
+  isSignedIn(): Promise<boolean>
 }
 
 /** The API did not do what a page needs. */

@@ -2,9 +2,15 @@
 
 const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-for (const time of document.querySelectorAll('time[datetime]')) {
-  const instant = new Date(time.getAttribute('datetime') ?? '')
-  if (Number.isNaN(instant.getTime())) continue
-  time.setAttribute('title', time.textContent ?? '')
-  time.textContent = zoned.format(instant)
+/** Times in the reader's zone, with UTC at hand. */
+function showTimes() {
+  for (const time of document.querySelectorAll('time[datetime]:not([title])')) {
+    const instant = new Date(time.getAttribute('datetime') ?? '')
+    if (Number.isNaN(instant.getTime())) continue
+    time.setAttribute('title', time.textContent ?? '')
+    time.textContent = zoned.format(instant)
+  }
 }
+
+showTimes()
+document.addEventListener('rows', showTimes)

@@ -1,0 +1,31 @@
+/** What pages look at that is no operation of the API. */
+import type { Operator } from '../../../admin/change.ts'
+import type { EventStreams } from '../../../events/streams.ts'
+import type { Database } from '../../../platform/database/database.ts'
+import type { Pool } from '../../../platform/database/pool/pool.ts'
+import type { Environment } from '../../../platform/environment.ts'
+import { readMember } from '../../../platform/keys/credential-queries.ts'
+import { Refused, type Visit } from '../shape/visit.ts'
+
+export interface Watching {
+  readonly operator: Operator
+  readonly databases: Readonly<Record<Environment, Pool>>
+  readonly streams: Readonly<Record<Environment, EventStreams>>
+}
+
+/** Where the member's tenant has its data in an environment. */
+export interface Place {
+  readonly db: Database
+  /** The `tenant_id` of its rows. */
+  readonly space: string
+}
+
+/** @throws `Refused` where the member is one no longer. */
+export async function findPlace(
+  { operator, databases }: Watching,
+  { member, environment }: Pick<Visit, 'member' | 'environment'>,
+): Promise<Place> {
+  const credential = await readMember(operator.control, member, environment)
+  if (!credential) throw new Refused(403, 'You are no longer a member of this account.')
+  return { db: databases[environment].forTenant(member.tenantId), space: credential.space }
+}

@@ -1,0 +1,131 @@
+/** What members watch on the dashboard: events as they happen and in other versions. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { current, versions } from '../../generated/versions.ts'
+import { makeTemplate } from '../api/fixtures.ts'
+import { make, makeCard } from '../cards/fixtures.ts'
+import { makeKey, type Send, speak } from '../support/service.ts'
+import { Browser, makeTenant, startDashboard, type TestDashboard, type Visitor } from './support/dashboard.ts'
+
+let dashboard: TestDashboard
+let tenantId: string
+let send: Send
+let owner: Visitor
+let browser: Browser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+  tenantId = await makeTenant(dashboard.service)
+  owner = await dashboard.signIn(tenantId, 'owner')
+  browser = new Browser(dashboard.origin, owner.cookie)
+  const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+  send = speak(dashboard.service.urls.sandbox, { secret })
+})
+
+afterAll(() => dashboard?.stop())
+
+/** Messages of a stream until there are so many; the connection is closed then. */
+async function readMessages(path: string, count: number, cookie = owner.cookie): Promise<string[]> {
+  const closing = new AbortController()
+  const response = await fetch(dashboard.origin + path, {
+    headers: { Cookie: cookie, Accept: 'text/event-stream' },
+    redirect: 'manual',
+    signal: closing.signal,
+  })
+  expect([path, response.status, response.headers.get('Content-Type')]).toEqual([
+    path,
+    200,
+    'text/event-stream; charset=utf-8',
+  ])
+  let text = ''
+  const messages = () => text.split('\n\n').filter((each) => each.includes('data: '))
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk
+    if (messages().length >= count) break
+  }
+  closing.abort()
+  return messages()
+}
+
+test('an event is shown in every version, and as it was sent', async () => {
+  const card = await makeCard(send)
+  const transaction = await make(send, '/v1/test/cards/simulate_authorization', {
+    card_id: card.id,
+    amount: 1250,
+    merchant: { name: '<b>Till</b>', category_code: '5812' },
+  })
+  const { body } = await send('/v1/events')
+  const event = body.data.find(({ data }: { data: object }) => 'card_transaction' in data)
+  expect(event.data.card_transaction.id).toBe(transaction.id)
+  const page = await browser.get(`/sandbox/events/${event.id}`)
+  const shown = async (version: string) => {
+    const path = `/sandbox/events/${event.id}/in/${version}`
+    if (version !== current) expect(page.text).toContain(`href="${path}"`)
+    const { status, text } = await browser.get(path)
+    expect([version, status]).toEqual([version, 200])
+    expect(text).not.toContain('<b>Till')
+    const [, payload] = /<h2>In [^<]*<\/h2>\s*<pre[^>]*>(.*?)<\/pre>/s.exec(text) ?? []
+    return (
+      payload && JSON.parse(payload.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>'))
+    )
+  }
+  const [oldest, older, second] = versions.map(({ name }) => name)
+  expect((await shown(current)).data.card_transaction.merchant.category_code).toBe('5812')
+  expect((await shown(second!)).id).toBe(event.id)
+  expect((await shown(older!)).data.card_transaction.merchant.category_code).toBe('restaurants')
+  expect(await shown(oldest!)).toBeUndefined()
+  const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+  const stranger = new Browser(dashboard.origin, other.cookie)
+  expect((await stranger.get(`/sandbox/events/${event.id}/in/${older}`)).status).toBe(404)
+})
+
+test('an event of change that was sent in an old version says in the newest what was before', async () => {
+  const own = await makeTenant(dashboard.service, 'enterprise', '2025-11-01')
+  const member = await dashboard.signIn(own, 'owner')
+  const { secret } = await makeKey(dashboard.service, own, { scope: 'admin' })
+  const speaking = speak(dashboard.service.urls.sandbox, { secret, version: current })
+  const template_id = await makeTemplate(speaking)
+  const pass = await make(speaking, '/v1/passes', { template_id, holder: { name: 'Ada' } })
+  await speaking(`/v1/passes/${pass.id}`, { method: 'PATCH', body: { holder: { name: 'Grace' } } })
+  const { body } = await speaking('/v1/events?type=pass.updated')
+  expect(body.data[0].previous_attributes).toBeUndefined()
+  const path = `/sandbox/events/${body.data[0].id}/in/${current}`
+  const { text } = await new Browser(dashboard.origin, member.cookie).get(path)
+  expect(text).toMatch(/previous_attributes&quot;: \{\s+&quot;holder&quot;: \{\s+&quot;name&quot;: &quot;Ada/)
+})
+
+test('events appear as they happen, after what the page showed, and of the type that is looked for', async () => {
+  const template_id = await makeTemplate(send)
+  await make(send, '/v1/passes', { template_id, holder: { name: '<i>Ada</i>' } })
+  const { body } = await send('/v1/events?type=pass.created')
+  const list = await browser.get('/sandbox/events?type=pass.created')
+  const address = /data-rows="([^"]+)"/.exec(list.text)![1]!.replaceAll('&amp;', '&')
+  expect(address).toBe(`/sandbox/events/live?type=pass.created&after=${body.data[0].id}`)
+  const reading = readMessages(address, 2)
+  await make(send, '/v1/passes', { template_id })
+  await makeTemplate(send)
+  await make(send, '/v1/passes', { template_id })
+  const messages = await reading
+  const later = await send('/v1/events?type=pass.created&limit=2')
+  expect(messages.map((each) => /^id: (\S+)$/m.exec(each)![1])).toEqual(
+    later.body.data.map(({ id }: { id: string }) => id).toReversed(),
+  )
+  for (const each of messages) expect(each).toMatch(/data: <tr role="row">.*<\/tr>/)
+})
+
+test('a tail is for those who have signed in, and shows nothing of another tenant', async () => {
+  const other = await dashboard.signIn(await makeTenant(dashboard.service), 'viewer')
+  const own = speak(dashboard.service.urls.sandbox, {
+    secret: (await makeKey(dashboard.service, other.tenantId, { scope: 'admin' })).secret,
+  })
+  await makeTemplate(own)
+  const [before] = (await own('/v1/events')).body.data
+  const reading = readMessages(`/sandbox/events/live?after=${before.id}`, 1, other.cookie)
+  await makeTemplate(send)
+  await makeTemplate(own)
+  expect((await reading)[0]).toContain((await own('/v1/events')).body.data[0].id)
+  const refused = await fetch(`${dashboard.origin}/sandbox/events/live`, {
+    headers: { Accept: 'text/event-stream' },
+    redirect: 'manual',
+  })
+  expect(refused.status).toBe(303)
+})
