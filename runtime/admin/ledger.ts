@@ -2,7 +2,8 @@ import { countEntries, findFault } from '../ledger/verify.ts'
 import type { Database, Statement } from '../platform/database/database.ts'
 import { spaceOf } from '../platform/database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
-import { ControlError, type Operator } from './change.ts'
+import { firstIdAt } from '../platform/ids.ts'
+import { ControlError, isoTime, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'
 
 const WIPES: Statement = { text: 'SELECT sandbox_wipes FROM control.tenants WHERE id = $1' }
@@ -35,4 +36,56 @@ export async function verifyLedger({ control }: Operator, tenantId: string): Pro
     (['sandbox', 'live'] as const).map((each) => countEntries(control, each, spaces[each])),
   )
   return { tenant_id: tenantId, entries: { sandbox: sandbox!, live: live! } }
+}
+
+const ENTRY = 'SELECT e.id, e.cause, e.account_id, e.amount, e.previous, e.current, e.version, e.created'
+
+const entryIn = (environment: Environment): Statement => ({
+  text: `${ENTRY} FROM ${environment}.ledger_entries e WHERE e.tenant_id = $1 AND e.id = $2`,
+})
+
+// Entries of a transaction are made in the same millisecond, which their identifiers begin with.
+const besideIn = (environment: Environment): Statement => ({
+  text: `${ENTRY} FROM ${environment}.ledger_entries e
+          WHERE e.tenant_id = $1 AND e.id >= $2 AND e.id < $3 AND e.cause = $4 ORDER BY e.id`,
+})
+
+interface EntryRow {
+  readonly id: string
+  readonly cause: string
+  readonly account_id: string
+  readonly amount: number
+  readonly previous: number
+  readonly current: number
+  readonly version: number
+  readonly created: number
+}
+
+export interface ShownTransaction {
+  readonly cause: string
+  readonly created: string
+  /** Amounts in cents; what is the tenant's is positive. */
+  readonly entries: readonly (Omit<EntryRow, 'cause' | 'account_id' | 'created'> & {
+    readonly account: string
+  })[]
+}
+
+/** The transaction of the ledger that an entry is of; undefined where the tenant has no such entry in the environment. */
+export async function showLedgerEntry(
+  { control }: Operator,
+  tenantId: string,
+  environment: Environment,
+  id: string,
+): Promise<ShownTransaction | undefined> {
+  const space = (await findSpaces(control, tenantId))[environment]
+  const [entry] = (await control.query<EntryRow>(entryIn(environment), [space, id])).rows
+  if (!entry) return undefined
+  const { cause, created } = entry
+  const within = [firstIdAt('len', created), firstIdAt('len', created + 1)]
+  const { rows } = await control.query<EntryRow>(besideIn(environment), [space, ...within, cause])
+  const entries = rows.map(({ cause: _same, account_id: account, created: _then, ...shown }) => ({
+    account,
+    ...shown,
+  }))
+  return { cause, created: isoTime(created), entries }
 }

@@ -19,7 +19,9 @@ import { issueRoutes } from './passes/issue.ts'
 import { uploadRoutes } from './passes/upload.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
+import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
+import { settlementLineRoutes } from './resources/settlement-lines.ts'
 import { createFrame, type Menu } from './shape/frame.ts'
 import { type Route, routesOf } from './shape/routes.ts'
 import { mayAct, Refused, roleFor, type Visit } from './shape/visit.ts'
@@ -77,6 +79,8 @@ export function listRoutes(watching: Watching): readonly Route[] {
     ...issueRoutes(send),
     ...uploadRoutes(send),
     ...balanceRoutes(send),
+    ...settlementLineRoutes(send),
+    ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
     ...liveEventRoutes(watching, tails),
     ...eventVersionRoutes(send, watching),
@@ -134,7 +138,7 @@ function formName({ tenantId, memberId }: Member, path: string): string {
 }
 
 function createVisit(
-  { operate, proxies, barcodes, sessions }: DashboardParts,
+  { operate, operator, proxies, barcodes, sessions }: DashboardParts,
   forms: FormGuard,
   { environment }: Route,
   request: Request,
@@ -147,6 +151,7 @@ function createVisit(
     member,
     environment,
     address,
+    operator: { ...operator, member: { id: member.memberId, ip: address } },
     request,
     response,
     operate: (operationId, input) => operate(acting, environment, operationId, input),

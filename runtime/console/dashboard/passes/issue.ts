@@ -62,7 +62,7 @@ function showForm(visit: Visit, template: Template, send: SendFramed, error?: Er
       optional: true,
       hint: rest.hint,
       value: formField(visit.request, name),
-      fault: faultOf([rest.of ?? name], error),
+      fault: faultOf(rest.of ?? name, error),
     })
   const content = html`${error && notice('bad', (error.details ?? []).length > 0 ? `Some of it has to be put right. ${describe(error)}` : describe(error))}
 <p>From ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}.</p>

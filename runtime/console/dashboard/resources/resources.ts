@@ -6,9 +6,11 @@ import { CARDHOLDERS, SANCTIONS_ALERTS } from './cardholders.ts'
 import { CARD_TRANSACTIONS, CARDS } from './cards.ts'
 import { DISPUTES } from './disputes.ts'
 import { EVENTS } from './events.ts'
-import { PAYOUTS, REPORTS, SETTLEMENTS } from './money.ts'
 import { PASS_TEMPLATES, PASSES, SCANS } from './passes.ts'
 import { PAYOUT_DESTINATIONS } from './payout-destinations.ts'
+import { PAYOUTS } from './payouts.ts'
+import { REPORTS } from './reports.ts'
+import { SETTLEMENTS } from './settlements.ts'
 import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
 export interface Group {

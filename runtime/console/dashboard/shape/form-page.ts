@@ -51,7 +51,12 @@ export async function showForm(
   const suggested = await Promise.all(
     form.fields.map(({ suggest }) => suggest && readSuggestions(visit, suggest)),
   )
-  const faults = new Map(form.fields.map(({ name, of = [name] }) => [name, faultOf(of, error)]))
+  const faults = new Map(
+    form.fields.map(({ name, of = [name] }) => [
+      name,
+      of.map((each) => faultOf(each, error)).find((fault) => fault !== undefined),
+    ]),
+  )
   const isFaulty = [...faults.values()].some((fault) => fault !== undefined)
   const needsFactor = findOperation(form.operation).extensions.factor === true
   const content = html`${error && notice('bad', isFaulty ? 'Some of it has to be put right.' : describe(error))}
@@ -110,13 +115,13 @@ function writeField({ kind = 'text', options = [], ...asked }: FormField, writte
 const INPUT_MODES = { text: undefined, amount: 'decimal', number: 'numeric' } as const
 
 /** What the API says of the field, or of what is in it. */
-export function faultOf(names: readonly string[], error: ErrorBody | undefined): string | undefined {
+export function faultOf(name: string, error: ErrorBody | undefined): string | undefined {
   if (!error) return undefined
   const isOf = ({ field: at }: FieldFault) =>
-    names.some((name) => at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`))
+    at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`)
   const issues = (error.details ?? []).filter(isOf).map(({ issue }) => issue)
   if (issues.length > 0) return `${[...new Set(issues)].join('; ')}.`
-  return error.param && names.includes(error.param) ? error.message : undefined
+  return error.param === name ? error.message : undefined
 }
 
 /** An error in one sentence or two, with what names no field of the form. */

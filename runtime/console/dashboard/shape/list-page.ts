@@ -45,10 +45,11 @@ export async function showList(
   resource: Resource<Identified>,
   send: SendFramed,
 ): Promise<void> {
-  const { list, title, intro, path, create } = resource
+  const { list, title, intro, path, menu = path, create } = resource
   const asked = readFilters(visit, list.filters ?? [])
   const after = queryText(visit, 'starting_after')
   const { data, has_more, next_cursor } = await visit.read<Page<Identified>>(list.operation, {
+    ...(list.of && { path: list.of }),
     query: { ...asked, limit: LIMIT, starting_after: after },
   })
   const link = linkIn(visit)
@@ -66,7 +67,7 @@ ${
     : html`<p class="empty">${isNarrowed ? 'Nothing here fits what you look for.' : list.empty}</p>`
 }
 ${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
-  send(visit, 200, { title, path, scripts: isLive ? [TAIL_SCRIPT] : [], content })
+  send(visit, 200, { title, path: menu, scripts: isLive ? [TAIL_SCRIPT] : [], content })
 }
 
 /** The first column leads to the item. */

@@ -107,8 +107,12 @@ export interface Resource<Item> {
   readonly path: string
   readonly title: string
   readonly intro: string
+  /** The page of the menu that it belongs to; absent: its own. */
+  readonly menu?: string
   readonly list: {
     readonly operation: string
+    /** What it is a list of: parameters of the operation's path. */
+    readonly of?: Readonly<Record<string, string>>
     readonly columns: readonly Column<Item>[]
     readonly filters?: readonly Filter[]
     /** What to do first where there is nothing yet. */

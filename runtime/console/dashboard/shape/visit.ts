@@ -1,5 +1,6 @@
 /** One request of a member for a page: who asks, where, and what may be done on its behalf. */
 import type { Request, Response } from 'express'
+import type { Operator } from '../../../admin/change.ts'
 import { findOperation, type OperationAnswer, type OperationInput } from '../../../api/operate.ts'
 import type { Barcodes } from '../../../holders/barcodes.ts'
 import type { Environment } from '../../../platform/environment.ts'
@@ -16,6 +17,8 @@ export interface Visit {
   readonly environment: Environment
   /** Of the member's browser, as the audit log writes it. */
   readonly address: string
+  /** The operator's functions, done by the member. */
+  readonly operator: Operator
   readonly request: Request
   readonly response: Response
   /** Performs an operation of the API as the member, in the environment of the page. */

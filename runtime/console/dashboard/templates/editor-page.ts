@@ -43,7 +43,7 @@ const FORMATS = [
 
 export function writeEditor(visit: Visit, editor: Editor): Html {
   const { address, back, draft, template, error, news, preview } = editor
-  const fault = (name: string) => faultOf([name], error)
+  const fault = (name: string) => faultOf(name, error)
   return html`${error && notice('bad', (error.details ?? []).length > 0 ? 'Some of it has to be put right.' : describe(error))}
 ${news}
 <div class="studio">
