@@ -12,11 +12,13 @@ import { readUploads } from '../page/uploads.ts'
 import type { Member, Sessions } from '../sign-in/sessions.ts'
 import { requireMember } from '../sign-in/sign-in.ts'
 import { keyRoutes } from './account/keys.ts'
+import { RESET_PATH, resetRoutes } from './account/reset.ts'
 import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home.ts'
 import { issueRoutes } from './passes/issue.ts'
 import { uploadRoutes } from './passes/upload.ts'
+import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
@@ -49,7 +51,13 @@ const COOKIE_SECONDS = 7 * 86_400
 const MENU: Menu = [
   { group: '', title: 'Home', path: '', needs: 'viewer' },
   ...RESOURCES.flatMap(({ group, resources }) =>
-    resources.map(({ title, path, list }) => ({ group, title, path, needs: roleFor(list.operation) })),
+    resources.map(({ title, path, list, environment }) => ({
+      group,
+      title,
+      path,
+      needs: roleFor(list.operation),
+      ...(environment && { environment }),
+    })),
   ),
   { group: 'Money', title: 'Balance', path: BALANCE_PATH, needs: roleFor('getBalance') },
   {
@@ -62,6 +70,20 @@ const MENU: Menu = [
   { group: 'Developers', title: 'Keys', path: 'keys', needs: 'developer' },
   { group: 'Developers', title: 'API version', path: 'version', needs: 'viewer' },
   { group: 'Account', title: 'Usage', path: 'usage', needs: 'viewer' },
+  {
+    group: 'Account',
+    title: 'Promote to live',
+    path: PROMOTE_PATH,
+    needs: roleFor('createPromotion'),
+    environment: 'sandbox',
+  },
+  {
+    group: 'Account',
+    title: 'Reset',
+    path: RESET_PATH,
+    needs: roleFor('wipeSandbox'),
+    environment: 'sandbox',
+  },
 ]
 
 /** The table of what is there, and who may. */
@@ -84,6 +106,8 @@ export function listRoutes(watching: Watching): readonly Route[] {
     ...simulatorRoutes(send),
     ...liveEventRoutes(watching, tails),
     ...eventVersionRoutes(send, watching),
+    ...resetRoutes(send),
+    ...promoteRoutes(send),
     ...RESOURCES.flatMap(({ resources }) => resources.flatMap((each) => routesOf(each, send))),
   ]
 }

@@ -64,6 +64,8 @@ beforeAll(async () => {
     '/keys/new',
     '/version',
     '/usage',
+    '/promote',
+    '/reset',
   ]
 }, 180_000)
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
+import { TOTP } from 'otpauth'
 import { pino } from 'pino'
 import { createUser } from '../../../runtime/admin/users.ts'
 import { createDashboard } from '../../../runtime/console/dashboard/dashboard.ts'
@@ -25,6 +26,8 @@ export interface TestDashboard {
 
 export interface Visitor extends Member {
   readonly cookie: string
+  /** What the member's authenticator app shows now. */
+  code(): string
 }
 
 export async function startDashboard(): Promise<TestDashboard> {
@@ -67,10 +70,11 @@ export async function startDashboard(): Promise<TestDashboard> {
     origin,
     async signIn(tenantId, role) {
       const email = `${role}@example.com`
-      const { id } = await createUser(service.operator, { tenantId, email, role })
+      const { id, totp_secret: secret } = await createUser(service.operator, { tenantId, email, role })
       const member = { tenantId, memberId: id, email, role }
       const begun = await fetch(`${origin}/begin/${tenantId}/${id}`)
-      return { ...member, cookie: begun.headers.getSetCookie()[0]!.split(';')[0]! }
+      const code = () => new TOTP({ secret }).generate({ timestamp: service.clock.machine() })
+      return { ...member, code, cookie: begun.headers.getSetCookie()[0]!.split(';')[0]! }
     },
     async stop() {
       server.close()

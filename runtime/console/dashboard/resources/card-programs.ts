@@ -1,4 +1,5 @@
 import type { components } from '../../../../generated/canonical/types.ts'
+import { promotes } from '../promotions/promotions.ts'
 import { type FormField, resource, type Values } from '../shape/shapes.ts'
 import { code, orDash, when, words } from '../shape/values.ts'
 import {
@@ -82,6 +83,7 @@ export const CARD_PROGRAMS = resource<Program>({
       ['Created', when(created)],
       ['Changed', when(updated)],
     ],
+    ways: [promotes('card_program')],
     actions: [
       {
         name: 'change',

@@ -1,6 +1,7 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 import { PASS_KINDS } from '../../../wallet/pass-state.ts'
+import { promotes } from '../promotions/promotions.ts'
 import { linkIn, writeTable } from '../shape/list-page.ts'
 import { type Column, type Page, resource } from '../shape/shapes.ts'
 import { code, json, orDash, state, when, words } from '../shape/values.ts'
@@ -59,6 +60,7 @@ export const PASS_TEMPLATES = resource<Template>({
         to: ({ id }) => `passes/upload?template_id=${id}`,
         when: isActive,
       },
+      promotes('pass_template'),
     ],
     actions: [
       {

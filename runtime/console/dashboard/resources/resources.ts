@@ -1,4 +1,5 @@
 /** All resources that have pages, in the order of the menu. */
+import { PROMOTIONS } from '../promotions/promotions.ts'
 import type { Identified, Resource } from '../shape/shapes.ts'
 import { AUDIT_LOG } from './audit-log.ts'
 import { CARD_PROGRAMS } from './card-programs.ts'
@@ -26,5 +27,5 @@ export const RESOURCES: readonly Group[] = [
   },
   { group: 'Money', resources: [SETTLEMENTS, PAYOUT_DESTINATIONS, PAYOUTS, REPORTS] },
   { group: 'Developers', resources: [EVENTS, WEBHOOK_ENDPOINTS] },
-  { group: 'Account', resources: [AUDIT_LOG] },
+  { group: 'Account', resources: [PROMOTIONS, AUDIT_LOG] },
 ]

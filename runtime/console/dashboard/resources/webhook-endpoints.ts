@@ -1,5 +1,6 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { promotes } from '../promotions/promotions.ts'
 import { writeTable } from '../shape/list-page.ts'
 import { type Column, type FormField, type Link, type Page, resource, type Values } from '../shape/shapes.ts'
 import { code, orDash, state, when, words } from '../shape/values.ts'
@@ -74,6 +75,7 @@ export const WEBHOOK_ENDPOINTS = resource<Endpoint>({
       ['Created', when(created)],
       ['Changed', when(updated)],
     ],
+    ways: [promotes('webhook_endpoint')],
     actions: [
       { name: 'test', operation: 'testWebhookEndpoint', button: 'Send a test event' },
       {

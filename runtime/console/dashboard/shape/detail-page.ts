@@ -4,7 +4,7 @@ import { facts, notice } from '../../page/components.ts'
 import { keyField } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { linkIn } from './list-page.ts'
-import type { Action, Detail, Identified, Resource } from './shapes.ts'
+import type { Action, Detail, Identified, Resource, Way } from './shapes.ts'
 import { isServed, mayAct, roleFor, type Visit } from './visit.ts'
 
 export async function showDetail(
@@ -51,9 +51,9 @@ function writeActions(
   item: Identified,
 ): Html | undefined {
   const { member, environment } = visit
-  const isPossible = (each: Pick<Action<Identified>, 'operation' | 'when'>) =>
+  const isPossible = (each: Omit<Way<Identified>, 'text' | 'to'>) =>
     mayAct(member.role, roleFor(each.operation)) &&
-    isServed(each.operation, environment) &&
+    (each.environment ? each.environment === environment : isServed(each.operation, environment)) &&
     (each.when?.(item) ?? true)
   const leading = ways
     .filter(isPossible)

@@ -85,6 +85,8 @@ export interface Section<Item> {
 /** A page of its own that leads on from an item, for those who may perform its operation. */
 export interface Way<Item> {
   readonly operation: string
+  /** Where it is; absent: wherever its operation is. */
+  readonly environment?: Environment
   readonly text: string
   /** Below the environment. */
   to(item: Item): string

@@ -29,6 +29,7 @@ const MOODS: Readonly<Record<string, 'good' | 'bad' | 'warn'>> = {
     'won',
     'approved',
     'accepted',
+    'done',
   ),
   ...of(
     'bad',
