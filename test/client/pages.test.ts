@@ -1,10 +1,9 @@
 /** What the pages show in TypeScript compiles in a project that has installed the built package, and nothing else of ours. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
-import ts from 'typescript'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compileIn, installClient } from './installed.ts'
 
 const PAGES = ['README.md', 'generated/client/README.md']
 
@@ -15,9 +14,6 @@ declare const client: import('@dateline/passes/2026-05-19').Client
 declare const createClient: typeof import('@dateline/passes/2026-05-19').createClient
 declare function receive(request: Request): Promise<Response>
 `
-
-/** What the blocks import, and what that imports. */
-const INSTALLED = ['openapi-fetch', 'openapi-typescript-helpers', 'express', 'fastify', 'hono', '@types']
 
 const blocks = PAGES.flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text = '']) => ({
@@ -31,46 +27,12 @@ const blockWith = (text: string) => blocks.findIndex((each) => each.text.include
 let project: string
 let errors: ReadonlyMap<string, readonly string[]>
 beforeAll(() => {
-  project = mkdtempSync(join(tmpdir(), 'dateline-downstream-'))
-  const modules = join(project, 'node_modules')
-  const installed = join(modules, '@dateline/passes')
-  mkdirSync(installed, { recursive: true })
-  cpSync('generated/client/package.json', join(installed, 'package.json'))
-  const build = ['-p', 'generated/client/tsconfig.json', '--outDir', join(installed, 'dist')]
-  execFileSync(process.execPath, [resolve('node_modules/typescript/bin/tsc'), ...build])
-  for (const name of INSTALLED) symlinkSync(resolve('node_modules', name), join(modules, name))
-  writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
-  writeFileSync(join(project, 'at-hand.d.ts'), AT_HAND)
-  for (const [index, { text }] of blocks.entries())
-    writeFileSync(join(project, nameOf(index)), `${text}\nexport {}\n`)
+  project = installClient()
   const wrong = blocks[blockWith('createPass(')]!.text.replace('createPass(', 'createPas(')
-  writeFileSync(join(project, 'wrong.ts'), wrong)
-  errors = compile(['at-hand.d.ts', ...blocks.map((_, index) => nameOf(index)), 'wrong.ts'])
+  const files = blocks.map(({ text }, index) => [nameOf(index), `${text}\nexport {}\n`])
+  errors = compileIn(project, { 'at-hand.d.ts': AT_HAND, ...Object.fromEntries(files), 'wrong.ts': wrong })
 }, 120_000)
 afterAll(() => rmSync(project, { recursive: true }))
-
-/** @returns messages by file. */
-function compile(files: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  const program = ts.createProgram(
-    files.map((file) => join(project, file)),
-    {
-      strict: true,
-      noEmit: true,
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
-      skipLibCheck: true,
-      types: ['node'],
-      typeRoots: [join(project, 'node_modules/@types')],
-    },
-  )
-  const found = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => ({
-    name: basename(file?.fileName ?? ''),
-    message: ts.flattenDiagnosticMessageText(messageText, ' '),
-  }))
-  const byName = Map.groupBy(found, ({ name }) => name)
-  return new Map([...byName].map(([name, each]) => [name, each.map(({ message }) => message)]))
-}
 
 test('there are blocks on each page', () => {
   expect(new Set(blocks.map(({ page }) => page))).toEqual(new Set(PAGES))

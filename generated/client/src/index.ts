@@ -33,6 +33,7 @@ export type { ClientOptions } from './runtime/connect.ts'
 export type { Deprecation } from './runtime/deprecation.ts'
 export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from './runtime/errors.ts'
 export type { Attempt } from './runtime/transport.ts'
+export type { Known } from './runtime/types.ts'
 export { type UnlistedType, type WebhookBody, WebhookError, type WebhookErrorCode, type WebhookHeaders, type WebhookSecret } from './runtime/webhooks.ts'
 
 /** What each version has: its client, the types of its schemas, and what it sends to webhook endpoints. */

@@ -8,6 +8,7 @@ export function printCommonExports(to: '.' | '..'): readonly string[] {
     `export type { Deprecation } from '${to}/runtime/deprecation.ts'`,
     `export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '${to}/runtime/errors.ts'`,
     `export type { Attempt } from '${to}/runtime/transport.ts'`,
+    `export type { Known } from '${to}/runtime/types.ts'`,
   ]
 }
 

@@ -22,6 +22,7 @@ export type { ClientOptions } from '../runtime/connect.ts'
 export type { Deprecation } from '../runtime/deprecation.ts'
 export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '../runtime/errors.ts'
 export type { Attempt } from '../runtime/transport.ts'
+export type { Known } from '../runtime/types.ts'
 export { type UnlistedType, type WebhookBody, WebhookError, type WebhookErrorCode, type WebhookHeaders, type WebhookSecret } from '../runtime/webhooks.ts'
 export type { components, operations, paths, webhooks } from './types.ts'
 

@@ -11,6 +11,16 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
+/**
+ * The members of an open enumeration that this version lists. A table of them is complete, and no longer compiles when
+ * another version spells one differently.
+ */
+export type Known<Value extends string> = Value extends string
+  ? string extends Value
+    ? never
+    : Value
+  : never
+
 export interface KeyOption {
   /** A UUID of your own, to repeat a call of an earlier process. One is made for each call otherwise. */
   readonly idempotencyKey?: string | undefined

@@ -1,0 +1,96 @@
+/** A project that has installed the built package, and nothing else of ours. */
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import ts from 'typescript'
+
+const PACKAGE = 'generated/client'
+const CACHE = resolve('node_modules/.cache/client')
+
+/** What programs of readers import beside it, and what that imports. */
+const BESIDE = [
+  'openapi-fetch',
+  'openapi-typescript-helpers',
+  'express',
+  'fastify',
+  'hono',
+  'oauth4webapi',
+  '@types',
+]
+
+/** Built once for all tests. @returns the folder with what was built. */
+function build(): string {
+  const hash = createHash('sha256')
+  for (const file of globSync(`${PACKAGE}/{package,tsconfig}.json`)) hash.update(readFileSync(file))
+  for (const file of globSync(`${PACKAGE}/src/**/*.ts`).toSorted()) hash.update(readFileSync(file))
+  const built = join(CACHE, hash.digest('hex'))
+  if (existsSync(built)) return built
+  mkdirSync(CACHE, { recursive: true })
+  const made = mkdtempSync(join(CACHE, 'making-'))
+  execFileSync(process.execPath, [
+    resolve('node_modules/typescript/bin/tsc'),
+    ...['-p', `${PACKAGE}/tsconfig.json`, '--outDir', made],
+  ])
+  try {
+    renameSync(made, built)
+  } catch (cause) {
+    // Another test was faster, and what it built is the same.
+    if (!existsSync(built)) throw cause
+    rmSync(made, { recursive: true })
+  }
+  return built
+}
+
+/** A folder for programs of readers. The caller removes it. */
+export function installClient(): string {
+  const project = mkdtempSync(join(tmpdir(), 'dateline-downstream-'))
+  const modules = join(project, 'node_modules')
+  const installed = join(modules, '@dateline/passes')
+  mkdirSync(installed, { recursive: true })
+  cpSync(`${PACKAGE}/package.json`, join(installed, 'package.json'))
+  cpSync(build(), join(installed, 'dist'), { recursive: true })
+  for (const name of BESIDE) symlinkSync(resolve('node_modules', name), join(modules, name))
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
+  return project
+}
+
+/** Writes the files and compiles them as one program. @returns messages by file, for those that have any. */
+export function compileIn(
+  project: string,
+  files: Readonly<Record<string, string>>,
+): ReadonlyMap<string, readonly string[]> {
+  const names = Object.keys(files).map((name) => join(project, name))
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(project, name)), { recursive: true })
+    writeFileSync(join(project, name), text)
+  }
+  const program = ts.createProgram(names, {
+    strict: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    skipLibCheck: true,
+    types: ['node'],
+    typeRoots: [join(project, 'node_modules/@types')],
+  })
+  const found = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => ({
+    name: file?.fileName.slice(project.length + 1) ?? '',
+    message: ts.flattenDiagnosticMessageText(messageText, ' '),
+  }))
+  const byName = Map.groupBy(found, ({ name }) => name)
+  return new Map([...byName].map(([name, each]) => [name, each.map(({ message }) => message)]))
+}

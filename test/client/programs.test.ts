@@ -1,0 +1,190 @@
+/** Programs as readers write them, each of a page, in a project that has installed the built package: compiled, then run. */
+
+import { once } from 'node:events'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { createClient, testHeaders } from '../../generated/client/src/2026-05-19/index.ts'
+import { openDelivery } from '../../runtime/delivery/open-delivery.ts'
+import { Browser, type Console, REDIRECT, registerClient, signIn, startConsole } from '../oauth/browser.ts'
+import { endPrograms, type Program, startProgram, until } from '../support/programs.ts'
+import { makeKey, makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { compileIn, installClient } from './installed.ts'
+import { notedClock } from './scripted.ts'
+
+const FOLDER = 'test/client/programs'
+const sources = Object.fromEntries(
+  readdirSync(FOLDER).map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')]),
+)
+const before = sources['upgrade.before.ts']!
+/** What follows from the change of the date alone. */
+const changed = before.replace('/2025-11-01', '/2026-05-19')
+
+let project: string
+let service: TestService
+let delivery: ReturnType<typeof openDelivery>
+let console: Console
+let errors: ReadonlyMap<string, readonly string[]>
+let env: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  project = installClient()
+  errors = compileIn(project, { ...sources, 'upgrade.changed.ts': changed })
+  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
+  const { database, clock, outbound, wakeUps } = service
+  delivery = openDelivery({ database, clock, outbound, wakeUps, log: pino({ level: 'silent' }) })
+  console = await startConsole(service)
+  const { secret } = await makeKey(service, await makeTenant(service))
+  env = { BASE_URL: service.urls.sandbox, API_KEY: secret }
+}, 120_000)
+
+afterAll(async () => {
+  await endPrograms()
+  console.stop()
+  await delivery.stop()
+  await service.stop()
+  rmSync(project, { recursive: true })
+})
+
+const start = (name: string, more: Readonly<Record<string, string>> = {}): Program =>
+  startProgram(process.execPath, [`${name}.ts`], { ...env, ...more }, { cwd: project })
+
+/** @returns what it printed, as JSON. */
+async function run(name: string, more: Readonly<Record<string, string>> = {}) {
+  const { code, stdout, stderr } = await start(name, more).ended
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}
+
+/** @returns the address of a program that listens. */
+async function addressOf(program: Program): Promise<string> {
+  const port = await until('the program to listen', () => /^listening (\d+)$/m.exec(program.stdout())?.[1])
+  return `http://127.0.0.1:${port}`
+}
+
+const client = (baseUrl = env.BASE_URL!) =>
+  createClient({ baseUrl, apiKey: env.API_KEY!, clock: notedClock() })
+
+test('they compile; one whose version was changed does where the versions differ, and nowhere else', () => {
+  expect(Object.fromEntries(errors)).toEqual({
+    'upgrade.changed.ts': [
+      expect.stringContaining("'cardTransaction' does not exist"),
+      expect.stringContaining("'allowed_categories' does not exist"),
+      expect.stringContaining("'allowed_categories' does not exist"),
+    ],
+  })
+})
+
+test('a program says the same before its upgrade and after', async () => {
+  const [old, current] = await Promise.all([run('upgrade.before'), run('upgrade.after')])
+  expect(current).toEqual(old)
+  expect(old).toMatchObject({ open: true })
+})
+
+test('a pass is issued and updated; what is sent of it is received, and what was missed brought in', async () => {
+  const { id, secret } = await client().createWebhookEndpoint({
+    body: { url: 'http://127.0.0.1:8080/away', enabled_events: ['pass.created', 'pass.updated'] },
+  })
+  const receiver = start('receiver', { WEBHOOK_SECRETS: secret! })
+  const receiving = `${await addressOf(receiver)}/webhooks`
+  await client().updateWebhookEndpoint({ path: { whe_id: id }, body: { url: receiving } })
+  const { pass, points } = await run('issue-and-update')
+  expect(points).toBe('25')
+  await until(
+    'both deliveries',
+    () => /^updated/m.test(receiver.stdout()) && /^created/m.test(receiver.stdout()),
+  )
+  expect(receiver.stdout().split('\n').slice(1, -1).toSorted()).toEqual([
+    `created ${pass} issued`,
+    `updated ${pass} fields`,
+  ])
+
+  const body = JSON.stringify({ id: 'evt_1', type: 'pass.scanned', data: {} })
+  const deliver = async (by: string) => {
+    const headers = await testHeaders(body, by)
+    return (await fetch(receiving, { method: 'POST', body, headers })).status
+  }
+  expect([await deliver(secret!), await deliver(secret!), await deliver('whsec_other')]).toEqual([
+    204, 204, 400,
+  ])
+  expect(receiver.stdout().match(/left alone/g)).toHaveLength(1)
+
+  const { data: events } = await client().listEvents({ query: { limit: 100 } })
+  const known = events.filter(({ type }) => type !== 'pass.created').map((event) => event.id)
+  expect(await run('reconcile', { KNOWN_EVENTS: known.join() })).toEqual({ missed: ['pass.created'] })
+})
+
+test('pages are walked to the end in each way', async () => {
+  const template = await makeTemplate()
+  await issue(template, 5)
+  const { walked, pages, byHand } = await run('page')
+  expect(new Set(walked).size).toBe((await client().countPasses()).count)
+  expect(byHand).toEqual(walked)
+  expect(pages.slice(0, -1).every((length: number) => length === 2)).toBe(true)
+})
+
+test('an application is let in, renews its access, and reads', async () => {
+  const member = await signIn(service, console)
+  const { id } = await registerClient(service)
+  const app = start('oauth-app', {
+    ISSUER: console.url,
+    CLIENT_ID: id,
+    PUBLIC_URL: new URL(REDIRECT).origin,
+    // As long as access lasts: it is renewed at once.
+    RENEW_EARLY_SECONDS: '3600',
+  })
+  const address = await addressOf(app)
+  const begun = await fetch(`${address}/connect`, { redirect: 'manual' })
+  const browser = new Browser(console.url, member)
+  const asked = await browser.go(begun.headers.get('Location')!)
+  const { url } = await browser.submit(asked, { decision: 'allow' })
+  expect(url.origin + url.pathname).toBe(REDIRECT)
+  const answer = await fetch(`${address}/callback${url.search}`)
+  expect([answer.status, await answer.json()]).toEqual([200, { passes: [] }])
+  const again = await fetch(`${address}/callback${url.search}`)
+  expect(again.status).toBe(400)
+})
+
+test('an answer that is lost twice after its commit leaves one pass', async () => {
+  const template = await makeTemplate()
+  const proxy = await startProxy((request, number) => request.method === 'POST' && number <= 2)
+  const before = (await client().countPasses()).count
+  const { data, response } = await client(proxy.url)
+    .createPass({ body: { template_id: template } })
+    .withResponse()
+  expect(proxy.answered).toEqual([201, 201, 201])
+  expect(response.headers.get('Idempotency-Replayed')).toBe('true')
+  expect((await client().countPasses()).count).toBe(before + 1)
+  expect((await client().listPasses({ query: { template_id: template } })).data).toEqual([data])
+})
+
+async function makeTemplate(): Promise<string> {
+  const brand = { background_color: '#123456', foreground_color: '#FFFFFF' }
+  return (await client().createPassTemplate({ body: { name: 'Loyalty', kind: 'loyalty', brand } })).id
+}
+
+async function issue(template: string, count: number): Promise<void> {
+  const passes = Array.from({ length: count }, () => ({ template_id: template }))
+  await client().createPassBatch({ body: { passes } })
+}
+
+/** Forwards to the service; where `loses` says so, the connection ends in place of an answer that has come. */
+async function startProxy(loses: (request: IncomingMessage, number: number) => boolean) {
+  const answered: (number | undefined)[] = []
+  const server = createServer((request, response) => {
+    const { method, headers } = request
+    const onward = send(new URL(request.url ?? '/', env.BASE_URL), { method, headers }, async (answer) => {
+      const body = Buffer.concat(await answer.toArray())
+      answered.push(answer.statusCode)
+      if (loses(request, answered.length)) return void request.socket.destroy()
+      response.writeHead(answer.statusCode ?? 500, answer.headers).end(body)
+    })
+    request.pipe(onward)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, answered }
+}
