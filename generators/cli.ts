@@ -105,8 +105,11 @@ function addCommands(program: Command, perform: (command: Command, action: Actio
     async (run) => (await import('./cli/generate.ts')).check(run),
   )
   perform(
-    command('build', 'build what the repository does not hold, where it is missing or not what it should be'),
-    async (run) => (await import('./cli/build.ts')).build(run),
+    command(
+      'build [emitters...]',
+      'build what the repository does not hold, where it is missing or not what it should be',
+    ),
+    async (run, ...emitters) => (await import('./cli/build.ts')).build(run, emitters),
   )
   const diff = command(
     'diff <old> <new>',
@@ -160,7 +163,7 @@ function addCommands(program: Command, perform: (command: Command, action: Actio
   perform(stub.option('--list', 'say which have none, and write nothing'), async (run, ...operations) =>
     (await import('./cli/stub.ts')).stub(run, stub.opts<{ list?: true }>().list === true, operations),
   )
-  perform(command('docs', 'write everything and say where the reference of each version is'), async (run) =>
+  perform(command('docs', 'write everything and say where the documentation begins'), async (run) =>
     (await import('./cli/generate.ts')).docs(run),
   )
 }

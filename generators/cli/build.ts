@@ -3,26 +3,33 @@ import { join } from 'node:path'
 import { createReport, type Diagnostic, DiagnosticsError } from '../diagnostics/diagnostic.ts'
 import { loadDocument } from '../document/load.ts'
 import { printDocument } from '../emit/documents/documents.ts'
-import { emitReference, printReference } from '../emit/reference/reference.ts'
+import { emitSite } from '../emit/site/site.ts'
 import type { Config } from '../generate/config.ts'
 import { buildApi } from '../ir/build.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
 import { nameVersions } from '../ir/versions.ts'
-import { BUILT_FILES, findUnbuilt, readManifest } from '../output/built.ts'
+import { type BuiltEmitter, builtBy, findUnbuilt, readManifest } from '../output/built.ts'
 import { MANIFEST, type Manifest, manifestOf } from '../output/manifest.ts'
 import { writeBuilt } from '../output/write.ts'
-import { count, type Outcome, type Run } from './run.ts'
+import { count, type Outcome, type Run, UsageError } from './run.ts'
 
 const GENERATE = 'run `dateline generate` and commit the result'
 
 /**
  * Loads documents and what these emitters need, and nothing else: a service waits for it at its first start.
  *
+ * @param names of the emitters; all that `builtWhenNeeded` names when empty.
  * @throws DiagnosticsError where the documents make other texts than the manifest lists; then nothing is written.
  */
-export async function build({ config, terminal }: Run): Promise<Outcome> {
+export async function build({ config, terminal }: Run, names: readonly string[] = []): Promise<Outcome> {
   const { out, builtWhenNeeded } = config
-  const unbuilt = findUnbuilt(out, builtWhenNeeded)
+  const unknown = names.find((name) => !builtWhenNeeded.some((each) => each === name))
+  if (unknown !== undefined)
+    throw new UsageError(
+      `\`builtWhenNeeded\` does not name ${unknown}: it names ${builtWhenNeeded.join(', ')}`,
+    )
+  const wanted = builtWhenNeeded.filter((each) => names.length === 0 || names.includes(each))
+  const unbuilt = findUnbuilt(out, wanted)
   if (!unbuilt) {
     const message = `${join(out, MANIFEST)} is missing: nothing was generated yet`
     throw new DiagnosticsError([{ code: 'drift', severity: 'error', message, hint: GENERATE }])
@@ -30,7 +37,7 @@ export async function build({ config, terminal }: Run): Promise<Outcome> {
   if (unbuilt.length > 0) {
     terminal.status?.(`building ${count(unbuilt.length, 'file')}`)
     const apis = readFamily(config)
-    const files = printFiles(apis, config, new Set(unbuilt))
+    const files = printFiles(apis, config, unbuilt)
     const wrong = findWrong(unbuilt, files, readManifest(out) ?? new Map(), apis)
     if (wrong.length > 0) throw new DiagnosticsError(wrong)
     writeBuilt(out, files)
@@ -54,12 +61,17 @@ function readFamily({ documents, strict }: Config): Api[] {
   return apis
 }
 
-function printFiles(apis: readonly Api[], config: Config, wanted: ReadonlySet<string>): OutputFile[] {
-  const printWanted: typeof printReference = (api, ...rest) =>
-    wanted.has(`${api.version}/${BUILT_FILES.reference}`) ? printReference(api, ...rest) : ''
-  return [...apis.map(printDocument), ...emitReference(apis, config.wire, printWanted)].filter(({ path }) =>
-    wanted.has(path),
-  )
+function printFiles(
+  apis: readonly Api[],
+  { wire, client }: Config,
+  unbuilt: readonly string[],
+): OutputFile[] {
+  const wanted = new Set(unbuilt)
+  const wants = (emitter: BuiltEmitter) => unbuilt.some((path) => builtBy(path, [emitter]) !== undefined)
+  return [
+    ...(wants('documents') ? apis.map(printDocument) : []),
+    ...(wants('site') ? emitSite(apis, { wire, client: client?.package.name }) : []),
+  ].filter(({ path }) => wanted.has(path))
 }
 
 /** The documents were edited since, or another toolkit made the output. */

@@ -16,14 +16,16 @@ interface Configured {
  * there, hashes are compared and nothing of the toolkit is loaded. Several processes may do so at once: each file
  * is replaced whole, and all write the same.
  *
- * @param file of the configuration. @throws an error that says what to do.
+ * @param file of the configuration. @param wanted what the program reads; otherwise everything.
+ * @throws an error that says what to do.
  * @example await ensureBuilt(join(root, 'dateline.config.json'))
  */
-export async function ensureBuilt(file: string): Promise<void> {
+export async function ensureBuilt(file: string, wanted?: readonly BuiltEmitter[]): Promise<void> {
   const { out, builtWhenNeeded = [] } = JSON.parse(readFileSync(file, 'utf8')) as Configured
-  if (findUnbuilt(resolve(dirname(file), out), builtWhenNeeded)?.length === 0) return
+  const emitters = builtWhenNeeded.filter((each) => wanted?.includes(each) ?? true)
+  if (findUnbuilt(resolve(dirname(file), out), emitters)?.length === 0) return
   const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
-  const child = spawn(process.execPath, [cli, '--config', file, 'build'], {
+  const child = spawn(process.execPath, [cli, '--config', file, 'build', ...emitters], {
     cwd: dirname(file),
     stdio: ['ignore', 'ignore', 'pipe'],
   })

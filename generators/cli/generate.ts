@@ -163,11 +163,11 @@ function checkedOutcome({ config: { out } }: Run, files: number): Outcome {
   return { lines: [`${out}: ${count(files, 'file')}, as the documents say`], data: { out, files } }
 }
 
-/** Writes everything, and says where each version's reference is. */
+/** Writes everything, and says where the documentation begins. */
 export async function docs(run: Run): Promise<Outcome> {
-  const { apis, files } = await emit(run, true)
+  const { files } = await emit(run, true)
   const { writeFiles } = await import('../output/write.ts')
   writeFiles(run.config.out, files, 'remove', run.config.builtWhenNeeded)
-  const pages = apis.map((api) => join(run.config.out, api.version, 'reference.html'))
+  const pages = [join(run.config.out, 'site', 'index.html')]
   return { lines: pages, data: { pages } }
 }

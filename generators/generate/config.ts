@@ -7,7 +7,7 @@ import { escapePointer } from '../document/escape-pointer.ts'
 import { readLocated } from '../document/read-yaml.ts'
 import type { ClientConfig } from '../emit/client/client.ts'
 import type { WireConfig } from '../emit/client/wire.ts'
-import { BUILT_FILES, type BuiltEmitter } from '../output/built.ts'
+import { BUILT_EMITTERS, type BuiltEmitter } from '../output/built.ts'
 import { findOutputFault, type Sources } from '../output/output-folder.ts'
 import { compare } from '../print/file.ts'
 import { findStubFault, type StubConfig } from '../scaffold/config.ts'
@@ -46,7 +46,7 @@ export const EMITTERS = [
   'translations',
   'handlers',
   'client',
-  'reference',
+  'site',
   'documents',
 ] as const
 export type Emitter = (typeof EMITTERS)[number]
@@ -109,7 +109,7 @@ export function readConfig(file: string, report: Report): Config | undefined {
     return complain(
       'builtWhenNeeded',
       '`builtWhenNeeded` names what is not emitted, or cannot be built alone',
-      `it is a list of ${Object.keys(BUILT_FILES).join(', ')}`,
+      `it is a list of ${BUILT_EMITTERS.join(', ')}`,
     )
   const client = raw.client as ClientConfig | undefined
   if (client && (!isObject(client.package) || typeof client.package.name !== 'string'))
@@ -196,7 +196,7 @@ function emittersOf(emit: unknown, served: boolean): readonly Emitter[] | undefi
 function builtEmittersOf(names: unknown, emit: readonly Emitter[]): readonly BuiltEmitter[] | undefined {
   if (names === undefined) return []
   const known = (name: unknown): name is BuiltEmitter =>
-    emit.some((each) => each === name) && Object.hasOwn(BUILT_FILES, String(name))
+    emit.some((each) => each === name) && BUILT_EMITTERS.some((each) => each === name)
   return Array.isArray(names) && names.every(known) ? names : undefined
 }
 

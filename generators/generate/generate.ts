@@ -9,8 +9,8 @@ import { emitClient } from '../emit/client/client.ts'
 import { printDocument } from '../emit/documents/documents.ts'
 import { emitEvents } from '../emit/events/events.ts'
 import { emitHandlers } from '../emit/handlers/handlers.ts'
-import { emitReference, printReference } from '../emit/reference/reference.ts'
 import { emitRoutes } from '../emit/routes/routes.ts'
+import { emitSite, type SiteSettings } from '../emit/site/site.ts'
 import { emitTranslations, type Translations } from '../emit/translations/translations.ts'
 import { emitTypes, prepareTypes, printTypes } from '../emit/types/types.ts'
 import { emitValidators } from '../emit/validators/validators.ts'
@@ -74,7 +74,7 @@ export async function emitAll(apis: readonly Api[], config: Config, report: Repo
     translations: () => [...translations.files, ...emitEvents(apis, changes, translations.bindings)],
     handlers: () => emitHandlers(apis, changes),
     client: () => (client ? emitClient(apis, types, client, wire) : []),
-    reference: () => emitReference(apis, wire, printCachedReference),
+    site: () => emitCachedSite(apis, { wire, client: client?.package.name }),
     documents: () => apis.map(printDocument),
   }
   const needsTypes = (name: Emitter) => name === 'types' || name === 'client'
@@ -99,15 +99,15 @@ function packed({ path, text }: OutputFile): OutputFile {
   }
 }
 
-/** A page depends on its own document and on what `OtherVersion` tells of the others: the types see to that. */
-const printCachedReference: typeof printReference = (api, versions, wire, docsPath) => {
-  const document = hashes.get(api)
-  if (document === undefined) return printReference(api, versions, wire, docsPath)
+/** Pages depend on all documents, since each says how others differ. */
+function emitCachedSite(apis: readonly Api[], settings: SiteSettings): readonly OutputFile[] {
+  const documents = apis.map((api) => hashes.get(api))
+  if (documents.includes(undefined)) return emitSite(apis, settings)
   const cache = openCache()
-  const key = `reference-${hashOf(toolkitHash(), document, JSON.stringify([versions, wire, docsPath]))}`
+  const key = `site-${hashOf(toolkitHash(), JSON.stringify([documents, settings]))}`
   const known = cache.read(key)
-  if (known !== undefined) return known
-  const page = printReference(api, versions, wire, docsPath)
-  cache.write(key, page)
-  return page
+  if (known !== undefined) return JSON.parse(known) as OutputFile[]
+  const files = emitSite(apis, settings)
+  cache.write(key, JSON.stringify(files))
+  return files
 }

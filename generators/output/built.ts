@@ -7,15 +7,20 @@ import { join } from 'node:path'
 import { hashFile, isNoFile } from '../cache/cache.ts'
 import { MANIFEST, owns, parseManifest } from './manifest.ts'
 
-/** What each of these emitters calls its file in the folder of a version. */
-export const BUILT_FILES = { documents: 'openapi.json', reference: 'reference.html' } as const
+/** Which paths of output are from each of these emitters. */
+const BUILT_FILES = {
+  documents: /^[^/]+\/openapi\.json$/,
+  site: /^site\/./,
+} as const
 
 export type BuiltEmitter = keyof typeof BUILT_FILES
 
+/** Emitters whose output can be left out of a repository. */
+export const BUILT_EMITTERS = Object.keys(BUILT_FILES) as readonly BuiltEmitter[]
+
 /** @returns which of the emitters a path of output is from; undefined where it is from none. */
 export function builtBy(path: string, emitters: readonly BuiltEmitter[]): BuiltEmitter | undefined {
-  const [, name, ...rest] = path.split('/')
-  return rest.length > 0 ? undefined : emitters.find((each) => BUILT_FILES[each] === name)
+  return emitters.find((each) => BUILT_FILES[each].test(path))
 }
 
 /**

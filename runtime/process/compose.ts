@@ -25,7 +25,6 @@ import { createAuthorizationRoutes } from '../console/authorization/routes.ts'
 import { createChallenges } from '../console/challenges.ts'
 import { createConsole } from '../console/console.ts'
 import { createDashboard } from '../console/dashboard/dashboard.ts'
-import { readReferences } from '../console/pages.ts'
 import { createSessions } from '../console/sign-in/sessions.ts'
 import { createSignIn } from '../console/sign-in/sign-in.ts'
 import { type Delivery, openDelivery } from '../delivery/open-delivery.ts'
@@ -129,7 +128,7 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-/** Documents and reference are served, but not committed: the toolkit's configuration says so. */
+/** Documents and their documentation are served, but not committed: the toolkit's configuration says so. */
 const TOOLKIT_CONFIG = fileURLToPath(new URL('../../dateline.config.json', import.meta.url))
 
 /** Starts what the roles of this process serve. Throws an error that says what to do, after stopping what had started. */
@@ -145,7 +144,8 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => ports.drain(0))
 
     // The first start of a clone builds them while the database is made.
-    const built = roles.has('api') || roles.has('console') ? ensureBuilt(TOOLKIT_CONFIG) : undefined
+    const served = roles.has('api') || roles.has('console')
+    const built = served ? ensureBuilt(TOOLKIT_CONFIG, ['documents']) : undefined
     built?.catch(() => undefined) // awaited below, unless the database fails first
 
     const database = await openDatabase(settings, (line) => log.warn(line))
@@ -489,6 +489,14 @@ function createConsolePages(parts: ConsolePages, observability: Observability): 
       barcodes: createBarcodes(),
     }),
   )
-  pages.use(createConsole({ references: readReferences(versions.map(({ name }) => name)), current }))
+  pages.use(
+    createConsole({
+      generated: fileURLToPath(new URL('../../generated', import.meta.url)),
+      documents: fileURLToPath(new URL('../../openapi', import.meta.url)),
+      versions: versions.map(({ name }) => name),
+      tryAt: [new URL(baseUrls.sandbox).origin],
+      build: () => ensureBuilt(TOOLKIT_CONFIG, ['site']),
+    }),
+  )
   return pages
 }

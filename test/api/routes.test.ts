@@ -124,7 +124,7 @@ describe('routes', () => {
   test.each(VERSIONS)('every error of %s names its page there', async (version) => {
     const { body } = await sandbox(secret, version)('/v1/nothing')
     expect(body.error.doc_url).toBe(`http://127.0.0.1:4000/docs/${version}#error-not_found`)
-    const page = readFileSync(new URL(`../../generated/${version}/reference.html`, import.meta.url), 'utf8')
+    const page = readFileSync(new URL(`../../generated/site/${version}.html`, import.meta.url), 'utf8')
     expect(page).toContain('id="error-not_found"')
   })
 })

@@ -14,8 +14,8 @@ import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { findProblems } from '../../generators/document/lint.ts'
 import { loadDocument } from '../../generators/document/load.ts'
 import { emitHandlers } from '../../generators/emit/handlers/handlers.ts'
-import { emitReference } from '../../generators/emit/reference/reference.ts'
 import { emitRoutes } from '../../generators/emit/routes/routes.ts'
+import { emitSite } from '../../generators/emit/site/site.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
 import { printTypes } from '../../generators/emit/types/types.ts'
 import { emitValidators } from '../../generators/emit/validators/validators.ts'
@@ -63,7 +63,7 @@ async function printShares(): Promise<void> {
     emitRoutes(apis, translations.bindings, report, readExtensionRules(config.extensions)),
   )
   await share('handlers', () => emitHandlers(apis))
-  await share('reference', () => emitReference(apis, config.wire))
+  await share('site', () => emitSite(apis, { wire: config.wire }))
   await share('beside: openapi-typescript alone', async () => {
     for (const { json } of documents)
       astToString(await openapiTS(json as unknown as OpenAPI3, { silent: true }))

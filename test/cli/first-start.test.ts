@@ -1,4 +1,4 @@
-/** The first start of a clone: documents and reference are not committed, and are whole once the service is ready. */
+/** The first start of a clone: documents are not committed, and whole once the service is ready; so are pages once they are read. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -48,7 +48,7 @@ function committed(): string[] {
 }
 
 const built = (path: string) => join(clone, 'generated', path)
-const PATHS = versions.flatMap(({ name }) => [`${name}/openapi.json`, `${name}/reference.html`])
+const PATHS = versions.map(({ name }) => `${name}/openapi.json`)
 
 const start = (role: string): Program =>
   startService({ DATABASE_URL: db.url, SVC_PEPPER: db.pepper }, ['--json', '--role', role], { cwd: clone })
@@ -93,9 +93,14 @@ test('documents are served as the manifest lists them, at the first start and af
   expect(await fetched(`${again}/openapi.json`)).toBe(listed(`${current}/openapi.json`))
 })
 
-test('the console’s too has what it serves', async () => {
+test('the first reader of the documentation finds it whole', async () => {
   const { docs_url: docs } = await start('console').ready()
-  expect(await fetched(`${docs}/${current}`)).toBe(listed(`${current}/reference.html`))
+  expect(existsSync(built('site'))).toBe(false)
+  const read = [`${current}/passes`, current].map((path) => fetched(`${docs}/${path}`))
+  expect(await Promise.all(read)).toEqual([
+    listed(`site/${current}/passes.html`),
+    listed(`site/${current}.html`),
+  ])
 })
 
 test('a start after one that was killed while it built finds everything whole', async () => {

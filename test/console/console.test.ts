@@ -1,97 +1,122 @@
 /** The console's listener, over HTTP. */
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { versions } from '../../generated/versions.ts'
 import { createConsole } from '../../runtime/console/console.ts'
 import { writeNotice } from '../../runtime/console/page/layout.ts'
-import { createPage, readReferences } from '../../runtime/console/pages.ts'
 
-const STYLE = '\nbody { color: black }\n'
-const HTML = `<!doctype html><title>Reference</title><style>${STYLE}</style>`
+const VERSION = '2030-01-01'
+const PAGE = '<!doctype html><title>Books</title>'
+const FILES = {
+  'generated/site/index.html': '<!doctype html><title>Documentation</title>',
+  [`generated/site/${VERSION}/books.html`]: PAGE,
+  [`generated/site/${VERSION}/books.md`]: '# Books',
+  'generated/site/assets/site.css': 'body { color: black }',
+  'generated/site/not-listed.html': 'left by another branch',
+  [`generated/${VERSION}/openapi.json`]: '{}',
+  [`openapi/${VERSION}.yaml`]: 'openapi: 3.1.0',
+  'package.json': '{}',
+}
 
+let folder: string
 let server: Server
 let origin: string
+const builds: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
-  const references = new Map([['2030-01-01', createPage(HTML)]])
-  const app = express().use(createConsole({ references, current: '2030-01-01' }))
-  server = createServer(app)
+  folder = mkdtempSync(join(tmpdir(), 'console-'))
+  const listed = Object.keys(FILES).filter((path) => !path.includes('not-listed'))
+  const files = Object.fromEntries(listed.map((path) => [path.replace('generated/', ''), `hash of ${path}`]))
+  const all = { ...FILES, 'generated/manifest.json': JSON.stringify({ files }) }
+  for (const [path, text] of Object.entries(all)) {
+    mkdirSync(join(folder, path, '..'), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  const docs = {
+    generated: join(folder, 'generated'),
+    documents: join(folder, 'openapi'),
+    versions: [VERSION],
+    tryAt: ['http://sandbox.example'],
+    build: async () => builds.shift()?.(),
+  }
+  server = createServer(express().use(createConsole(docs)))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 
-afterAll(() => void server.close())
+afterAll(() => {
+  server.close()
+  rmSync(folder, { recursive: true })
+})
 
 const get = (path: string, init?: RequestInit) => fetch(origin + path, { redirect: 'manual', ...init })
 
-test('/docs leads to the current version', async () => {
-  const response = await get('/docs')
-  expect([response.status, response.headers.get('Location')]).toEqual([302, '/docs/2030-01-01'])
+test('a build that fails is tried again for the next reader', async () => {
+  builds.push(() => Promise.reject(new Error('no room on the disk')))
+  expect((await get(`/docs/${VERSION}/books`)).status).toBe(500)
+  expect((await get(`/docs/${VERSION}/books`)).status).toBe(200)
 })
 
-test('a page comes whole, with its tag and a policy that lets its own style through and no script', async () => {
-  const response = await get('/docs/2030-01-01')
-  expect(response.status).toBe(200)
+test('a page comes whole, with its tag and a policy that lets nothing from elsewhere through', async () => {
+  const response = await get(`/docs/${VERSION}/books`)
   expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
-  expect(await response.text()).toBe(HTML)
+  expect(await response.text()).toBe(PAGE)
   const policy = response.headers.get('Content-Security-Policy')
-  expect(policy).toContain("default-src 'none'")
-  expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`)
-  expect(policy).not.toMatch(/script-src|unsafe/)
+  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';")
+  expect(policy).toContain("connect-src 'self' http://sandbox.example;")
+  expect(policy).not.toContain('unsafe')
 })
 
-test('the style sheet that pages name is there, to be kept for ever', async () => {
+test('what programs read is open to pages of other origins, and nothing else is', async () => {
+  const openTo = async (path: string) => (await get(path)).headers.get('Access-Control-Allow-Origin')
+  for (const path of [`${VERSION}/openapi.json`, `${VERSION}/openapi.yaml`, `${VERSION}/books.md`])
+    expect([path, await openTo(`/docs/${path}`)]).toEqual([path, '*'])
+  expect(await openTo(`/docs/${VERSION}/books`)).toBeNull()
+})
+
+test('what pages load is kept for ever at the address of its content', async () => {
+  const kept = async (path: string) => (await get(path)).headers.get('Cache-Control')
+  expect(await kept('/docs/assets/site.css?v=1')).toContain('immutable')
+  expect(await kept('/docs/assets/site.css')).toBe('no-cache')
   const path = /<link rel="stylesheet" href="([^"]+)">/.exec(writeNotice('Title', 'Text').text)?.[1] ?? ''
-  const response = await get(path)
-  expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/css; charset=utf-8'])
-  expect(response.headers.get('Cache-Control')).toContain('immutable')
-  expect(await response.text()).toContain('prefers-color-scheme: dark')
+  expect(await kept(path)).toContain('immutable')
 })
 
 /** fetch would add `Cache-Control: no-cache`, as a reader does who wants the page whole. */
 async function statusFor(tag: string): Promise<number | undefined> {
-  const asked = request(`${origin}/docs/2030-01-01`, { headers: { 'If-None-Match': tag } }).end()
+  const asked = request(`${origin}/docs/${VERSION}/books`, { headers: { 'If-None-Match': tag } }).end()
   const [response] = await once(asked, 'response')
   response.resume()
   return response.statusCode
 }
 
 test('a reader who has the page is told so', async () => {
-  const tag = (await get('/docs/2030-01-01')).headers.get('ETag') ?? ''
+  const tag = (await get(`/docs/${VERSION}/books`)).headers.get('ETag') ?? ''
   expect(await statusFor(tag)).toBe(304)
   expect(await statusFor('"other"')).toBe(200)
 })
 
+const JSON_TYPE = 'application/json; charset=utf-8'
+const HTML_TYPE = 'text/html; charset=utf-8'
 test.each([
   { given: { path: '/livez' }, want: { status: 200, type: 'text/plain; charset=utf-8', allow: null } },
-  {
-    given: { path: '/docs/2029-01-01' },
-    want: { status: 404, type: 'application/json; charset=utf-8', allow: null },
-  },
-  {
-    given: { path: '/docs/..%2fpackage.json' },
-    want: { status: 404, type: 'application/json; charset=utf-8', allow: null },
-  },
-  {
-    given: { path: '/', accept: 'text/html,*/*' },
-    want: { status: 404, type: 'text/html; charset=utf-8', allow: null },
-  },
-  {
-    given: { path: '/docs', method: 'POST' },
-    want: { status: 405, type: 'application/json; charset=utf-8', allow: 'GET, HEAD' },
-  },
-])('$given.path → $want.status', async ({ given, want }) => {
+  { given: { path: '/docs' }, want: { status: 200, type: HTML_TYPE, allow: null } },
+  { given: { path: `/docs/${VERSION}/books/` }, want: { status: 200, type: HTML_TYPE, allow: null } },
+  { given: { path: '/docs/2029-01-01' }, want: { status: 404, type: JSON_TYPE, allow: null } },
+  { given: { path: '/docs/2029-01-01/openapi.json' }, want: { status: 404, type: JSON_TYPE, allow: null } },
+  { given: { path: '/docs/..%2f..%2fpackage.json' }, want: { status: 404, type: JSON_TYPE, allow: null } },
+  { given: { path: '/docs/%ff' }, want: { status: 404, type: JSON_TYPE, allow: null } },
+  { given: { path: '/docs/not-listed' }, want: { status: 404, type: JSON_TYPE, allow: null } },
+  { given: { path: '/', accept: 'text/html,*/*' }, want: { status: 404, type: HTML_TYPE, allow: null } },
+  { given: { path: '/docs', method: 'POST' }, want: { status: 405, type: JSON_TYPE, allow: 'GET, HEAD' } },
+])('$given.method $given.path → $want.status', async ({ given, want }) => {
   const { path, method = 'GET', accept = '*/*' } = given as { path: string; method?: string; accept?: string }
   const response = await get(path, { method, headers: { Accept: accept } })
   const { status, headers } = response
   expect({ status, type: headers.get('Content-Type'), allow: headers.get('Allow') }).toEqual(want)
-})
-
-test('every version has a generated reference', () => {
-  const names = versions.map((version) => version.name)
-  expect([...readReferences(names).keys()]).toEqual(names)
 })

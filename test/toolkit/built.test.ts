@@ -6,9 +6,11 @@ import { ensureBuilt } from 'dateline/build'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { main } from '../../generators/cli.ts'
 
-const NAMES = ['openapi.json', 'reference.html']
 const VERSION = '2030-01-01'
-const EMIT = ['types', 'documents', 'reference']
+const DOCUMENT = `${VERSION}/openapi.json`
+const PAGE = `site/${VERSION}/books.html`
+const NAMES = [DOCUMENT, PAGE]
+const EMIT = ['types', 'documents', 'site']
 
 let folder: string
 beforeEach(async () => {
@@ -20,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 const at = (path: string) => join(folder, path)
-const out = (name: string) => at(`out/${VERSION}/${name}`)
+const out = (name: string) => at(`out/${name}`)
 const spec = () => at(`openapi/${VERSION}.yaml`)
 const textOf = (name: string) => readFileSync(out(name), 'utf8')
 
@@ -29,7 +31,7 @@ function configure(members: object): void {
     documents: './openapi',
     out: './out',
     emit: EMIT,
-    builtWhenNeeded: ['documents', 'reference'],
+    builtWhenNeeded: ['documents', 'site'],
     ...members,
   }
   writeFileSync(at('dateline.config.json'), JSON.stringify(config))
@@ -46,7 +48,7 @@ function listed(name: string): string {
   const { files } = JSON.parse(readFileSync(at('out/manifest.json'), 'utf8')) as {
     readonly files: Readonly<Record<string, string>>
   }
-  return files[`${VERSION}/${name}`]!
+  return files[name]!
 }
 
 const hashOf = (name: string) =>
@@ -56,7 +58,8 @@ const hashOf = (name: string) =>
     .slice(0, 32)
 
 function removeBuilt(): void {
-  for (const name of NAMES) rmSync(out(name))
+  rmSync(out(DOCUMENT))
+  rmSync(out('site'), { recursive: true })
 }
 
 function editDocument(): void {
@@ -73,7 +76,7 @@ describe('build', () => {
   test('makes what `generate` wrote, to the byte', async () => {
     const before = NAMES.map(textOf)
     removeBuilt()
-    expect(await run('build')).toMatchObject({ code: 0, said: expect.stringContaining('2 files built') })
+    expect(await run('build')).toMatchObject({ code: 0, said: expect.stringMatching(/: \d+ files built$/) })
     expect(NAMES.map(textOf)).toEqual(before)
     expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
     expect((await run('build')).said).toMatch(/ 0 files built$/)
@@ -84,7 +87,7 @@ describe('build', () => {
     async (name) => {
       const before = textOf(name)
       writeFileSync(out(name), `${before} `)
-      expect((await run('build')).said).toMatch(new RegExp(`^built ${VERSION}/${name}\n.* 1 file built$`))
+      expect((await run('build')).said).toMatch(new RegExp(`^built ${name}\n.* 1 file built$`))
       expect(textOf(name)).toBe(before)
     },
   )
@@ -113,6 +116,21 @@ describe('build', () => {
     await run('build')
     expect(readdirSync(at('out')).filter((name) => name.endsWith('.tmp'))).toEqual([])
     expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
+  })
+})
+
+describe('build of one emitter', () => {
+  test('makes its files and no others', async () => {
+    removeBuilt()
+    expect((await run('build', 'documents')).said).toMatch(/ 1 file built$/)
+    expect(NAMES.map((name) => existsSync(out(name)))).toEqual([true, false])
+  })
+
+  test('is refused for what the repository holds', async () => {
+    expect(await run('build', 'types')).toMatchObject({
+      code: 2,
+      said: expect.stringContaining('it names documents, site'),
+    })
   })
 })
 
@@ -146,11 +164,11 @@ describe('check', () => {
   })
 
   test('warns of one that was edited, and passes', async () => {
-    writeFileSync(out('openapi.json'), 'edited')
+    writeFileSync(out(DOCUMENT), 'edited')
     const { code, said } = await run('check')
     expect(code).toBe(0)
-    expect(said).toContain(`warning drift: ${VERSION}/openapi.json is not what manifest.json lists`)
-    expect(textOf('openapi.json')).toBe('edited')
+    expect(said).toContain(`warning drift: ${DOCUMENT} is not what manifest.json lists`)
+    expect(textOf(DOCUMENT)).toBe('edited')
     await run('generate')
     expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
   })
@@ -172,7 +190,7 @@ describe('check', () => {
 
   test('fails for a wrong hash in the manifest alone', async () => {
     const file = at('out/manifest.json')
-    writeFileSync(file, readFileSync(file, 'utf8').replace(listed('openapi.json'), '0'.repeat(32)))
+    writeFileSync(file, readFileSync(file, 'utf8').replace(listed(DOCUMENT), '0'.repeat(32)))
     expect(await run('check')).toMatchObject({ code: 1, said: expect.stringContaining('manifest.json') })
     removeBuilt()
     expect(await run('check')).toMatchObject({
@@ -186,12 +204,12 @@ describe('check', () => {
 
 test.each([
   ['a list of emitters that can', ['types']],
-  ['of what is emitted', ['reference'], ['types', 'documents']],
-  ['a list', 'reference'],
+  ['of what is emitted', ['site'], ['types', 'documents']],
+  ['a list', 'site'],
 ])('`builtWhenNeeded` is %s', async (_words, builtWhenNeeded, emit = EMIT) => {
   configure({ builtWhenNeeded, emit })
   expect(await run('check')).toMatchObject({
     code: 3,
-    said: expect.stringContaining('it is a list of documents, reference'),
+    said: expect.stringContaining('it is a list of documents, site'),
   })
 })

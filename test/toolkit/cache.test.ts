@@ -13,7 +13,7 @@ beforeEach(() => {
   cpSync('test/golden/two-versions/openapi', join(folder, 'openapi'), { recursive: true })
   writeFileSync(
     join(folder, 'dateline.config.json'),
-    JSON.stringify({ documents: './openapi', out: './out', emit: ['types', 'validators', 'reference'] }),
+    JSON.stringify({ documents: './openapi', out: './out', emit: ['types', 'validators', 'site'] }),
   )
 })
 afterEach(() => {

@@ -41,7 +41,7 @@ describe('an edit of', () => {
     [`${OLD}/validators.js`, 'RequestId,', OLD, schema('RequestId')],
     [`${OLD}/validators.d.ts`, 'const RequestId', OLD, schema('RequestId')],
     [
-      `${NEW}/reference.html`,
+      `site/${NEW}/test-settlements.html`,
       "<pre><code>curl 'http://127.0.0.1:4010/v1/test/settlements/simulate_failure'",
       NEW,
       '/paths/~1v1~1test~1settlements~1simulate_failure/post',

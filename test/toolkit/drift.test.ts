@@ -72,7 +72,7 @@ test.each([
   ['2030-01-01/validators.js', '  BookList,', '  BookLists,', 'BookList:'],
   ['2030-01-01/validators.d.ts', 'const Medium:', 'const medium:', 'Medium:'],
   ['canonical/handlers.ts', '  createBook(', '  makeBook(', '    post:'],
-  ['2030-01-01/reference.html', 'id="getBook"', 'id="fetchBook"', '    get:'],
+  ['site/2030-01-01/books.html', 'id="getBook"', 'id="fetchBook"', '    get:'],
   ['2030-01-01/openapi.json', '"maxLength": 200', '"maxLength": 300', 'title: { type: string, minLength: 1'],
 ])('an edit of %s is found and traced to its line', async (path, from, to, source) => {
   const text = readFileSync(out(path), 'utf8')

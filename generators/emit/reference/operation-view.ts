@@ -1,7 +1,6 @@
 /** Operations and events: what they take and give, with samples. */
 import { isJson } from '../../ir/media-type.ts'
 import type { Api, Content, EventType, Operation, Parameter, Response } from '../../ir/model.ts'
-import { curlOf } from './curl.ts'
 import { factsOf } from './facts.ts'
 import { code, escapeCode, escapeHtml, type Html, html, joinHtml, scalarCode } from './html.ts'
 import { renderMarkdown } from './markdown.ts'
@@ -21,7 +20,7 @@ import type {
 } from './views.ts'
 
 /** Operations stand under headings of this level. */
-const LEVEL = 3
+const LEVEL = 2
 
 const GROUPS = [
   ['path', 'Path parameters'],
@@ -35,6 +34,7 @@ export interface SharedViews {
   /** Whether a response is described in the section of errors. */
   isShared(response: Response): boolean
   anchorOf(response: Response): string
+  hrefOf(response: Response): string
   /** Whether every operation takes the parameter in the same words. */
   isEverywhere(parameter: Parameter): boolean
   /** Names of the headers that every response carries. */
@@ -46,6 +46,7 @@ export function viewOperation(page: Page, operation: Operation, sharedViews: Sha
   const shared = responses.filter((response) => sharedViews.isShared(response))
   return {
     id: page.anchor('operation', id),
+    href: page.href('operation', id),
     title: operation.summary ?? id,
     method,
     methodClass: method.toLowerCase(),
@@ -63,7 +64,7 @@ export function viewOperation(page: Page, operation: Operation, sharedViews: Sha
       .filter((response) => !sharedViews.isShared(response))
       .map((response) => viewResponse(page, response, `${id}.${response.status}`, sharedViews.headers)),
     sharedResponses: shared.map((response) => ({
-      id: sharedViews.anchorOf(response),
+      href: sharedViews.hrefOf(response),
       status: response.status,
     })),
     samples: [...requestSamples(page, operation), ...responseSamples(page.api, responses)],
@@ -76,6 +77,7 @@ export function viewEvent(page: Page, event: EventType, isCommon: (header: Param
   const sample = payload && sampleContent(page.api, payload)
   return {
     id: page.anchor('event', event.name),
+    href: page.href('event', event.name),
     name: event.name,
     title: event.summary === event.name ? undefined : event.summary,
     deprecated: event.deprecated,
@@ -84,7 +86,7 @@ export function viewEvent(page: Page, event: EventType, isCommon: (header: Param
       .filter((header) => !isCommon(header))
       .map((header) => viewParameter(page, header, event.name)),
     payload: payload && viewBody(showing(page, 'read'), payload, { required: true }, `${event.name}.payload`),
-    samples: sample === undefined ? [] : [{ title: 'Payload', codeHtml: showJson(sample) }],
+    samples: sample === undefined ? [] : [{ title: 'Payload', open: true, codeHtml: showJson(sample) }],
   }
 }
 
@@ -107,7 +109,7 @@ export function viewResponse(
       own.length === 0
         ? undefined
         : joinHtml(
-            own.map((header) => html`<a href="#${page.anchor('header', header.name)}">${header.name}</a>`),
+            own.map((header) => html`<a href="${page.href('header', header.name)}">${header.name}</a>`),
             ', ',
           ),
   }
@@ -173,7 +175,7 @@ function accessFacts(page: Page, { security }: Operation): FactView[] {
   const alternatives = security.map((requirement) =>
     joinHtml(
       Object.entries(requirement).map(([scheme, scopes]) => {
-        const link = html`<a href="#${page.anchor('security', scheme)}">${scheme}</a>`
+        const link = html`<a href="${page.href('security', scheme)}">${scheme}</a>`
         return scopes.length === 0 ? link : html`${[link]} (${[joinHtml(scopes.map(code), ', ')]})`
       }),
       ' and ',
@@ -184,7 +186,11 @@ function accessFacts(page: Page, { security }: Operation): FactView[] {
 }
 
 function requestSamples(page: Page, operation: Operation): SampleView[] {
-  return [{ title: 'Request', codeHtml: escapeCode(curlOf(page, operation)) }]
+  return page.languages.map(({ title, print }, index) => ({
+    title,
+    open: index === 0,
+    codeHtml: escapeCode(print(page, operation)),
+  }))
 }
 
 /** The first success that has a body to show. */
@@ -193,7 +199,8 @@ function responseSamples(api: Api, responses: readonly Response[]): SampleView[]
     const content = response.contents.find(({ mediaType }) => isJson(mediaType))
     if (!response.status.startsWith('2') || !content) continue
     const sample = sampleContent(api, content)
-    return sample === undefined ? [] : [{ title: `Response ${response.status}`, codeHtml: showJson(sample) }]
+    const title = `Response ${response.status}`
+    return sample === undefined ? [] : [{ title, open: true, codeHtml: showJson(sample) }]
   }
   return []
 }

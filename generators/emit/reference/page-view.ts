@@ -1,4 +1,4 @@
-/** A document → the view of its page. */
+/** A document → the views of its pages. */
 import type { Api, Operation, Parameter, Response } from '../../ir/model.ts'
 import { errorCatalogue } from '../client/error-catalogue.ts'
 import { code, escapeHtml, type Html, html } from './html.ts'
@@ -11,24 +11,16 @@ import {
   viewParameter,
   viewResponse,
 } from './operation-view.ts'
-import { type Page, showing } from './page.ts'
+import { type Page, showing, tagsOf } from './page.ts'
 import { isComposite } from './references.ts'
 import { viewSchema } from './schema-view.ts'
-import type {
-  ErrorView,
-  FieldView,
-  PageView,
-  SchemaView,
-  SecurityView,
-  TagView,
-  VersionLinkView,
-} from './views.ts'
+import type { ErrorView, FieldView, SchemaView, SecurityView, TagView, VersionView } from './views.ts'
 
 /** What the page of one version says of the others. */
 export type OtherVersion = Pick<Api, 'version' | 'info'>
 
 /** @param apis all versions, oldest first. @param docsPath where the pages are served, one folder a version. */
-export function viewPage(page: Page, apis: readonly OtherVersion[], docsPath: string): PageView {
+export function viewVersion(page: Page, apis: readonly OtherVersion[], docsPath: string): VersionView {
   const { api } = page
   const responses = api.operations.flatMap((operation) => operation.responses)
   const shared = sharedResponses(api.operations)
@@ -37,6 +29,7 @@ export function viewPage(page: Page, apis: readonly OtherVersion[], docsPath: st
   const sharedViews: SharedViews = {
     isShared: (response) => shared.has(keyOf(response)),
     anchorOf: (response) => page.anchor('response', keyOf(response), response.status),
+    hrefOf: (response) => page.href('response', keyOf(response), response.status),
     isEverywhere: isIn(everywhere),
     headers: commonHeaders(responses),
   }
@@ -50,12 +43,10 @@ export function viewPage(page: Page, apis: readonly OtherVersion[], docsPath: st
       label: url,
       valueHtml: description === undefined ? ('' as Html) : renderInline(description),
     })),
-    versions: apis.map((each) => linkVersion(each, api, docsPath)).reverse(),
     security: viewSecurity(page),
     parameters: viewGroups(page, 'every', [...everywhere]),
     headers: viewHeaders(page, responses, sharedViews.headers),
-    tags: viewTags(page, sharedViews),
-    events: api.events.map((event) => viewEvent(page, event, isIn(eventHeaders))),
+    tags: viewTags(page, sharedViews, isIn(eventHeaders)),
     eventHeaders: [...eventHeaders].map((header) => viewParameter(page, header, 'event')),
     errors: viewErrors(page),
     sharedResponses: [...shared.values()].map((response) => ({
@@ -66,25 +57,36 @@ export function viewPage(page: Page, apis: readonly OtherVersion[], docsPath: st
   }
 }
 
-function viewTags(page: Page, sharedViews: SharedViews): TagView[] {
+function viewTags(
+  page: Page,
+  sharedViews: SharedViews,
+  isCommonHeader: (header: Parameter) => boolean,
+): TagView[] {
   const { api } = page
   const described = new Map(api.tags.map((tag) => [tag.name, tag]))
-  const names = new Set([...described.keys(), ...api.operations.map((operation) => operation.tag)])
-  return [...names].flatMap((name) => {
+  return tagsOf(api).map((name) => {
     const tag = described.get(name)
-    const operations = api.operations.filter((operation) => operation.tag === name)
-    if (operations.length === 0) return []
     const shown = tag?.extensions['x-displayName']
-    return [
-      {
-        id: page.anchor('tag', name),
-        title: typeof shown === 'string' ? shown : name,
-        textHtml: renderMarkdown(tag?.description, 2),
-        operations: operations.map((operation) => viewOperation(page, operation, sharedViews)),
-        schemas: schemasAt(page, (home) => home === name),
-      },
-    ]
+    return {
+      href: page.tagHref(name),
+      title: typeof shown === 'string' ? shown : name,
+      summary: firstSentence(tag?.description ?? ''),
+      textHtml: renderMarkdown(tag?.description, 1),
+      operations: api.operations
+        .filter((operation) => operation.tag === name)
+        .map((operation) => viewOperation(page, operation, sharedViews)),
+      schemas: schemasAt(page, (home) => home === name),
+      events: api.events
+        .filter((event) => event.tag === name)
+        .map((event) => viewEvent(page, event, isCommonHeader)),
+    }
   })
+}
+
+/** Without the marks of Markdown. */
+function firstSentence(text: string): string {
+  const plain = text.replace(/[`*]/g, '').replace(/\s+/g, ' ').trim()
+  return /^.*?[.!?](?=\s|$)/.exec(plain)?.[0] ?? plain
 }
 
 /** @param belongs checks the tag that a schema has its home in; undefined for the shared ones. */
@@ -193,19 +195,9 @@ function keyOf({ status, description = '', contents }: Response): string {
   return JSON.stringify([status, description, contents.map(({ place }) => place.pointer)])
 }
 
-function statusOf(api: OtherVersion): string {
+export function statusOf(api: OtherVersion): string {
   const status = api.info['x-status']
   return typeof status === 'string' ? status : ''
-}
-
-function linkVersion(api: OtherVersion, shown: Api, docsPath: string): VersionLinkView {
-  const { version } = api
-  return {
-    version,
-    href: `${docsPath}/${encodeURIComponent(version)}`,
-    status: statusOf(api),
-    current: version === shown.version,
-  }
 }
 
 /** What a reader of an old version must know before anything else. */

@@ -11,7 +11,7 @@ export type Home =
   /** In the one event that carries it. */
   | { readonly kind: 'event'; readonly name: string }
   /** Unfolded in the one schema that refers to it. */
-  | { readonly kind: 'nested' }
+  | { readonly kind: 'nested'; readonly within: string }
   /** Among the objects of the one tag whose operations reach it. */
   | { readonly kind: 'tag'; readonly tag: string }
   /** Among the schemas that several tags have in common. */
@@ -55,7 +55,7 @@ function homeOf(name: string, uses: Uses): Home {
   if (answers.length + events.length + schemas.length === 1 && body === undefined) {
     if (answers[0] !== undefined) return { kind: 'operation', id: answers[0] }
     if (events[0] !== undefined) return { kind: 'event', name: events[0] }
-    return { kind: 'nested' }
+    return { kind: 'nested', within: schemas[0] ?? '' }
   }
   return tagOf(name, uses)
 }

@@ -49,6 +49,7 @@ export function viewSchema(page: Page, name: string, schema: Schema, level: numb
   const content = contentOf(page, schema, id, level)
   return {
     id,
+    href: page.href('schema', name),
     name,
     composite: isComposite(schema),
     typeHtml: describeType(page, schema),
@@ -232,7 +233,7 @@ function describeEnum({ values }: EnumSchema): Html {
 /** A scalar component is first of all a string or a number, and only then one with a name. */
 function describeReference(page: Page, name: string): Html {
   const target = page.api.schemas.get(name)
-  const link = html`<a href="#${page.anchor('schema', name)}">${name}</a>`
+  const link = html`<a href="${page.href('schema', name)}">${name}</a>`
   if (!target || isComposite(target)) return link
   return html`${[plainType(page, target)]} ${[link]}${target.nullable ? ' or null' : ''}`
 }

@@ -51,6 +51,7 @@ export interface VariantView {
 
 export interface SchemaView {
   readonly id: string
+  readonly href: string
   readonly name: string
   /** Whether it is made of others: what readers look for in the contents. */
   readonly composite: boolean
@@ -85,7 +86,7 @@ export interface ResponseView {
 
 /** A response that several operations share: a link to where it is described. */
 export interface ResponseLinkView {
-  readonly id: string
+  readonly href: string
   readonly status: string
 }
 
@@ -95,11 +96,14 @@ export interface SharedResponseView extends ResponseView {
 
 export interface SampleView {
   readonly title: string
+  /** Whether it is shown without being asked for. */
+  readonly open: boolean
   readonly codeHtml: Html
 }
 
 export interface OperationView {
   readonly id: string
+  readonly href: string
   readonly title: string
   readonly method: string
   readonly methodClass: string
@@ -116,6 +120,7 @@ export interface OperationView {
 
 export interface EventView {
   readonly id: string
+  readonly href: string
   readonly name: string
   readonly title: string | undefined
   readonly deprecated: boolean
@@ -126,11 +131,14 @@ export interface EventView {
 }
 
 export interface TagView {
-  readonly id: string
+  readonly href: string
   readonly title: string
+  /** One sentence, without markup. */
+  readonly summary: string
   readonly textHtml: Html
   readonly schemas: readonly SchemaView[]
   readonly operations: readonly OperationView[]
+  readonly events: readonly EventView[]
 }
 
 export interface ErrorView {
@@ -149,27 +157,19 @@ export interface SecurityView {
   readonly scopes: readonly ValueView[]
 }
 
-export interface VersionLinkView {
-  readonly version: string
-  readonly href: string
-  readonly status: string
-  readonly current: boolean
-}
-
-export interface PageView {
+/** One version, for the pages that it is spread over. */
+export interface VersionView {
   readonly title: string
   readonly version: string
   readonly status: string
   readonly noticeHtml: Html | undefined
   readonly textHtml: Html
   readonly servers: readonly FactView[]
-  readonly versions: readonly VersionLinkView[]
   readonly security: readonly SecurityView[]
   /** What every operation takes. */
   readonly parameters: readonly FieldGroupView[]
   readonly headers: readonly FieldView[]
   readonly tags: readonly TagView[]
-  readonly events: readonly EventView[]
   /** What every event has. */
   readonly eventHeaders: readonly FieldView[]
   readonly errors: readonly ErrorView[]

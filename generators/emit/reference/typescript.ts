@@ -1,0 +1,51 @@
+/** A request as a program that uses the client. */
+import type { Operation } from '../../ir/model.ts'
+import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
+import type { Page } from './page.ts'
+import { type SampleRequest, sampleRequest } from './request.ts'
+
+const WIDTH = 72
+
+/** @param client the package. @returns a whole module, so that it compiles as it stands. */
+export function typescriptOf(page: Page, operation: Operation, client: string): string {
+  const request = sampleRequest(page, operation)
+  return [
+    `import { createClient } from ${stringLiteral(`${client}/${page.api.version}`)}`,
+    '',
+    'const client = createClient({',
+    `  baseUrl: ${stringLiteral(request.base)},`,
+    "  apiKey: process.env.API_KEY ?? '',",
+    '})',
+    `const answer = await client${member(operation.id)}(${inputOf(page, request)})`,
+    'console.log(answer)',
+  ].join('\n')
+}
+
+/** The version and the idempotency key are the client's to send. */
+function inputOf({ wire }: Page, { path, query, headers, body }: SampleRequest): string {
+  const own = Object.entries(headers).filter(
+    ([name]) => name.toLowerCase() !== wire.idempotencyHeader.toLowerCase(),
+  )
+  const input = {
+    ...(Object.keys(path).length > 0 && { path }),
+    ...(Object.keys(query).length > 0 && { query }),
+    ...(own.length > 0 && { header: Object.fromEntries(own) }),
+    ...(body && { body: body.value }),
+  }
+  return Object.keys(input).length === 0 ? '' : printValue(input, '')
+}
+
+/** A literal on one line where it fits, on several otherwise. */
+export function printValue(value: unknown, indent: string): string {
+  const line = literal(value)
+  const items = Array.isArray(value) ? value.map((each) => ['', each] as const) : entriesOf(value)
+  if (items.length === 0 || line.length + indent.length <= WIDTH) return line
+  const inner = `${indent}  `
+  const lines = items.map(([start, each]) => `${inner}${start}${printValue(each, inner)},\n`)
+  return Array.isArray(value) ? `[\n${lines.join('')}${indent}]` : `{\n${lines.join('')}${indent}}`
+}
+
+const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).map(([name, each]) => [`${propertyKey(name)}: `, each])
+    : []

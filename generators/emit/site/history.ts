@@ -1,0 +1,92 @@
+/** What differs between versions in one operation or event, as its documentation says it beside it. */
+import { diffApis } from '../../diff/diff.ts'
+import { type Difference, formatLocation } from '../../diff/difference.ts'
+import type { Api } from '../../ir/model.ts'
+
+/** An operation or an event in another version. */
+export interface Counterpart {
+  readonly version: string
+  /** Its id or name there; undefined where that version has none. */
+  readonly name: string | undefined
+  readonly current: boolean
+  /** Whether requests or answers of its own differ from those of the version shown. */
+  readonly differs: boolean
+}
+
+/** What one version changed in it. */
+export interface Step {
+  readonly version: string
+  readonly lines: readonly { readonly where: string; readonly what: string }[]
+}
+
+export interface History {
+  /** Newest first. */
+  readonly counterparts: readonly Counterpart[]
+  readonly steps: readonly Step[]
+}
+
+export interface Histories {
+  ofOperation(version: string, id: string): History
+  ofEvent(version: string, name: string): History
+}
+
+/** What shows in more than this part of a version is said of the version, not of each thing in it. */
+const COMMON = 0.5
+
+/** @param apis oldest first. */
+export function readHistories(apis: readonly Api[]): Histories {
+  const steps = apis.slice(1).map((next, index) => ownDifferences(apis[index]!, next))
+  const historyOf = (version: string, nameIn: (api: Api) => string | undefined): History => {
+    const shown = apis.findIndex((api) => api.version === version)
+    const names = apis.map(nameIn)
+    const lines = steps.map((step, index) => step.get(names[index + 1] ?? '') ?? [])
+    const differs = (index: number) =>
+      lines.slice(Math.min(index, shown), Math.max(index, shown)).some((each) => each.length > 0)
+    const counterparts = apis.map((api, index) => ({
+      version: api.version,
+      name: names[index],
+      current: index === shown,
+      differs: names[index] !== undefined && differs(index),
+    }))
+    const told = apis.slice(1).map((api, index) => ({
+      version: api.version,
+      lines: names[index] === undefined ? [] : (lines[index] ?? []),
+    }))
+    return {
+      counterparts: counterparts.toReversed(),
+      steps: told.filter((step) => step.lines.length > 0).toReversed(),
+    }
+  }
+  const operationOf = (version: string, id: string) =>
+    apis.find((api) => api.version === version)?.operations.find((each) => each.id === id)
+  return {
+    ofOperation: (version, id) => {
+      const own = operationOf(version, id)
+      return historyOf(version, ({ operations }) => {
+        const same = operations.find((each) => each.id === id)
+        return (same ?? operations.find((each) => own?.method === each.method && own.path === each.path))?.id
+      })
+    },
+    ofEvent: (version, name) =>
+      historyOf(version, ({ events }) => events.find((each) => each.name === name)?.name),
+  }
+}
+
+/** @returns differences by the operations and events of the newer version that they show in. */
+function ownDifferences(old: Api, next: Api): ReadonlyMap<string, Step['lines']> {
+  const most = (next.operations.length + next.events.length) * COMMON
+  const found = new Map<string, Step['lines']>()
+  for (const difference of diffApis(old, next)) {
+    if (difference.uses.length > most && difference.uses.length > 1) continue
+    for (const name of difference.uses)
+      found.set(name, [...(found.get(name) ?? []), lineOf(difference, name)])
+  }
+  return found
+}
+
+/** The name of what the line stands beside is left out. */
+function lineOf({ at, message }: Difference, name: string): Step['lines'][number] {
+  const where = formatLocation(at).replace(/^event /, '')
+  const inside = where === name || where.startsWith(`${name} `) ? where.slice(name.length).trim() : where
+  return { where: inside.replace(/^\./, ''), what: message }
+}

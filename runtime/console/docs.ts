@@ -1,0 +1,120 @@
+/** The documentation: files that the toolkit made, each at the address that its path says, and the documents themselves. */
+import { readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import type { NextFunction, Request, Response, Router } from 'express'
+
+export interface DocsParts {
+  /** The toolkit's output: pages below `site/`, documents in JSON in the folders of versions. */
+  readonly generated: string
+  /** Folder of the documents as they are written. */
+  readonly documents: string
+  readonly versions: readonly string[]
+  /** Origins that pages may send a reader's requests to. */
+  readonly tryAt: readonly string[]
+  /** Makes the pages where they are missing. */
+  readonly build: () => Promise<void>
+}
+
+const PAGES = 'site/'
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.yaml': 'application/yaml; charset=utf-8',
+}
+const A_YEAR_SECONDS = 31_536_000
+
+interface Served {
+  readonly file: string
+  /** Of its bytes; undefined where the manifest does not say. */
+  readonly hash: string | undefined
+}
+
+/** Adds `/docs` and everything below it. @param refuseMethod answers what is neither GET nor HEAD. */
+export function serveDocs(
+  router: Router,
+  parts: DocsParts,
+  refuseMethod: (request: Request, response: Response) => void,
+): void {
+  const find = openListing(parts)
+  const policy = contentSecurityPolicy(parts.tryAt)
+  const read = async (request: Request, response: Response, next: NextFunction) => {
+    const path = pathOf(request.path)
+    const served = path === undefined ? undefined : (findDocument(parts, path) ?? (await find(path)))
+    if (!served) return next('route')
+    const type = TYPES[extname(served.file)] ?? 'application/octet-stream'
+    response.set({
+      // Pages name what they load by its content.
+      'Cache-Control':
+        request.query.v === undefined ? 'no-cache' : `public, max-age=${A_YEAR_SECONDS}, immutable`,
+      'Content-Security-Policy': policy,
+      'Content-Type': type,
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      // What programs read, they may read from any page.
+      ...(!/html|css|javascript/.test(type) && { 'Access-Control-Allow-Origin': '*' }),
+      ...(served.hash !== undefined && { ETag: `"${served.hash}"` }),
+    })
+    response.send(await readFile(served.file))
+  }
+  router
+    .route(/^\/docs(?:\/.*)?$/)
+    .get(read)
+    .all(refuseMethod)
+}
+
+/** Scripts and styles of ours alone; requests to the console itself and to where readers try things. */
+function contentSecurityPolicy(tryAt: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `connect-src ${["'self'", ...tryAt].join(' ')}`,
+    "img-src 'self' data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+/** Below `/docs`; undefined for what cannot be decoded. */
+function pathOf(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+      .replace(/^\/docs\/?/, '')
+      .replace(/\/$/, '')
+  } catch {
+    return undefined
+  }
+}
+
+function findDocument({ versions, generated, documents }: DocsParts, path: string): Served | undefined {
+  const [, version = '', type] = /^([^/]+)\/openapi\.(json|yaml)$/.exec(path) ?? []
+  if (!versions.includes(version)) return undefined
+  const file = type === 'json' ? join(generated, version, 'openapi.json') : join(documents, `${version}.yaml`)
+  return { file, hash: undefined }
+}
+
+/** Nothing is served but what the manifest lists. The first reader waits while it is built, if it is not there. */
+function openListing({ generated, build }: DocsParts): (path: string) => Promise<Served | undefined> {
+  let listing: Promise<ReadonlyMap<string, Served>> | undefined
+  const open = async () => {
+    await build()
+    const text = await readFile(join(generated, 'manifest.json'), 'utf8')
+    const { files } = JSON.parse(text) as { readonly files: Readonly<Record<string, string>> }
+    const pages = Object.entries(files).filter(([path]) => path.startsWith(PAGES))
+    return new Map(
+      pages.map(([path, hash]) => [path.slice(PAGES.length), { file: join(generated, path), hash }]),
+    )
+  }
+  return async (path) => {
+    listing ??= open()
+    listing.catch(() => (listing = undefined))
+    const files = await listing
+    return files.get(path === '' ? 'index.html' : `${path}.html`) ?? files.get(path)
+  }
+}
