@@ -1,7 +1,11 @@
 /** Cardholders, programs, destinations and everything that the simulator can, by the forms of the dashboard, over real money. */
+import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { HELPERS } from '../../runtime/console/dashboard/simulator/forms.ts'
+import { openReportLinks } from '../../runtime/platform/addresses/report-links.ts'
+import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
+import { makeReports } from '../../runtime/resources/treasury-reports/job.ts'
 import { makeTemplate } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
@@ -31,6 +35,17 @@ async function fill(path: string, typed: Typed = {}): Promise<string> {
   const { status } = await browser.get(answer.location!)
   expect([answer.location, status]).toEqual([answer.location, 200])
   return answer.location!
+}
+
+function reporting() {
+  const { database, clock, urls, wakeUps } = dashboard.service
+  const now = () => clock.now
+  return {
+    database,
+    clock: { machine: now, service: now },
+    wakeUpChannel: { publish: wakeUps.notify },
+    links: openReportLinks(database.pepper, urls),
+  }
 }
 
 const idOf = (path: string) => path.split('/').at(-1)!
@@ -181,4 +196,60 @@ test('links of others fill in nothing but what the tenant has', async () => {
   expect(await page(`/sandbox/simulator/authorization?card_id=${card_id}&amount=99`)).toMatch(
     new RegExp(`name="card_id"[^>]* value="${card_id}"[^]*name="amount"(?![^>]* value)`),
   )
+})
+
+test('money is followed from a clearing to the ledger, to its payout and into a report', async () => {
+  const card_id = await makeCard()
+  await simulate('funding', { amount: '1000' })
+  const destination = await fill('payout-destinations/new', {
+    type: 'usdc_address',
+    where: `${USDC_CHAINS.sandbox.id}:0x52908400098527886E0F7030069857D2E4169EE7`,
+    holder_name: 'Harbour Coffee LLC',
+    default: 'yes',
+  })
+  expect(await page(destination)).toContain('Inactive')
+  await simulate('clock', { seconds: '172800' })
+  expect(await page(destination)).toContain('Active')
+  const sale = await simulate('force-post', { card_id, amount: '500.00', ...MERCHANT })
+  const settlement_id = (await send('/v1/settlements?status=open')).body.data[0].id
+  const settlement = await simulate('clock', { settlement_id, to: 'settled' })
+  expect(await page(settlement)).toContain('Settled')
+  const lines = await page(`${settlement}/lines?type=card_transaction`)
+  expect(lines).toContain(`href="${sale}"`)
+  const entry = /href="(\/sandbox\/ledger-entries\/len_\w+)"/.exec(lines)![1]!
+  const shown = await page(entry)
+  expect(
+    shown
+      .match(/data-title="Amount"><div><span class="number">[^<]+/g)!
+      .map((cell) => cell.split('>').at(-1))
+      .toSorted(),
+  ).toEqual(['500.00 USD', '−500.00 USD'])
+  expect(shown).toContain(`href="${sale}"`)
+  expect((await browser.get(entry.replace('sandbox', 'live'))).status).toBe(404)
+
+  const payout = /href="(\/sandbox\/payouts\/po_\w+)"/.exec(await page(settlement))![1]!
+  const onItsWay = await page(payout)
+  expect(onItsWay).toMatch(/<dt>On chain<\/dt><dd><span class="state [^"]*">Queued/)
+  expect(onItsWay).toContain(`href="${destination}"`)
+  expect(onItsWay).toContain(`<code>${idOf(payout)}`)
+  expect(
+    await page(await simulate('payout-failure', { payout_id: idOf(payout), failure_code: 'rejected' })),
+  ).toContain('Rejected')
+
+  const today = new Date(dashboard.service.clock.now)
+  const day = (days: number) => new Date(today.getTime() + days * 86_400_000).toISOString().slice(0, 10)
+  const report = await fill('reports/new', {
+    type: 'ledger_entries',
+    interval_start: day(-1),
+    interval_end: day(0),
+  })
+  expect(await page(report)).toContain('Not made yet')
+  await makeReports(reporting())
+  const made = await page(report)
+  const files = [...made.matchAll(/<a href="(http[^"]+)"[^>]*>(\w+)<\/a> <span class="quiet">SHA-256 (\w+)/g)]
+  expect(files.map(([, , format]) => format).toSorted()).toEqual(['CSV', 'JSON'])
+  for (const [, url, , digest] of files) {
+    const file = Buffer.from(await (await fetch(url!)).arrayBuffer())
+    expect(hash('sha256', file)).toBe(digest)
+  }
 })

@@ -70,6 +70,8 @@ export const PAYOUTS = resource<Payout>({
           : link(`settlements/${payout.settlement_id}`, code(payout.settlement_id)),
       ],
       ['Chain', orDash(payout.chain?.id)],
+      ['Transaction', payout.chain?.transaction_hash ? code(payout.chain.transaction_hash) : '–'],
+      ['Confirmations', payout.chain === null ? '–' : String(payout.chain.confirmations)],
       ['Arrives', orDash(payout.arrival_date)],
       ['Failed because', payout.failure_code === null ? '–' : words(payout.failure_code)],
       ['Created', when(payout.created)],
@@ -105,8 +107,6 @@ interface Transfer {
   readonly transfer: {
     readonly state: string
     readonly recipient: string
-    readonly hash: string | null
-    readonly confirmations: number
     readonly held_up_since: string | null
     readonly updated: string
   } | null
@@ -123,8 +123,6 @@ async function writeWay({ id }: Payout, { operator, member }: Visit): Promise<Ht
     return facts([
       ['On chain', state(transfer.state)],
       ['To', code(transfer.recipient)],
-      ['Transaction', transfer.hash === null ? '–' : code(transfer.hash)],
-      ['Confirmations', String(transfer.confirmations)],
       ['Held up since', when(transfer.held_up_since)],
       ['Seen last', when(transfer.updated)],
     ])
