@@ -9,7 +9,7 @@ import { makeReports } from '../../runtime/resources/treasury-reports/job.ts'
 import { makeTemplate } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
-import { Browser, makeTenant, startDashboard, type TestDashboard } from './support/dashboard.ts'
+import { Browser, hiddenFields, makeTenant, startDashboard, type TestDashboard } from './support/dashboard.ts'
 
 let dashboard: TestDashboard
 let send: Send
@@ -252,4 +252,40 @@ test('money is followed from a clearing to the ledger, to its payout and into a 
     const file = Buffer.from(await (await fetch(url!)).arrayBuffer())
     expect(hash('sha256', file)).toBe(digest)
   }
+})
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+test('a dispute is opened with documents, changed, submitted and won', async () => {
+  const card_id = await makeCard()
+  const sale = idOf(await simulate('force-post', { card_id, amount: '80.00', ...MERCHANT }))
+  const NEW = '/sandbox/disputes/new'
+  const form = (await browser.get(`${NEW}?card_transaction_id=${sale}`)).text
+  expect(form).toMatch(new RegExp(`name="card_transaction_id"[^>]* value="${sale}"`))
+  const typed = { card_transaction_id: sale, reason: 'not_received', explanation: 'Nothing came.' }
+  const fields = async () => ({ ...hiddenFields((await browser.get(NEW)).text, NEW), ...typed })
+  const wrong = await browser.upload(NEW, await fields(), {
+    file1: new Uint8Array(Buffer.from('no picture')),
+  })
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('id="file1-fault"')])
+  expect(wrong.text).toContain('Nothing came.</textarea>')
+  const opened = await browser.upload(NEW, await fields(), { file1: new Uint8Array(PNG) })
+  expect(opened.status).toBe(303)
+  const path = opened.location!
+  expect(await page(path)).toContain(hash('sha256', PNG))
+  const change = `${path}/evidence`
+  const hidden = hiddenFields((await browser.get(change)).text, change)
+  const more = { reason: 'other', amount: '70.00', explanation: 'Only half came.' }
+  const files = { file1: new Uint8Array(PNG), file2: new Uint8Array(PNG) }
+  expect((await browser.upload(change, { ...hidden, ...more }, files)).location).toBe(path)
+  const changed = await page(path)
+  expect(changed).toContain('70.00 USD')
+  expect(changed.split(hash('sha256', PNG))).toHaveLength(3)
+  await fill(`${path.replace('/sandbox/', '')}/submit`)
+  expect(await page(await simulate('dispute-outcome', { dispute_id: idOf(path), outcome: 'won' }))).toContain(
+    'Won',
+  )
 })

@@ -40,6 +40,17 @@ export function field(given: Field): Html {
   )
 }
 
+/** A labelled choice of a file. What was chosen is never in a page: it is chosen again. */
+export function fileField(given: Field & { readonly accept?: string }): Html {
+  const { name, accept, optional } = given
+  return labelled(
+    given,
+    html`<input id="${name}" name="${name}" type="file"${accept !== undefined && html` accept="${accept}"`}${
+      !optional && html` required`
+    }${describe(given)}>`,
+  )
+}
+
 /** A labelled input of several lines. */
 export function textArea(given: Field & { readonly rows?: number }): Html {
   const { name, value = '', rows = 4 } = given

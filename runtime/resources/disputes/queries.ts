@@ -25,7 +25,8 @@ const STATUSES = [
   'expired',
 ] as const satisfies readonly Schemas['DisputeStatus'][]
 
-const REASONS = [
+/** Why a transaction is contested. */
+export const REASONS = [
   'fraudulent',
   'duplicate',
   'canceled',

@@ -243,6 +243,13 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
               ),
       },
       {
+        title: 'Dispute',
+        write: ({ id, status }, _visit, link) =>
+          status === 'cleared'
+            ? html`<p>${link(`disputes/new?card_transaction_id=${id}`, 'Dispute this transaction')}</p>`
+            : html`<p class="empty">What has not cleared cannot be disputed.</p>`,
+      },
+      {
         title: 'What happened',
         write: ({ history, currency }, _visit, link) =>
           writeTable(

@@ -1,23 +1,62 @@
+import { extname } from 'node:path'
 import type { components } from '../../../../generated/canonical/types.ts'
-import { resource } from '../shape/shapes.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { REASONS } from '../../../resources/disputes/queries.ts'
+import { readCents, writeCents } from '../shape/bodies.ts'
+import { writeTable } from '../shape/list-page.ts'
+import { type Files, type FormField, type Link, resource } from '../shape/shapes.ts'
 import { code, money, orDash, state, when, words } from '../shape/values.ts'
+import type { Visit } from '../shape/visit.ts'
 import { inState, TRANSACTION } from './suggestions.ts'
 
 type Dispute = components['schemas']['Dispute']
 
-const REASONS = [
-  'fraudulent',
-  'duplicate',
-  'canceled',
-  'not_received',
-  'merchandise_not_as_described',
-  'service_not_as_described',
-  'no_valid_authorization',
-  'customer_complaint',
-  'incorrect_amount',
-  'refund_not_processed',
-  'other',
+const REASON: FormField = {
+  name: 'reason',
+  label: 'Reason',
+  kind: 'choice',
+  options: REASONS.map((reason) => [reason, words(reason)] as const),
+}
+
+const FILES = ['file1', 'file2', 'file3', 'file4', 'file5'] as const
+
+const EVIDENCE: readonly FormField[] = [
+  {
+    name: 'explanation',
+    of: ['evidence.explanation', 'evidence'],
+    label: 'What happened',
+    kind: 'lines',
+    optional: true,
+  },
+  ...FILES.map(
+    (name, index): FormField => ({
+      name,
+      of: index === 0 ? ['evidence.files'] : [],
+      label: `Document ${index + 1}`,
+      kind: 'file',
+      accept: '.pdf,.png,.jpg,.jpeg',
+      optional: true,
+      ...(index === 0 && { hint: 'PDF, PNG or JPEG, up to 1 MB each.' }),
+    }),
+  ),
 ]
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+}
+
+/** The documents that were chosen; undefined without one. */
+function readDocuments(files: Files): object[] | undefined {
+  const documents = FILES.flatMap((field) => files(field) ?? []).map(({ name, bytes }) => ({
+    name,
+    content_type: TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream',
+    content: bytes.toString('base64'),
+  }))
+  return documents.length === 0 ? undefined : documents
+}
 
 export const DISPUTES = resource<Dispute>({
   path: 'disputes',
@@ -52,19 +91,21 @@ export const DISPUTES = resource<Dispute>({
         suggest: inState(TRANSACTION, 'cleared'),
         hint: 'The identifier of one that has cleared.',
       },
+      REASON,
       {
-        name: 'reason',
-        label: 'Reason',
-        kind: 'choice',
-        options: REASONS.map((reason) => [reason, words(reason)] as const),
+        name: 'amount',
+        label: 'Amount',
+        kind: 'amount',
+        optional: true,
+        hint: 'Such as 12.50. Empty: all of it.',
       },
-      { name: 'evidence', label: 'Explanation', kind: 'lines', optional: true },
+      ...EVIDENCE,
     ],
-    body: ({ card_transaction_id, reason, evidence }) => ({
-      card_transaction_id,
-      reason,
-      ...(evidence && { evidence: { explanation: evidence } }),
-    }),
+    body: ({ card_transaction_id, reason, amount, explanation }, files) => {
+      const documents = readDocuments(files)
+      const evidence = { ...(explanation && { explanation }), ...(documents && { files: documents }) }
+      return { card_transaction_id, reason, evidence, ...(amount && { amount: readCents(amount) }) }
+    },
   },
   detail: {
     operation: 'getDispute',
@@ -78,8 +119,7 @@ export const DISPUTES = resource<Dispute>({
       ['State', state(dispute.status)],
       ['Amount', money(dispute.amount, dispute.currency)],
       ['Reason', words(dispute.reason)],
-      ['Explanation', orDash(dispute.evidence.explanation)],
-      ['Files', orDash(dispute.evidence.files.map(({ name }) => name).join(', '))],
+      ['What happened', orDash(dispute.evidence.explanation)],
       ['Submit by', when(dispute.submission_deadline)],
       ['Submitted', when(dispute.submitted_at)],
       ['Closed', when(dispute.closed_at)],
@@ -88,9 +128,19 @@ export const DISPUTES = resource<Dispute>({
       {
         name: 'evidence',
         operation: 'updateDispute',
-        button: 'Explain',
-        fields: [{ name: 'evidence', label: 'Explanation', kind: 'lines' }],
-        body: ({ evidence }) => ({ evidence: { explanation: evidence } }),
+        button: 'Change',
+        warning: 'Documents that you choose here stand instead of those that were sent before.',
+        fields: [REASON, { name: 'amount', label: 'Amount', kind: 'amount' }, ...EVIDENCE],
+        values: ({ reason, amount, evidence }) => ({
+          reason,
+          amount: writeCents(amount),
+          explanation: evidence.explanation ?? '',
+        }),
+        body: ({ reason, amount = '', explanation }, files) => {
+          const documents = readDocuments(files)
+          const evidence = { explanation: explanation || null, ...(documents && { files: documents }) }
+          return { reason, amount: readCents(amount), evidence }
+        },
         when: ({ status }) => status === 'unsubmitted',
       },
       {
@@ -109,5 +159,29 @@ export const DISPUTES = resource<Dispute>({
         when: ({ status }) => ['unsubmitted', 'submitted', 'under_review'].includes(status),
       },
     ],
+    sections: [
+      { title: 'Documents', write: writeDocuments },
+      {
+        title: 'Simulate',
+        environment: 'sandbox',
+        write: ({ id }, _visit, link) =>
+          html`<p>${link(`simulator/dispute-outcome?dispute_id=${id}`, 'How it ends')}</p>`,
+      },
+    ],
   },
 })
+
+function writeDocuments({ evidence: { files } }: Dispute, _visit: Visit, link: Link): Html {
+  if (files.length === 0) return html`<p class="empty">None. An invoice or a letter says more than words.</p>`
+  return writeTable(
+    'Documents',
+    [
+      { title: 'Name', show: ({ name }) => name },
+      { title: 'Type', show: ({ content_type }) => content_type },
+      { title: 'Bytes', show: ({ size }) => String(size) },
+      { title: 'SHA-256', show: ({ sha256 }) => code(sha256) },
+    ],
+    files,
+    link,
+  )
+}

@@ -7,7 +7,7 @@ export function bodyOf(fields: readonly FormField[], values: Values): unknown {
   const body: Record<string, unknown> = {}
   for (const { name, kind } of fields) {
     const text = values[name] ?? ''
-    if (text === '') continue
+    if (text === '' || kind === 'file') continue
     const [last, ...above] = name.split('.').toReversed() as [string, ...string[]]
     let at = body
     for (const member of above.toReversed()) {

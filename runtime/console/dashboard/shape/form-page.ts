@@ -4,8 +4,9 @@ import type { Detail as FieldFault } from 'dateline/runtime'
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { findOperation } from '../../../api/operate.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { choice, type Field, field, notice, textArea } from '../../page/components.ts'
+import { choice, type Field, field, fileField, notice, textArea } from '../../page/components.ts'
 import { formField } from '../../page/forms.ts'
+import { uploadedFile } from '../../page/uploads.ts'
 import { bodyOf } from './bodies.ts'
 import type { SendFramed } from './frame.ts'
 import { queryText } from './list-page.ts'
@@ -62,7 +63,7 @@ export async function showForm(
   const content = html`${error && notice('bad', isFaulty ? 'Some of it has to be put right.' : describe(error))}
 ${place.intro !== undefined && html`<p class="quiet">${place.intro}</p>`}
 ${place.warning !== undefined && notice('warn', place.warning)}
-<form method="post" action="${place.address}">
+<form method="post" action="${place.address}"${hasFiles(form) && html` enctype="multipart/form-data"`}>
 ${visit.guard(place.address)}${keyField()}
 ${form.fields.map((each, index) =>
   writeField(each, {
@@ -84,6 +85,11 @@ ${
 <div class="actions"><button type="submit"${place.isDanger && html` class="danger"`}>${form.button}</button> <a class="button second" href="${place.back}">Back</a></div>
 </form>`
   send(visit, error ? statusOf(error) : 200, { title: place.title, path: place.path, content })
+}
+
+/** Whether a form is sent as `multipart/form-data`. */
+export function hasFiles({ fields }: Pick<Form, 'fields'>): boolean {
+  return fields.some(({ kind }) => kind === 'file')
 }
 
 /** A form that is not good is answered 422, whatever the API says of it. */
@@ -109,6 +115,7 @@ type Written = Pick<Field, 'value' | 'fault' | 'suggestions'>
 function writeField({ kind = 'text', options = [], ...asked }: FormField, written: Written): Html {
   const given = { ...asked, ...written }
   if (kind === 'choice' || kind === 'truth') return choice({ ...given, options })
+  if (kind === 'file') return fileField(given)
   return kind === 'lines' ? textArea(given) : field({ ...given, inputMode: INPUT_MODES[kind] })
 }
 
@@ -144,7 +151,9 @@ export function perform(
   const { request } = visit
   const { method, extensions } = findOperation(form.operation)
   const values = readValues(visit, form.fields)
-  const body = form.body ? form.body(values) : bodyOf(form.fields, values)
+  const body = form.body
+    ? form.body(values, (name) => uploadedFile(request, name))
+    : bodyOf(form.fields, values)
   const factor = formField(request, FACTOR).replaceAll(/\s/g, '')
   return visit.operate(form.operation, {
     path,

@@ -2,11 +2,14 @@
 import type { Environment } from '../../../platform/environment.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { hasPage, readItem, showDetail } from './detail-page.ts'
-import { describe, type FormPlace, perform, readValues, showForm, showSecret } from './form-page.ts'
+import { describe, type FormPlace, hasFiles, perform, readValues, showForm, showSecret } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { showList } from './list-page.ts'
 import type { Action, Detail, Form, Identified, Resource } from './shapes.ts'
 import { isServed, type Role, roleFor, type Visit } from './visit.ts'
+
+/** Of a form with files: what is the most that an operation takes, which has them in base64. */
+const MAX_FILES_BYTES = 6 * 1024 * 1024
 
 export interface Route {
   readonly method: 'GET' | 'POST'
@@ -54,6 +57,7 @@ function createRoutes(
     { ...common, method: 'GET', handle: (visit) => showForm(visit, form, place, send) },
     {
       ...common,
+      ...(hasFiles(form) && { maxBytes: MAX_FILES_BYTES }),
       method: 'POST',
       handle: async (visit) => {
         const answer = await perform(visit, form, {})
@@ -140,6 +144,7 @@ function actionRoutes(
   }
   const act: Route = {
     ...common,
+    ...(hasFiles(form) && { maxBytes: MAX_FILES_BYTES }),
     method: 'POST',
     handle: async (visit, id) => {
       const answer = await perform(visit, form, { [detail.parameter]: id })

@@ -1,6 +1,7 @@
 /** What a resource says of itself to have pages: a list, a detail, forms. */
 import type { Environment } from '../../../platform/environment.ts'
 import type { Html } from '../../../platform/html.ts'
+import type { UploadedFile } from '../../page/uploads.ts'
 import type { Visit } from './visit.ts'
 
 export type Shown = Html | string
@@ -28,10 +29,12 @@ export interface FormField {
   /** Members of the body that it stands for, where they are called otherwise. */
   readonly of?: readonly string[]
   /** `amount`: typed as people write money, cents in the body. `truth`: a choice of `true` and `false`. */
-  readonly kind?: 'text' | 'lines' | 'choice' | 'amount' | 'number' | 'truth'
+  readonly kind?: 'text' | 'lines' | 'choice' | 'amount' | 'number' | 'truth' | 'file'
   /** The latest items, to be chosen from. */
   readonly suggest?: Suggest
   readonly options?: readonly (readonly [value: string, text: string])[]
+  /** Types of a file that browsers offer. */
+  readonly accept?: string
   readonly value?: string
   readonly hint?: string
   readonly optional?: boolean
@@ -47,6 +50,9 @@ export interface Suggest {
 /** What was typed, by field. */
 export type Values = Readonly<Record<string, string>>
 
+/** The file of a field; undefined where none was chosen. */
+export type Files = (name: string) => UploadedFile | undefined
+
 /** An operation that a form asks for. */
 export interface Form {
   readonly operation: string
@@ -54,7 +60,7 @@ export interface Form {
   readonly button: string
   readonly fields: readonly FormField[]
   /** Absent: what the fields say, by their names and kinds. */
-  body?(values: Values): unknown
+  body?(values: Values, files: Files): unknown
   /** Of an answer: what nobody sees again. */
   secret?(answer: unknown): string | undefined
 }
