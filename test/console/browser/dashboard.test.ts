@@ -43,6 +43,7 @@ beforeAll(async () => {
     `/webhook-endpoints/${endpoint.id}`,
     `/webhook-endpoints/${endpoint.id}/delete`,
     '/pass-templates/new',
+    `/pass-templates/${template_id}`,
     `/pass-templates/${template_id}/edit`,
     '/passes',
     `/passes/new?template_id=${template_id}`,

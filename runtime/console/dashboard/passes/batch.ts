@@ -1,6 +1,7 @@
 /** Passes of a table, issued a hundred at a time: the same table sent again goes on where it stopped, and issues none twice. */
 import { createHash } from 'node:crypto'
 import type { components } from '../../../../generated/canonical/types.ts'
+import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { describe } from '../shape/form-page.ts'
 import type { Visit } from '../shape/visit.ts'
 import type { Template } from '../templates/draft.ts'
@@ -77,10 +78,17 @@ export async function issueTable(
       const result = typeof answer === 'string' ? undefined : answer[given.indexOf(row)]
       if (!given.includes(row)) outcomes.push({ row, fault: 'It has more cells than there are columns.' })
       else if (result?.status === 'succeeded') outcomes.push({ row, passId: result.pass.id })
-      else outcomes.push({ row, ...(result && { fault: describe(result.error) }) })
+      else outcomes.push({ row, ...(result && { fault: faultOf(result.error) }) })
     }
   }
   return { outcomes, ...(stopped !== undefined && { stopped }) }
+}
+
+/** Of one row: no more than what is wrong with it. */
+function faultOf({ message, details = [] }: ErrorBody): string {
+  return details.length === 0
+    ? message
+    : `${details.map(({ field, issue }) => `${field} ${issue}`).join('; ')}.`
 }
 
 type Result = components['schemas']['PassBatchResult']

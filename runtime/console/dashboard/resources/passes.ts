@@ -1,15 +1,24 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 import { PASS_KINDS } from '../../../wallet/pass-state.ts'
+import { facts } from '../../page/components.ts'
 import { promotes } from '../promotions/promotions.ts'
 import { linkIn, writeTable } from '../shape/list-page.ts'
 import { type Column, type Page, resource } from '../shape/shapes.ts'
-import { code, json, orDash, state, when, words } from '../shape/values.ts'
+import { code, orDash, state, when, words } from '../shape/values.ts'
 import type { Visit } from '../shape/visit.ts'
+import { draftOf } from '../templates/draft.ts'
+import { drawPasses } from '../templates/preview.ts'
 
 type Template = components['schemas']['PassTemplate']
 type Pass = components['schemas']['Pass']
 type Scan = components['schemas']['Scan']
+
+const FIELD_COLUMNS: readonly Column<Template['fields'][number]>[] = [
+  { title: 'Key', show: ({ key }) => code(key) },
+  { title: 'Label', show: ({ label }) => orDash(label) },
+  { title: 'Value', show: ({ value }) => orDash(value) },
+]
 
 const isActive = ({ status }: Template) => status === 'active'
 
@@ -73,7 +82,11 @@ export const PASS_TEMPLATES = resource<Template>({
       },
     ],
     sections: [
-      { title: 'Fields', write: ({ fields }) => json(fields) },
+      { title: 'Preview', write: (template, visit) => drawPasses(visit, draftOf(template)) },
+      {
+        title: 'Fields',
+        write: ({ fields }, _visit, link) => writeTable('Fields', FIELD_COLUMNS, fields, link),
+      },
       {
         title: 'Passes',
         write: ({ id }, _visit, link) =>
@@ -136,7 +149,7 @@ export const PASSES = resource<Pass>({
     ],
     sections: [
       { title: 'On a telephone', write: writeCode },
-      { title: 'Fields', write: ({ fields }) => json(fields) },
+      { title: 'Fields', write: ({ fields }) => facts(Object.entries(fields)) },
       { title: 'Devices', write: writeDevices },
       { title: 'Scans', write: writeScans },
     ],

@@ -79,8 +79,7 @@ async function show(
   const { draft, template } = editor
   const list = `/${visit.environment}/${PATH}`
   const back = template ? `${list}/${template.id}` : list
-  const { tenant } = await visit.read<{ readonly tenant: { readonly name: string } }>('getMe')
-  const preview = await writePreview(visit, draft, tenant.name)
+  const preview = await writePreview(visit, draft)
   send(visit, status, {
     title: template ? `Edit: ${template.name}` : 'Make a template',
     path: PATH,

@@ -16,8 +16,17 @@ const COLOR_NAMES = ['background_color', 'foreground_color', 'label_color'] as c
 const SAMPLE_CODE = 'SAMPLE-0001'
 const SAMPLE_HOLDER = 'Alex Example'
 
-export async function writePreview(visit: Visit, draft: Draft, organization: string): Promise<Html> {
-  const state = stateOf(draft, organization)
+/** Beside the form of a template: what its script puts another one in the place of. */
+export async function writePreview(visit: Visit, draft: Draft): Promise<Html> {
+  return html`<section class="previews" id="preview" aria-labelledby="preview-title" tabindex="0"><h2 class="first" id="preview-title">Preview</h2>
+${await drawPasses(visit, draft)}
+</section>`
+}
+
+/** A pass of the template in both wallets. */
+export async function drawPasses(visit: Visit, draft: Draft): Promise<Html> {
+  const { tenant } = await visit.read<{ readonly tenant: { readonly name: string } }>('getMe')
+  const state = stateOf(draft, tenant.name)
   const { format, message } = state.barcode
   const drawn = barcodeIssue(format, message) === undefined ? await visit.draw(state.barcode) : undefined
   const { background_color, foreground_color, label_color = '' } = state.brand
@@ -25,13 +34,11 @@ export async function writePreview(visit: Visit, draft: Draft, organization: str
   const styles = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">
 <link rel="stylesheet" href="/${visit.environment}/${COLORS_PATH}?${String(colors)}">`
   // In shadow roots, because the style of passes and the style of the console have names in common.
-  return html`<section class="previews" id="preview" aria-labelledby="preview-title" tabindex="0"><h2 class="first" id="preview-title">Preview</h2>
-<h3>Apple Wallet</h3>
-<div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div>
-<h3>Google Wallet</h3>
-<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, SAMPLE_HOLDER, drawn)}</template></div>
-<p class="hint">Drawn by us after what both wallets publish of their layouts; telephones differ a little.</p>
-</section>`
+  return html`<div class="wallets"><div><h3>Apple Wallet</h3>
+<div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div></div>
+<div><h3>Google Wallet</h3>
+<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, SAMPLE_HOLDER, drawn)}</template></div></div></div>
+<p class="hint">Drawn by us after what both wallets publish of their layouts; telephones differ a little.</p>`
 }
 
 /** What a draft shows; where it is not good yet, what comes nearest to it. */
