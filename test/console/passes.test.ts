@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { issueTable, readTable } from '../../runtime/console/dashboard/passes/batch.ts'
 import { parseCsv, writeCsv } from '../../runtime/console/dashboard/passes/csv.ts'
 import type { Visit } from '../../runtime/console/dashboard/shape/visit.ts'
+import { findPlace } from '../../runtime/console/dashboard/watch/watching.ts'
+import { writeRegistration } from '../../runtime/resources/passes/registration-queries.ts'
 import { makeTemplate } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
@@ -74,13 +76,22 @@ test('a pass is issued from a template that is chosen, with values of its own, a
 test('devices and scans of a pass are shown, and all scans in a list', async () => {
   const pass = await make(send, '/v1/passes', { template_id })
   await send('/v1/test/passes/simulate_install', { body: { pass_id: pass.id, platform: 'apple' } })
+  const place = { member: developer, environment: 'sandbox' } as const
+  const { db, space } = await findPlace(
+    { ...dashboard.service, databases: dashboard.service.database },
+    place,
+  )
+  for (const deviceId of ['telephone', 'watch']) {
+    const push = { pushToken: deviceId, changed: 0, registeredAt: Date.now() }
+    await writeRegistration(db, space, { deviceId, passId: pass.id, templateId: template_id, ...push })
+  }
   await make(send, '/v1/scans', { pass_id: pass.id, mode: 'verify', scanner: 'Gate <1>' })
   for (const path of [`${PASSES}/${pass.id}`, '/sandbox/scans', `/sandbox/scans?pass_id=${pass.id}`]) {
     const { text } = await browser.get(path)
     expect(text).toContain('Gate &lt;1&gt;')
     expect(text).toContain('Accepted')
   }
-  expect((await browser.get(`${PASSES}/${pass.id}`)).text).toContain('<li>Apple Wallet</li>')
+  expect((await browser.get(`${PASSES}/${pass.id}`)).text).toContain('<li>Apple Wallet, on 2 devices</li>')
 })
 
 test.each([

@@ -198,7 +198,7 @@ test('the second of two members is told what the first has changed, and neither 
     'fields[0].value': '14C',
   })
   expect(told.status).toBe(409)
-  expect(told.text).toContain('Somebody else has changed this template')
+  expect(told.text).toContain('developer@example.com has changed this template')
   expect((await read(id)).fields[0].value).toBe('12A')
   const table = told.text.split('aria-label="What has changed meanwhile"')[1]!.split('</table>')[0]!
   expect(table.split('<tr')).toHaveLength(1 + 1 + 4)

@@ -32,7 +32,7 @@ import { templateRoutes } from './templates/editor.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
 import { liveEventRoutes } from './watch/live-events.ts'
 import type { Tails } from './watch/tails.ts'
-import type { Watching } from './watch/watching.ts'
+import { findPlace, type Watching } from './watch/watching.ts'
 
 export interface DashboardParts extends Watching {
   readonly sessions: Pick<Sessions, 'find'>
@@ -162,13 +162,14 @@ function formName({ tenantId, memberId }: Member, path: string): string {
 }
 
 function createVisit(
-  { operate, operator, proxies, barcodes, sessions }: DashboardParts,
+  parts: DashboardParts,
   forms: FormGuard,
   { environment }: Route,
   request: Request,
   response: Response,
   member: Member,
 ): Visit {
+  const { operate, operator, proxies, barcodes, sessions } = parts
   const address = plainAddress(clientAddress(request, proxies))
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
@@ -184,6 +185,7 @@ function createVisit(
       if (answer.ok) return answer.body as Body
       throw new Refused(answer.status, answer.error.message)
     },
+    place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
     guard: (path) => forms.issue(response, formName(member, path), '/'),
     isSignedIn: async () => (await sessions.find(request))?.memberId === member.memberId,

@@ -1,5 +1,6 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
+import { countDevices } from '../../../resources/passes/registration-queries.ts'
 import { PASS_KINDS } from '../../../wallet/pass-state.ts'
 import { facts } from '../../page/components.ts'
 import { promotes } from '../promotions/promotions.ts'
@@ -166,10 +167,20 @@ ${drawn && html`<figure class="qr" role="img" aria-label="QR code of the page of
 
 const PLATFORMS: Readonly<Record<string, string>> = { apple: 'Apple Wallet', google: 'Google Wallet' }
 
-function writeDevices({ platforms, installed_at }: Pass): Html {
+/** More are not counted. */
+const MAX_DEVICES = 100
+
+/** Apple's devices say each that they have a pass; Google says only whether anybody has it. */
+async function writeDevices({ id, platforms, installed_at }: Pass, visit: Visit): Promise<Html> {
   if (platforms.length === 0)
     return html`<p class="empty">${installed_at === null ? 'In no wallet yet.' : 'In no wallet any more.'}</p>`
-  return html`<ul class="plain">${platforms.map((each) => html`<li>${PLATFORMS[each] ?? each}</li>`)}</ul>`
+  const { db, space } = await visit.place()
+  const devices = await countDevices(db, space, id, MAX_DEVICES)
+  const known =
+    devices === 1 ? ', on 1 device' : `, on ${devices}${devices === MAX_DEVICES ? ' or more' : ''} devices`
+  return html`<ul class="plain">${platforms.map(
+    (each) => html`<li>${PLATFORMS[each] ?? each}${each === 'apple' && devices > 0 && known}</li>`,
+  )}</ul>`
 }
 
 const SCAN_COLUMNS: readonly Column<Scan>[] = [

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import type { Operator } from '../../../admin/change.ts'
 import { findOperation, type OperationAnswer, type OperationInput } from '../../../api/operate.ts'
 import type { Barcodes } from '../../../holders/barcodes.ts'
+import type { Database } from '../../../platform/database/database.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import type { Html } from '../../../platform/html.ts'
 import type { Barcode } from '../../../wallet/page/barcode.ts'
@@ -11,6 +12,13 @@ import type { Member } from '../../sign-in/sessions.ts'
 /** From least to most. */
 export const ROLES = ['viewer', 'developer', 'owner'] as const
 export type Role = (typeof ROLES)[number]
+
+/** Where the member's tenant has its data in an environment. */
+export interface Place {
+  readonly db: Database
+  /** The `tenant_id` of its rows. */
+  readonly space: string
+}
 
 export interface Visit {
   readonly member: Member
@@ -25,6 +33,8 @@ export interface Visit {
   operate(operationId: string, input?: OperationInput): Promise<OperationAnswer>
   /** Performs a read; a refusal of it is thrown, as a `Refused`. */
   read<Body>(operationId: string, input?: OperationInput): Promise<Body>
+  /** Where the tenant has its data in the environment, for what no operation tells. */
+  place(): Promise<Place>
   /** Draws a barcode, in the tenant's turn. */
   draw(barcode: Barcode): ReturnType<Barcodes['draw']>
   /** The hidden field of a form that is sent to the path. */

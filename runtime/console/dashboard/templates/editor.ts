@@ -1,4 +1,6 @@
 /** Templates made and edited on the dashboard: what is typed is shown as wallets draw it, and saved as what has changed. */
+import type { components } from '../../../../generated/canonical/types.ts'
+import { showTenant } from '../../../admin/show.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { notice } from '../../page/components.ts'
@@ -7,8 +9,8 @@ import { KEY } from '../shape/form-page.ts'
 import type { SendFramed } from '../shape/frame.ts'
 import { linkIn, writeTable } from '../shape/list-page.ts'
 import type { Route } from '../shape/routes.ts'
-import type { Identified } from '../shape/shapes.ts'
-import { Refused, roleFor, type Visit } from '../shape/visit.ts'
+import type { Identified, Page } from '../shape/shapes.ts'
+import { mayAct, Refused, roleFor, type Visit } from '../shape/visit.ts'
 import {
   type Content,
   changedPaths,
@@ -26,6 +28,8 @@ import {
 import { BEGAN, type Editor, writeEditor } from './editor-page.ts'
 import { COLORS_PATH, sendColors, writePreview } from './preview.ts'
 import { changeRows, readDraft } from './typed.ts'
+
+type AuditEntry = components['schemas']['AuditEntry']
 
 const PATH = 'pass-templates'
 
@@ -113,7 +117,9 @@ async function update(send: SendFramed, visit: Visit, id: string): Promise<void>
   const draft = mergeDrafts(began, typed, now)
   const button = formField(visit.request, 'do')
   const news =
-    changedPaths(began, digest(contentOf(now))).length > 0 ? writeNews(visit, began, now, typed) : undefined
+    changedPaths(began, digest(contentOf(now))).length > 0
+      ? await writeNews(visit, id, began, now, typed)
+      : undefined
   if (button !== '') return show(send, visit, { draft: changeRows(draft, button) ?? draft, template, news })
   if (news) return show(send, visit, { draft, template, news }, 409)
   const body = patchBody(contentOf(now), contentOf(draft))
@@ -133,7 +139,7 @@ function readBegan({ request }: Visit): Content {
 }
 
 /** What somebody else has saved since. */
-function writeNews(visit: Visit, began: Content, now: Draft, typed: Draft): Html {
+async function writeNews(visit: Visit, id: string, began: Content, now: Draft, typed: Draft): Promise<Html> {
   const [theirs, mine] = [now, typed].map((each) => digest(contentOf(each))) as [Content, Content]
   const rows = changedPaths(began, theirs).map((path) => ({
     path,
@@ -142,7 +148,7 @@ function writeNews(visit: Visit, began: Content, now: Draft, typed: Draft): Html
     own: mine[path],
     isOwn: changedPaths(began, mine).includes(path),
   }))
-  return html`${notice('warn', 'Somebody else has changed this template while you worked on it. Nothing of yours is saved yet. The form below has their changes, and yours where you made any: save again to keep it so.')}
+  return html`${notice('warn', `${await findEditor(visit, id)} has changed this template while you worked on it. Nothing of yours is saved yet. The form below has their changes, and yours where you made any: save again to keep it so.`)}
 ${writeTable(
   'What has changed meanwhile',
   [
@@ -154,6 +160,19 @@ ${writeTable(
   rows,
   linkIn(visit),
 )}`
+}
+
+/** Whom the audit log names, for those who may read it. */
+async function findEditor(visit: Visit, target_id: string): Promise<string> {
+  const { member, operator } = visit
+  if (!mayAct(member.role, roleFor('listAuditEntries'))) return 'Somebody else'
+  const query = { target_id, limit: '1' }
+  const { data } = await visit.read<Page<AuditEntry>>('listAuditEntries', { query })
+  const actor = data[0]?.actor
+  if (actor?.type === 'key') return 'A program of yours'
+  const { members } = await showTenant(operator, member.tenantId)
+  const email = members.find(({ id }) => id === actor?.id)?.email
+  return typeof email === 'string' ? email : 'Somebody else'
 }
 
 function showValue(path: string, value: unknown): Html | string {

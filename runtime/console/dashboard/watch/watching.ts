@@ -1,23 +1,15 @@
 /** What pages look at that is no operation of the API. */
 import type { Operator } from '../../../admin/change.ts'
 import type { EventStreams } from '../../../events/streams.ts'
-import type { Database } from '../../../platform/database/database.ts'
 import type { Pool } from '../../../platform/database/pool/pool.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import { readMember } from '../../../platform/keys/credential-queries.ts'
-import { Refused, type Visit } from '../shape/visit.ts'
+import { type Place, Refused, type Visit } from '../shape/visit.ts'
 
 export interface Watching {
   readonly operator: Operator
   readonly databases: Readonly<Record<Environment, Pool>>
   readonly streams: Readonly<Record<Environment, EventStreams>>
-}
-
-/** Where the member's tenant has its data in an environment. */
-export interface Place {
-  readonly db: Database
-  /** The `tenant_id` of its rows. */
-  readonly space: string
 }
 
 /** @throws `Refused` where the member is one no longer. */
