@@ -174,3 +174,16 @@ test.each([
       .find((line) => line.startsWith('credential')),
   ).toBe(want)
 })
+
+test('hovers name the classes that an operation is refused with, by the examples of its document', () => {
+  const refusal = (type: string) =>
+    `{ description: No, content: { application/json: { schema: { $ref: '#/components/schemas/Refusal' }, example: { error: { type: ${type}, code: no } } } } }`
+  const { api } = read(`paths:
+  /things: { get: { operationId: listThings, ${ok.slice(0, -1)}, '404': ${refusal('not_found')}, '409': ${refusal('unheard_of')} } } }
+components:
+  schemas:
+    Refusal: { type: object, properties: { error: { type: object, properties: { type: { enum: [not_found] } } } } }
+`)
+  const index = emit([api]).get('client/src/2030-01-01/index.ts')
+  expect(index).toContain('   * @throws {NotFoundError | ResponseError}\n')
+})

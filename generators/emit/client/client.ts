@@ -5,7 +5,7 @@ import type { Api, OutputFile } from '../../ir/model.ts'
 import { createFile } from '../../print/file.ts'
 import { literal, propertyKey } from '../../print/literal.ts'
 import { render } from '../templates/templates.ts'
-import { printErrorClasses } from './error-classes.ts'
+import { errorClassNames, printErrorClasses } from './error-classes.ts'
 import { readmeOf } from './readme.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
@@ -57,10 +57,11 @@ export function emitClient(
   wireConfig: WireConfig = {},
 ): OutputFile[] {
   const wire = wireOf(wireConfig)
+  const classes = errorClassNames(apis, wire)
   const walkSince = apis.findIndex((api) => api.version === config.walkSince)
   const versions = apis.map((api, index) => ({
     path: `src/${api.version}/index.ts`,
-    text: printVersion(api, wire, index >= walkSince),
+    text: printVersion(api, wire, index >= walkSince, classes),
   }))
   const runtime = listAssets(RUNTIME).map((name) => ({
     path: `src/runtime/${name}`,

@@ -1,7 +1,7 @@
 /** The errors that a document knows: read from the schemas and the examples of its responses outside 2xx. */
 import type { Wire } from '../../client-runtime/service.ts'
 import { enumMembers, propertiesNamed } from '../../ir/members.ts'
-import type { Api, Content, Response } from '../../ir/model.ts'
+import type { Api, Content, Operation, Response } from '../../ir/model.ts'
 
 export interface CataloguedError {
   readonly code: string
@@ -44,21 +44,32 @@ function membersNamed(api: Api, { error }: Wire, name: string): ReadonlyMap<stri
   return found
 }
 
+/** @returns the types of error that the examples of an operation's own responses show, in the order of the document. */
+export function refusalTypes({ responses }: Operation, wire: Wire): readonly string[] {
+  const refusals = responses.filter(({ status }) => !/^[123]/.test(status))
+  const shown = refusals.flatMap((response) =>
+    response.contents.flatMap((content) => errorsIn(response, content, wire)),
+  )
+  return unique(shown.flatMap(({ type }) => (type === undefined ? [] : [type])))
+}
+
 interface ShownError {
   readonly status: string
   readonly code: unknown
   readonly type?: string
 }
 
-function shownErrors(api: Api, { error }: Wire): ShownError[] {
-  return errorContents(api).flatMap(({ response, content }) =>
-    content.examples.flatMap((example) => {
-      const inside = isObject(example) ? example[error.envelope] : undefined
-      if (!isObject(inside)) return []
-      const { code, type } = inside
-      return [{ status: response.status, code, ...(typeof type === 'string' && { type }) }]
-    }),
-  )
+function shownErrors(api: Api, wire: Wire): ShownError[] {
+  return errorContents(api).flatMap(({ response, content }) => errorsIn(response, content, wire))
+}
+
+function errorsIn({ status }: Response, { examples }: Content, wire: Wire): ShownError[] {
+  return examples.flatMap((example) => {
+    const inside = isObject(example) ? example[wire.error.envelope] : undefined
+    if (!isObject(inside)) return []
+    const { code, type } = inside
+    return [{ status, code, ...(typeof type === 'string' && { type }) }]
+  })
 }
 
 /** Shared responses are read once: thousands of operations refer to a dozen of them. */

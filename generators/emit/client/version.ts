@@ -5,6 +5,7 @@ import type { Api, Content, Operation, Parameter } from '../../ir/model.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, propertyKey } from '../../print/literal.ts'
 import { credentialOf } from './credential.ts'
+import { refusalTypes } from './error-catalogue.ts'
 import { printCommonExports, printWebhookExports } from './exports.ts'
 import { printReceiver, signatureHeaderOf } from './webhooks.ts'
 
@@ -20,8 +21,16 @@ const DECLARED = [
   'unwrap',
 ]
 
-/** @param walked whether lists can be walked with `for await`. */
-export function printVersion(api: Api, wire: Wire, walked: boolean): string {
+/**
+ * @param walked whether lists can be walked with `for await`.
+ * @param classes names of the classes of errors, by `type`.
+ */
+export function printVersion(
+  api: Api,
+  wire: Wire,
+  walked: boolean,
+  classes: ReadonlyMap<string, string>,
+): string {
   const file = createFile(DECLARED)
   const rows = api.operations.map((operation) => ({ operation, row: rowOf(operation, wire, walked) }))
   const options = file.use('ClientOptions', '../runtime/connect.ts', { type: true })
@@ -36,7 +45,7 @@ export function printVersion(api: Api, wire: Wire, walked: boolean): string {
     '',
     ...docComment(`${api.title}, version ${api.version}.`).trimEnd().split('\n'),
     'export interface Client {',
-    ...rows.flatMap(({ operation, row }) => printMethod(file, api, operation, row, wire)),
+    ...rows.flatMap(({ operation, row }) => printMethod(file, api, operation, row, wire, classes)),
     '}',
     '',
     'const table = {',
@@ -101,6 +110,7 @@ function printMethod(
   operation: Operation,
   row: OperationRow,
   wire: Wire,
+  classes: ReadonlyMap<string, string>,
 ): string[] {
   const use = (name: string, from: string) => file.use(name, `../runtime/${from}.ts`, { type: true })
   const types = operationTypes(file, api, operation)
@@ -110,7 +120,9 @@ function printMethod(
     ? `${use('ListResult', 'types')}<${types}, ${literal(wire.page.items)}>`
     : `${use('Result', 'types')}<${types}>`
   return [
-    ...docComment(describe(operation), '  ').trimEnd().split('\n'),
+    ...docComment(describe(operation, wire, classes), '  ')
+      .trimEnd()
+      .split('\n'),
     `  ${propertyKey(operation.id)}(input${optional}: ${use('Input', 'types')}<${types}, Managed>${key}): ${result}`,
   ]
 }
@@ -124,8 +136,12 @@ function operationTypes(file: TypeScriptFile, api: Api, { id, path, method }: Op
   return `${file.use('paths', './types.ts', { type: true })}[${literal(path)}][${literal(method.toLowerCase())}]`
 }
 
-function describe({ summary, description, method, path, deprecated }: Operation): string {
-  const parts = [summary, description, `\`${method} ${path}\``, deprecated ? '@deprecated' : undefined]
+function describe(operation: Operation, wire: Wire, classes: ReadonlyMap<string, string>): string {
+  const { summary, description, method, path, deprecated } = operation
+  const thrown = refusalTypes(operation, wire).map((type) => classes.get(type) ?? 'ResponseError')
+  const throws = thrown.length > 0 ? `@throws {${thrown.join(' | ')}}` : undefined
+  const marks = [throws, deprecated ? '@deprecated' : undefined].filter((mark) => mark !== undefined)
+  const parts = [summary, description, `\`${method} ${path}\``, marks.join('\n') || undefined]
   return parts.filter((part) => part !== undefined).join('\n\n')
 }
 

@@ -40,6 +40,8 @@ export interface Client {
    * The tenant, environment, version and key of this very request.
    *
    * `GET /v1/me`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   getMe(input?: Input<operations['getMe'], Managed>): Result<operations['getMe']>
   /**
@@ -48,6 +50,9 @@ export interface Client {
    * Changes what the account has subscribed to and where invoices go. Needs a second factor.
    *
    * `PATCH /v1/account/billing`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
    */
   updateBilling(input: Input<operations['updateBilling'], Managed>): Result<operations['updateBilling']>
   /**
@@ -56,6 +61,9 @@ export interface Client {
    * Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a second factor.
    *
    * `POST /v1/account/rotate_credentials`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   rotateCredentials(input?: Input<operations['rotateCredentials'], Managed> & KeyOption): Result<operations['rotateCredentials']>
   /**
@@ -64,6 +72,9 @@ export interface Client {
    * Deletes all data of the tenant in the sandbox, for good; keys and the version pin stay. Needs a second factor.
    *
    * `POST /v1/account/wipe_sandbox`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   wipeSandbox(input: Input<operations['wipeSandbox'], Managed> & KeyOption): Result<operations['wipeSandbox']>
   /**
@@ -72,6 +83,8 @@ export interface Client {
    * Entries of this environment and of the account as a whole, newest first.
    *
    * `GET /v1/audit_log`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listAuditEntries(input?: Input<operations['listAuditEntries'], Managed>): Result<operations['listAuditEntries']>
   /**
@@ -81,6 +94,9 @@ export interface Client {
    * difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
    *
    * `POST /v1/promotions`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createPromotion(input: Input<operations['createPromotion'], Managed> & KeyOption): Result<operations['createPromotion']>
   /**
@@ -89,6 +105,9 @@ export interface Client {
    * Promotions so far, newest first; dry runs included.
    *
    * `GET /v1/promotions`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   listPromotions(input?: Input<operations['listPromotions'], Managed>): Result<operations['listPromotions']>
   /**
@@ -97,6 +116,9 @@ export interface Client {
    * One promotion.
    *
    * `GET /v1/promotions/{promotion_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getPromotion(input: Input<operations['getPromotion'], Managed>): Result<operations['getPromotion']>
   /**
@@ -105,6 +127,9 @@ export interface Client {
    * Makes a template from which passes can be issued at once.
    *
    * `POST /v1/pass_templates`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createPassTemplate(input: Input<operations['createPassTemplate'], Managed> & KeyOption): Result<operations['createPassTemplate']>
   /**
@@ -113,6 +138,8 @@ export interface Client {
    * Templates of every status, newest first.
    *
    * `GET /v1/pass_templates`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listPassTemplates(input?: Input<operations['listPassTemplates'], Managed>): Result<operations['listPassTemplates']>
   /**
@@ -121,6 +148,9 @@ export interface Client {
    * One template, archived or not.
    *
    * `GET /v1/pass_templates/{template_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getPassTemplate(input: Input<operations['getPassTemplate'], Managed>): Result<operations['getPassTemplate']>
   /**
@@ -129,6 +159,9 @@ export interface Client {
    * Changes what is given and brings every live pass of the template up to date. The kind of a template is fixed.
    *
    * `PATCH /v1/pass_templates/{template_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updatePassTemplate(input: Input<operations['updatePassTemplate'], Managed>): Result<operations['updatePassTemplate']>
   /**
@@ -137,6 +170,9 @@ export interface Client {
    * From now on no pass can be issued from it; those issued live on. Archiving is final.
    *
    * `POST /v1/pass_templates/{template_id}/archive`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   archivePassTemplate(input: Input<operations['archivePassTemplate'], Managed> & KeyOption): Result<operations['archivePassTemplate']>
   /**
@@ -145,6 +181,9 @@ export interface Client {
    * Issues a pass from an active template and answers with the links from which its holder adds it to a wallet.
    *
    * `POST /v1/passes`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PaymentRequiredError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createPass(input: Input<operations['createPass'], Managed> & KeyOption): Result<operations['createPass']>
   /**
@@ -153,6 +192,8 @@ export interface Client {
    * Passes, newest first.
    *
    * `GET /v1/passes`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listPasses(input?: Input<operations['listPasses'], Managed>): Result<operations['listPasses']>
   /**
@@ -161,6 +202,8 @@ export interface Client {
    * How many passes the same filters would list.
    *
    * `GET /v1/passes/count`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   countPasses(input?: Input<operations['countPasses'], Managed>): Result<operations['countPasses']>
   /**
@@ -169,6 +212,9 @@ export interface Client {
    * One pass, archived or not.
    *
    * `GET /v1/passes/{pass_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getPass(input: Input<operations['getPass'], Managed>): Result<operations['getPass']>
   /**
@@ -177,6 +223,9 @@ export interface Client {
    * Changes what is given and brings the pass up to date on every device that has it. A redeemed, revoked or expired pass cannot be changed.
    *
    * `PATCH /v1/passes/{pass_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updatePass(input: Input<operations['updatePass'], Managed>): Result<operations['updatePass']>
   /**
@@ -185,6 +234,9 @@ export interface Client {
    * Ends an issued, installed or active pass: scanners refuse it and phones show it as void. Final.
    *
    * `POST /v1/passes/{pass_id}/revoke`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   revokePass(input: Input<operations['revokePass'], Managed> & KeyOption): Result<operations['revokePass']>
   /**
@@ -193,6 +245,9 @@ export interface Client {
    * Takes a redeemed, revoked or expired pass out of the lists. It stays retrievable.
    *
    * `POST /v1/passes/{pass_id}/archive`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   archivePass(input: Input<operations['archivePass'], Managed> & KeyOption): Result<operations['archivePass']>
   /**
@@ -202,6 +257,9 @@ export interface Client {
    * redeem at once exactly one is accepted.
    *
    * `POST /v1/scans`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createScan(input: Input<operations['createScan'], Managed> & KeyOption): Result<operations['createScan']>
   /**
@@ -210,6 +268,8 @@ export interface Client {
    * Scans, newest first.
    *
    * `GET /v1/scans`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listScans(input?: Input<operations['listScans'], Managed>): Result<operations['listScans']>
   /**
@@ -218,6 +278,9 @@ export interface Client {
    * One scan.
    *
    * `GET /v1/scans/{scan_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getScan(input: Input<operations['getScan'], Managed>): Result<operations['getScan']>
   /**
@@ -227,6 +290,9 @@ export interface Client {
    * environment has at most 100 endpoints; the next one is 409 `invalid_state`.
    *
    * `POST /v1/webhook-endpoints`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createWebhookEndpoint(input: Input<operations['createWebhookEndpoint'], Managed> & KeyOption): Result<operations['createWebhookEndpoint']>
   /**
@@ -235,6 +301,8 @@ export interface Client {
    * Endpoints of this environment, newest first.
    *
    * `GET /v1/webhook-endpoints`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listWebhookEndpoints(input?: Input<operations['listWebhookEndpoints'], Managed>): Result<operations['listWebhookEndpoints']>
   /**
@@ -243,6 +311,9 @@ export interface Client {
    * One endpoint, without its secret.
    *
    * `GET /v1/webhook-endpoints/{whe_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getWebhookEndpoint(input: Input<operations['getWebhookEndpoint'], Managed>): Result<operations['getWebhookEndpoint']>
   /**
@@ -252,6 +323,9 @@ export interface Client {
    * not know stay subscribed.
    *
    * `PATCH /v1/webhook-endpoints/{whe_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
    */
   updateWebhookEndpoint(input: Input<operations['updateWebhookEndpoint'], Managed>): Result<operations['updateWebhookEndpoint']>
   /**
@@ -260,6 +334,9 @@ export interface Client {
    * Removes an endpoint and cancels what is still to be sent to it.
    *
    * `DELETE /v1/webhook-endpoints/{whe_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   deleteWebhookEndpoint(input: Input<operations['deleteWebhookEndpoint'], Managed>): Result<operations['deleteWebhookEndpoint']>
   /**
@@ -268,6 +345,9 @@ export interface Client {
    * Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that sign no longer.
    *
    * `POST /v1/webhook-endpoints/{whe_id}/rotate_secret`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   rotateWebhookEndpointSecret(input: Input<operations['rotateWebhookEndpointSecret'], Managed> & KeyOption): Result<operations['rotateWebhookEndpointSecret']>
   /**
@@ -276,6 +356,9 @@ export interface Client {
    * Sends `webhook_endpoint.test` to this endpoint alone, subscribed or not.
    *
    * `POST /v1/webhook-endpoints/{whe_id}/test`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   testWebhookEndpoint(input: Input<operations['testWebhookEndpoint'], Managed> & KeyOption): Result<operations['testWebhookEndpoint']>
   /**
@@ -284,6 +367,9 @@ export interface Client {
    * Attempts of one endpoint, newest first.
    *
    * `GET /v1/webhook-endpoints/{whe_id}/delivery-attempts`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   listDeliveryAttempts(input: Input<operations['listDeliveryAttempts'], Managed>): Result<operations['listDeliveryAttempts']>
   /**
@@ -292,6 +378,9 @@ export interface Client {
    * One attempt.
    *
    * `GET /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getDeliveryAttempt(input: Input<operations['getDeliveryAttempt'], Managed>): Result<operations['getDeliveryAttempt']>
   /**
@@ -302,6 +391,9 @@ export interface Client {
    * the attempt that was still to be made is canceled.
    *
    * `POST /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   retryDeliveryAttempt(input: Input<operations['retryDeliveryAttempt'], Managed> & KeyOption): Result<operations['retryDeliveryAttempt']>
   /**
@@ -310,6 +402,8 @@ export interface Client {
    * Events as they were rendered, newest first. Events of types that this version does not have are left out.
    *
    * `GET /v1/events`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listEvents(input?: Input<operations['listEvents'], Managed>): Result<operations['listEvents']>
   /**
@@ -319,6 +413,9 @@ export interface Client {
    * keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
    *
    * `GET /v1/events/stream`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   streamEvents(input?: Input<operations['streamEvents'], Managed>): Result<operations['streamEvents']>
   /**
@@ -327,6 +424,9 @@ export interface Client {
    * One event as it was rendered.
    *
    * `GET /v1/events/{event_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getEvent(input: Input<operations['getEvent'], Managed>): Result<operations['getEvent']>
   /**
@@ -335,6 +435,9 @@ export interface Client {
    * Scans a pass as a scanner would, with all that follows.
    *
    * `POST /v1/test/passes/simulate_scan`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateScan(input: Input<operations['simulateScan'], Managed> & KeyOption): Result<operations['simulateScan']>
   /**
@@ -343,6 +446,9 @@ export interface Client {
    * Adds a pass to a simulated device; the first one makes an issued pass `installed`.
    *
    * `POST /v1/test/passes/simulate_install`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateInstall(input: Input<operations['simulateInstall'], Managed> & KeyOption): Result<operations['simulateInstall']>
   /**
@@ -351,6 +457,9 @@ export interface Client {
    * Removes a pass from a simulated device; its status stays.
    *
    * `POST /v1/test/passes/simulate_uninstall`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateUninstall(input: Input<operations['simulateUninstall'], Managed> & KeyOption): Result<operations['simulateUninstall']>
 }

@@ -40,6 +40,8 @@ export interface Client {
    * The tenant, environment, version and key of this very request.
    *
    * `GET /v1/me`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   getMe(input?: Input<operations['getMe'], Managed>): Result<operations['getMe']>
   /**
@@ -48,6 +50,9 @@ export interface Client {
    * Changes what the account has subscribed to and where invoices go. Needs a second factor.
    *
    * `PATCH /v1/account/billing`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
    */
   updateBilling(input: Input<operations['updateBilling'], Managed>): Result<operations['updateBilling']>
   /**
@@ -56,6 +61,9 @@ export interface Client {
    * Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a second factor.
    *
    * `POST /v1/account/rotate_credentials`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   rotateCredentials(input?: Input<operations['rotateCredentials'], Managed> & KeyOption): Result<operations['rotateCredentials']>
   /**
@@ -64,6 +72,9 @@ export interface Client {
    * Deletes all data of the tenant in the sandbox, for good; keys and the version pin stay. Needs a second factor.
    *
    * `POST /v1/account/wipe_sandbox`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   wipeSandbox(input: Input<operations['wipeSandbox'], Managed> & KeyOption): Result<operations['wipeSandbox']>
   /**
@@ -72,6 +83,8 @@ export interface Client {
    * Entries of this environment and of the account as a whole, newest first.
    *
    * `GET /v1/audit_log`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listAuditEntries(input?: Input<operations['listAuditEntries'], Managed>): ListResult<operations['listAuditEntries'], 'data'>
   /**
@@ -81,6 +94,9 @@ export interface Client {
    * difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
    *
    * `POST /v1/promotions`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createPromotion(input: Input<operations['createPromotion'], Managed> & KeyOption): Result<operations['createPromotion']>
   /**
@@ -89,6 +105,9 @@ export interface Client {
    * Promotions so far, newest first; dry runs included.
    *
    * `GET /v1/promotions`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   listPromotions(input?: Input<operations['listPromotions'], Managed>): ListResult<operations['listPromotions'], 'data'>
   /**
@@ -97,6 +116,9 @@ export interface Client {
    * One promotion.
    *
    * `GET /v1/promotions/{promotion_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getPromotion(input: Input<operations['getPromotion'], Managed>): Result<operations['getPromotion']>
   /**
@@ -105,6 +127,9 @@ export interface Client {
    * Makes a template from which passes can be issued at once.
    *
    * `POST /v1/pass_templates`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createPassTemplate(input: Input<operations['createPassTemplate'], Managed> & KeyOption): Result<operations['createPassTemplate']>
   /**
@@ -113,6 +138,8 @@ export interface Client {
    * Templates of every status, newest first.
    *
    * `GET /v1/pass_templates`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listPassTemplates(input?: Input<operations['listPassTemplates'], Managed>): ListResult<operations['listPassTemplates'], 'data'>
   /**
@@ -121,6 +148,9 @@ export interface Client {
    * One template, archived or not.
    *
    * `GET /v1/pass_templates/{template_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getPassTemplate(input: Input<operations['getPassTemplate'], Managed>): Result<operations['getPassTemplate']>
   /**
@@ -129,6 +159,9 @@ export interface Client {
    * Changes what is given and brings every live pass of the template up to date. The kind of a template is fixed.
    *
    * `PATCH /v1/pass_templates/{template_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updatePassTemplate(input: Input<operations['updatePassTemplate'], Managed>): Result<operations['updatePassTemplate']>
   /**
@@ -137,6 +170,9 @@ export interface Client {
    * From now on no pass can be issued from it; those issued live on. Archiving is final.
    *
    * `POST /v1/pass_templates/{template_id}/archive`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   archivePassTemplate(input: Input<operations['archivePassTemplate'], Managed> & KeyOption): Result<operations['archivePassTemplate']>
   /**
@@ -145,6 +181,9 @@ export interface Client {
    * Issues a pass from an active template and answers with the links from which its holder adds it to a wallet.
    *
    * `POST /v1/passes`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PaymentRequiredError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createPass(input: Input<operations['createPass'], Managed> & KeyOption): Result<operations['createPass']>
   /**
@@ -153,6 +192,8 @@ export interface Client {
    * Passes, newest first.
    *
    * `GET /v1/passes`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listPasses(input?: Input<operations['listPasses'], Managed>): ListResult<operations['listPasses'], 'data'>
   /**
@@ -161,6 +202,8 @@ export interface Client {
    * How many passes the same filters would list.
    *
    * `GET /v1/passes/count`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   countPasses(input?: Input<operations['countPasses'], Managed>): Result<operations['countPasses']>
   /**
@@ -170,6 +213,9 @@ export interface Client {
    * trial does not cover fails alone; on an expired trial the whole call does.
    *
    * `POST /v1/passes/batch`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PaymentRequiredError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createPassBatch(input: Input<operations['createPassBatch'], Managed> & KeyOption): Result<operations['createPassBatch']>
   /**
@@ -178,6 +224,9 @@ export interface Client {
    * Changes up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the call.
    *
    * `POST /v1/passes/batch_update`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updatePassBatch(input: Input<operations['updatePassBatch'], Managed> & KeyOption): Result<operations['updatePassBatch']>
   /**
@@ -186,6 +235,9 @@ export interface Client {
    * Revokes up to 1,000 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the call.
    *
    * `POST /v1/passes/batch_revoke`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   revokePassBatch(input: Input<operations['revokePassBatch'], Managed> & KeyOption): Result<operations['revokePassBatch']>
   /**
@@ -194,6 +246,9 @@ export interface Client {
    * One pass, archived or not.
    *
    * `GET /v1/passes/{pass_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getPass(input: Input<operations['getPass'], Managed>): Result<operations['getPass']>
   /**
@@ -202,6 +257,9 @@ export interface Client {
    * Changes what is given and brings the pass up to date on every device that has it. A redeemed, revoked or expired pass cannot be changed.
    *
    * `PATCH /v1/passes/{pass_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updatePass(input: Input<operations['updatePass'], Managed>): Result<operations['updatePass']>
   /**
@@ -210,6 +268,9 @@ export interface Client {
    * Ends an issued, installed or active pass: scanners refuse it and phones show it as void. Final.
    *
    * `POST /v1/passes/{pass_id}/revoke`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   revokePass(input: Input<operations['revokePass'], Managed> & KeyOption): Result<operations['revokePass']>
   /**
@@ -218,6 +279,9 @@ export interface Client {
    * Takes a redeemed, revoked or expired pass out of the lists. It stays retrievable.
    *
    * `POST /v1/passes/{pass_id}/archive`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   archivePass(input: Input<operations['archivePass'], Managed> & KeyOption): Result<operations['archivePass']>
   /**
@@ -227,6 +291,9 @@ export interface Client {
    * redeem at once exactly one is accepted.
    *
    * `POST /v1/scans`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createScan(input: Input<operations['createScan'], Managed> & KeyOption): Result<operations['createScan']>
   /**
@@ -235,6 +302,8 @@ export interface Client {
    * Scans, newest first.
    *
    * `GET /v1/scans`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listScans(input?: Input<operations['listScans'], Managed>): ListResult<operations['listScans'], 'data'>
   /**
@@ -243,6 +312,9 @@ export interface Client {
    * One scan.
    *
    * `GET /v1/scans/{scan_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getScan(input: Input<operations['getScan'], Managed>): Result<operations['getScan']>
   /**
@@ -252,6 +324,9 @@ export interface Client {
    * environment has at most 100 endpoints; the next one is 409 `invalid_state`.
    *
    * `POST /v1/webhook-endpoints`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createWebhookEndpoint(input: Input<operations['createWebhookEndpoint'], Managed> & KeyOption): Result<operations['createWebhookEndpoint']>
   /**
@@ -260,6 +335,8 @@ export interface Client {
    * Endpoints of this environment, newest first.
    *
    * `GET /v1/webhook-endpoints`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listWebhookEndpoints(input?: Input<operations['listWebhookEndpoints'], Managed>): ListResult<operations['listWebhookEndpoints'], 'data'>
   /**
@@ -268,6 +345,9 @@ export interface Client {
    * One endpoint, without its secret.
    *
    * `GET /v1/webhook-endpoints/{whe_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getWebhookEndpoint(input: Input<operations['getWebhookEndpoint'], Managed>): Result<operations['getWebhookEndpoint']>
   /**
@@ -277,6 +357,9 @@ export interface Client {
    * not know stay subscribed.
    *
    * `PATCH /v1/webhook-endpoints/{whe_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
    */
   updateWebhookEndpoint(input: Input<operations['updateWebhookEndpoint'], Managed>): Result<operations['updateWebhookEndpoint']>
   /**
@@ -285,6 +368,9 @@ export interface Client {
    * Removes an endpoint and cancels what is still to be sent to it.
    *
    * `DELETE /v1/webhook-endpoints/{whe_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   deleteWebhookEndpoint(input: Input<operations['deleteWebhookEndpoint'], Managed>): Result<operations['deleteWebhookEndpoint']>
   /**
@@ -293,6 +379,9 @@ export interface Client {
    * Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that sign no longer.
    *
    * `POST /v1/webhook-endpoints/{whe_id}/rotate_secret`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   rotateWebhookEndpointSecret(input: Input<operations['rotateWebhookEndpointSecret'], Managed> & KeyOption): Result<operations['rotateWebhookEndpointSecret']>
   /**
@@ -301,6 +390,9 @@ export interface Client {
    * Sends `webhook_endpoint.test` to this endpoint alone, subscribed or not.
    *
    * `POST /v1/webhook-endpoints/{whe_id}/test`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   testWebhookEndpoint(input: Input<operations['testWebhookEndpoint'], Managed> & KeyOption): Result<operations['testWebhookEndpoint']>
   /**
@@ -309,6 +401,9 @@ export interface Client {
    * Attempts of one endpoint, newest first.
    *
    * `GET /v1/webhook-endpoints/{whe_id}/delivery-attempts`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   listDeliveryAttempts(input: Input<operations['listDeliveryAttempts'], Managed>): ListResult<operations['listDeliveryAttempts'], 'data'>
   /**
@@ -317,6 +412,9 @@ export interface Client {
    * One attempt.
    *
    * `GET /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getDeliveryAttempt(input: Input<operations['getDeliveryAttempt'], Managed>): Result<operations['getDeliveryAttempt']>
   /**
@@ -327,6 +425,9 @@ export interface Client {
    * the attempt that was still to be made is canceled.
    *
    * `POST /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   retryDeliveryAttempt(input: Input<operations['retryDeliveryAttempt'], Managed> & KeyOption): Result<operations['retryDeliveryAttempt']>
   /**
@@ -335,6 +436,8 @@ export interface Client {
    * Events as they were rendered, newest first. Events of types that this version does not have are left out.
    *
    * `GET /v1/events`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listEvents(input?: Input<operations['listEvents'], Managed>): ListResult<operations['listEvents'], 'data'>
   /**
@@ -344,6 +447,9 @@ export interface Client {
    * keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
    *
    * `GET /v1/events/stream`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   streamEvents(input?: Input<operations['streamEvents'], Managed>): Result<operations['streamEvents']>
   /**
@@ -352,6 +458,9 @@ export interface Client {
    * One event as it was rendered.
    *
    * `GET /v1/events/{event_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getEvent(input: Input<operations['getEvent'], Managed>): Result<operations['getEvent']>
   /**
@@ -360,6 +469,9 @@ export interface Client {
    * Keeps the details of a bank account or a person and answers with a token for them.
    *
    * `POST /v1/tokens`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createToken(input: Input<operations['createToken'], Managed> & KeyOption): Result<operations['createToken']>
   /**
@@ -368,6 +480,9 @@ export interface Client {
    * Screens the cardholder in the request: it is `active` at once, or `pending` with an open sanctions alert.
    *
    * `POST /v1/cardholders`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createCardholder(input: Input<operations['createCardholder'], Managed> & KeyOption): Result<operations['createCardholder']>
   /**
@@ -376,6 +491,8 @@ export interface Client {
    * Cardholders, newest first.
    *
    * `GET /v1/cardholders`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listCardholders(input?: Input<operations['listCardholders'], Managed>): ListResult<operations['listCardholders'], 'data'>
   /**
@@ -384,6 +501,9 @@ export interface Client {
    * One cardholder.
    *
    * `GET /v1/cardholders/{cardholder_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getCardholder(input: Input<operations['getCardholder'], Managed>): Result<operations['getCardholder']>
   /**
@@ -392,6 +512,9 @@ export interface Client {
    * Changes what is given; a change of identity is screened again. A blocked cardholder cannot be changed.
    *
    * `PATCH /v1/cardholders/{cardholder_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updateCardholder(input: Input<operations['updateCardholder'], Managed>): Result<operations['updateCardholder']>
   /**
@@ -400,6 +523,9 @@ export interface Client {
    * Screens against the lists of today.
    *
    * `POST /v1/cardholders/{cardholder_id}/screen`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   screenCardholder(input: Input<operations['screenCardholder'], Managed> & KeyOption): Result<operations['screenCardholder']>
   /**
@@ -408,6 +534,8 @@ export interface Client {
    * Alerts, newest first.
    *
    * `GET /v1/sanctions_alerts`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listSanctionsAlerts(input?: Input<operations['listSanctionsAlerts'], Managed>): ListResult<operations['listSanctionsAlerts'], 'data'>
   /**
@@ -416,6 +544,9 @@ export interface Client {
    * One alert.
    *
    * `GET /v1/sanctions_alerts/{sanctions_alert_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getSanctionsAlert(input: Input<operations['getSanctionsAlert'], Managed>): Result<operations['getSanctionsAlert']>
   /**
@@ -424,6 +555,9 @@ export interface Client {
    * A false positive sets the cardholder free again; a confirmed match blocks it and cancels its cards, for good.
    *
    * `POST /v1/sanctions_alerts/{sanctions_alert_id}/resolve`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   resolveSanctionsAlert(input: Input<operations['resolveSanctionsAlert'], Managed> & KeyOption): Result<operations['resolveSanctionsAlert']>
   /**
@@ -432,6 +566,9 @@ export interface Client {
    * Makes a program from which cards can be issued.
    *
    * `POST /v1/card_programs`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createCardProgram(input: Input<operations['createCardProgram'], Managed> & KeyOption): Result<operations['createCardProgram']>
   /**
@@ -440,6 +577,8 @@ export interface Client {
    * Programs, newest first.
    *
    * `GET /v1/card_programs`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listCardPrograms(input?: Input<operations['listCardPrograms'], Managed>): ListResult<operations['listCardPrograms'], 'data'>
   /**
@@ -448,6 +587,9 @@ export interface Client {
    * One program.
    *
    * `GET /v1/card_programs/{card_program_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getCardProgram(input: Input<operations['getCardProgram'], Managed>): Result<operations['getCardProgram']>
   /**
@@ -456,6 +598,9 @@ export interface Client {
    * Changes what is given. Cards that exist keep their own spending controls. The kind of a program is fixed.
    *
    * `PATCH /v1/card_programs/{card_program_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updateCardProgram(input: Input<operations['updateCardProgram'], Managed>): Result<operations['updateCardProgram']>
   /**
@@ -464,6 +609,8 @@ export interface Client {
    * What can be spent, what is held for authorizations, and what settlements owe you.
    *
    * `GET /v1/balance`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   getBalance(input?: Input<operations['getBalance'], Managed>): Result<operations['getBalance']>
   /**
@@ -472,6 +619,9 @@ export interface Client {
    * Issues a card to an active cardholder. Physical cards need `shipping`.
    *
    * `POST /v1/cards`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createCard(input: Input<operations['createCard'], Managed> & KeyOption): Result<operations['createCard']>
   /**
@@ -480,6 +630,8 @@ export interface Client {
    * Cards, newest first.
    *
    * `GET /v1/cards`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listCards(input?: Input<operations['listCards'], Managed>): ListResult<operations['listCards'], 'data'>
   /**
@@ -488,6 +640,9 @@ export interface Client {
    * One card, without its number.
    *
    * `GET /v1/cards/{card_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getCard(input: Input<operations['getCard'], Managed>): Result<operations['getCard']>
   /**
@@ -496,6 +651,9 @@ export interface Client {
    * Changes what is given. A canceled card cannot be changed.
    *
    * `PATCH /v1/cards/{card_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updateCard(input: Input<operations['updateCard'], Managed>): Result<operations['updateCard']>
   /**
@@ -504,6 +662,9 @@ export interface Client {
    * Makes an inactive card active.
    *
    * `POST /v1/cards/{card_id}/activate`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   activateCard(input: Input<operations['activateCard'], Managed> & KeyOption): Result<operations['activateCard']>
   /**
@@ -512,6 +673,9 @@ export interface Client {
    * Declines every authorization until it is unfrozen.
    *
    * `POST /v1/cards/{card_id}/freeze`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   freezeCard(input: Input<operations['freezeCard'], Managed> & KeyOption): Result<operations['freezeCard']>
   /**
@@ -520,6 +684,9 @@ export interface Client {
    * Undoes a freeze.
    *
    * `POST /v1/cards/{card_id}/unfreeze`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   unfreezeCard(input: Input<operations['unfreezeCard'], Managed> & KeyOption): Result<operations['unfreezeCard']>
   /**
@@ -528,6 +695,9 @@ export interface Client {
    * Ends a card, for good. What it has authorized is still cleared.
    *
    * `POST /v1/cards/{card_id}/cancel`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   cancelCard(input: Input<operations['cancelCard'], Managed> & KeyOption): Result<operations['cancelCard']>
   /**
@@ -536,6 +706,9 @@ export interface Client {
    * Issues a new card in place of this one. A lost or stolen card is canceled at once, a damaged or expired one when its successor is activated.
    *
    * `POST /v1/cards/{card_id}/replace`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   replaceCard(input: Input<operations['replaceCard'], Managed> & KeyOption): Result<operations['replaceCard']>
   /**
@@ -544,6 +717,9 @@ export interface Client {
    * Number, security code and expiry of a virtual card. Every look is written to the audit log.
    *
    * `GET /v1/cards/{card_id}/details`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * RateLimitedError | ApiError | UnavailableError}
    */
   getCardDetails(input: Input<operations['getCardDetails'], Managed>): Result<operations['getCardDetails']>
   /**
@@ -552,6 +728,9 @@ export interface Client {
    * Encrypts the card for one device. The encrypted data is shown this once. A nonce can be used once per card.
    *
    * `POST /v1/cards/{card_id}/provisioning_payloads`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createProvisioningPayload(input: Input<operations['createProvisioningPayload'], Managed> & KeyOption): Result<operations['createProvisioningPayload']>
   /**
@@ -560,6 +739,9 @@ export interface Client {
    * Payloads of one card, newest first, without their encrypted data.
    *
    * `GET /v1/cards/{card_id}/provisioning_payloads`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   listProvisioningPayloads(input: Input<operations['listProvisioningPayloads'], Managed>): ListResult<operations['listProvisioningPayloads'], 'data'>
   /**
@@ -568,6 +750,9 @@ export interface Client {
    * One payload, without its encrypted data.
    *
    * `GET /v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getProvisioningPayload(input: Input<operations['getProvisioningPayload'], Managed>): Result<operations['getProvisioningPayload']>
   /**
@@ -576,6 +761,8 @@ export interface Client {
    * Wallet tokens, newest first.
    *
    * `GET /v1/wallet_tokens`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listWalletTokens(input?: Input<operations['listWalletTokens'], Managed>): ListResult<operations['listWalletTokens'], 'data'>
   /**
@@ -584,6 +771,9 @@ export interface Client {
    * One wallet token.
    *
    * `GET /v1/wallet_tokens/{wallet_token_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getWalletToken(input: Input<operations['getWalletToken'], Managed>): Result<operations['getWalletToken']>
   /**
@@ -592,6 +782,9 @@ export interface Client {
    * Suspends, resumes or deletes the card on one device. Deleting is final.
    *
    * `PATCH /v1/wallet_tokens/{wallet_token_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updateWalletToken(input: Input<operations['updateWalletToken'], Managed>): Result<operations['updateWalletToken']>
   /**
@@ -600,6 +793,8 @@ export interface Client {
    * Transactions, newest first.
    *
    * `GET /v1/card_transactions`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listCardTransactions(input?: Input<operations['listCardTransactions'], Managed>): ListResult<operations['listCardTransactions'], 'data'>
   /**
@@ -608,6 +803,9 @@ export interface Client {
    * One transaction.
    *
    * `GET /v1/card_transactions/{card_transaction_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getCardTransaction(input: Input<operations['getCardTransaction'], Managed>): Result<operations['getCardTransaction']>
   /**
@@ -616,6 +814,9 @@ export interface Client {
    * Changes its metadata; nothing else of a transaction can be changed.
    *
    * `PATCH /v1/card_transactions/{card_transaction_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
    */
   updateCardTransaction(input: Input<operations['updateCardTransaction'], Managed>): Result<operations['updateCardTransaction']>
   /**
@@ -624,6 +825,9 @@ export interface Client {
    * Gives back what an open authorization still holds. The merchant may clear it all the same.
    *
    * `POST /v1/card_transactions/{card_transaction_id}/release`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   releaseCardTransaction(input: Input<operations['releaseCardTransaction'], Managed> & KeyOption): Result<operations['releaseCardTransaction']>
   /**
@@ -632,6 +836,9 @@ export interface Client {
    * The endpoint that is asked now; 404 while decisioning is off.
    *
    * `GET /v1/authorization_endpoint`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getAuthorizationEndpoint(input?: Input<operations['getAuthorizationEndpoint'], Managed>): Result<operations['getAuthorizationEndpoint']>
   /**
@@ -640,6 +847,9 @@ export interface Client {
    * Sets where authorizations are asked about, instead of what was set before. The first time, its secret is shown.
    *
    * `PUT /v1/authorization_endpoint`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
    */
   putAuthorizationEndpoint(input: Input<operations['putAuthorizationEndpoint'], Managed>): Result<operations['putAuthorizationEndpoint']>
   /**
@@ -648,6 +858,9 @@ export interface Client {
    * Switches decisioning off: authorizations that the rules allow are approved.
    *
    * `DELETE /v1/authorization_endpoint`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   deleteAuthorizationEndpoint(input?: Input<operations['deleteAuthorizationEndpoint'], Managed>): Result<operations['deleteAuthorizationEndpoint']>
   /**
@@ -656,6 +869,9 @@ export interface Client {
    * Makes a new secret and shows it this once. For 24 hours requests carry a signature by the old one too.
    *
    * `POST /v1/authorization_endpoint/rotate_secret`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   rotateAuthorizationEndpointSecret(
     input?: Input<operations['rotateAuthorizationEndpointSecret'],
@@ -667,6 +883,8 @@ export interface Client {
    * Decisions, newest first.
    *
    * `GET /v1/authorization_decisions`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listAuthorizationDecisions(input?: Input<operations['listAuthorizationDecisions'], Managed>): ListResult<operations['listAuthorizationDecisions'], 'data'>
   /**
@@ -675,6 +893,9 @@ export interface Client {
    * One decision.
    *
    * `GET /v1/authorization_decisions/{authorization_decision_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getAuthorizationDecision(input: Input<operations['getAuthorizationDecision'], Managed>): Result<operations['getAuthorizationDecision']>
   /**
@@ -684,6 +905,9 @@ export interface Client {
    * refunded.
    *
    * `POST /v1/disputes`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createDispute(input: Input<operations['createDispute'], Managed> & KeyOption): Result<operations['createDispute']>
   /**
@@ -692,6 +916,8 @@ export interface Client {
    * Disputes, newest first.
    *
    * `GET /v1/disputes`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listDisputes(input?: Input<operations['listDisputes'], Managed>): ListResult<operations['listDisputes'], 'data'>
   /**
@@ -700,6 +926,9 @@ export interface Client {
    * One dispute.
    *
    * `GET /v1/disputes/{dispute_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getDispute(input: Input<operations['getDispute'], Managed>): Result<operations['getDispute']>
   /**
@@ -708,6 +937,9 @@ export interface Client {
    * Changes a dispute that is not submitted yet; metadata at any time.
    *
    * `PATCH /v1/disputes/{dispute_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updateDispute(input: Input<operations['updateDispute'], Managed>): Result<operations['updateDispute']>
   /**
@@ -716,6 +948,9 @@ export interface Client {
    * Sends it to the network; the amount is credited provisionally.
    *
    * `POST /v1/disputes/{dispute_id}/submit`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   submitDispute(input: Input<operations['submitDispute'], Managed> & KeyOption): Result<operations['submitDispute']>
   /**
@@ -724,6 +959,9 @@ export interface Client {
    * Gives it up, for good; a provisional credit is taken back.
    *
    * `POST /v1/disputes/{dispute_id}/withdraw`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   withdrawDispute(input: Input<operations['withdrawDispute'], Managed> & KeyOption): Result<operations['withdrawDispute']>
   /**
@@ -732,6 +970,8 @@ export interface Client {
    * The whole catalogue in one answer, in the order of the codes; `0000` stands for every code outside it.
    *
    * `GET /v1/merchant_categories`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listMerchantCategories(input?: Input<operations['listMerchantCategories'], Managed>): Result<operations['listMerchantCategories']>
   /**
@@ -740,6 +980,8 @@ export interface Client {
    * Settlements, newest first.
    *
    * `GET /v1/settlements`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listSettlements(input?: Input<operations['listSettlements'], Managed>): ListResult<operations['listSettlements'], 'data'>
   /**
@@ -748,6 +990,9 @@ export interface Client {
    * One settlement with its first 100 lines.
    *
    * `GET /v1/settlements/{settlement_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getSettlement(input: Input<operations['getSettlement'], Managed>): Result<operations['getSettlement']>
   /**
@@ -756,6 +1001,9 @@ export interface Client {
    * All lines of a settlement, newest first.
    *
    * `GET /v1/settlements/{settlement_id}/lines`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   listSettlementLines(input: Input<operations['listSettlementLines'], Managed>): ListResult<operations['listSettlementLines'], 'data'>
   /**
@@ -764,6 +1012,8 @@ export interface Client {
    * Payouts, newest first.
    *
    * `GET /v1/payouts`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listPayouts(input?: Input<operations['listPayouts'], Managed>): ListResult<operations['listPayouts'], 'data'>
   /**
@@ -772,6 +1022,9 @@ export interface Client {
    * One payout.
    *
    * `GET /v1/payouts/{payout_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getPayout(input: Input<operations['getPayout'], Managed>): Result<operations['getPayout']>
   /**
@@ -780,6 +1033,9 @@ export interface Client {
    * Puts an address or bank account on the allowlist. The first one is the default. Bank accounts exist in live only.
    *
    * `POST /v1/payout_destinations`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createPayoutDestination(input: Input<operations['createPayoutDestination'], Managed> & KeyOption): Result<operations['createPayoutDestination']>
   /**
@@ -788,6 +1044,8 @@ export interface Client {
    * Destinations, newest first.
    *
    * `GET /v1/payout_destinations`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listPayoutDestinations(input?: Input<operations['listPayoutDestinations'], Managed>): ListResult<operations['listPayoutDestinations'], 'data'>
   /**
@@ -796,6 +1054,9 @@ export interface Client {
    * One destination.
    *
    * `GET /v1/payout_destinations/{payout_destination_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getPayoutDestination(input: Input<operations['getPayoutDestination'], Managed>): Result<operations['getPayoutDestination']>
   /**
@@ -804,6 +1065,9 @@ export interface Client {
    * Makes it the default, or changes its metadata. Address and account are fixed.
    *
    * `PATCH /v1/payout_destinations/{payout_destination_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   updatePayoutDestination(input: Input<operations['updatePayoutDestination'], Managed>): Result<operations['updatePayoutDestination']>
   /**
@@ -812,6 +1076,9 @@ export interface Client {
    * Takes it off the allowlist, for good. Payouts that are not signed yet fail.
    *
    * `POST /v1/payout_destinations/{payout_destination_id}/disable`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   disablePayoutDestination(input: Input<operations['disablePayoutDestination'], Managed> & KeyOption): Result<operations['disablePayoutDestination']>
   /**
@@ -820,6 +1087,9 @@ export interface Client {
    * Starts a report; its files are written in the version of this request.
    *
    * `POST /v1/treasury_reports`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   createTreasuryReport(input: Input<operations['createTreasuryReport'], Managed> & KeyOption): Result<operations['createTreasuryReport']>
   /**
@@ -828,6 +1098,8 @@ export interface Client {
    * Reports, newest first.
    *
    * `GET /v1/treasury_reports`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
    */
   listTreasuryReports(input?: Input<operations['listTreasuryReports'], Managed>): ListResult<operations['listTreasuryReports'], 'data'>
   /**
@@ -836,6 +1108,9 @@ export interface Client {
    * One report.
    *
    * `GET /v1/treasury_reports/{treasury_report_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
    */
   getTreasuryReport(input: Input<operations['getTreasuryReport'], Managed>): Result<operations['getTreasuryReport']>
   /**
@@ -844,6 +1119,9 @@ export interface Client {
    * Scans a pass as a scanner would, with all that follows.
    *
    * `POST /v1/test/passes/simulate_scan`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateScan(input: Input<operations['simulateScan'], Managed> & KeyOption): Result<operations['simulateScan']>
   /**
@@ -852,6 +1130,9 @@ export interface Client {
    * Adds a pass to a simulated device; the first one makes an issued pass `installed`.
    *
    * `POST /v1/test/passes/simulate_install`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateInstall(input: Input<operations['simulateInstall'], Managed> & KeyOption): Result<operations['simulateInstall']>
   /**
@@ -860,6 +1141,9 @@ export interface Client {
    * Removes a pass from a simulated device; its status stays.
    *
    * `POST /v1/test/passes/simulate_uninstall`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateUninstall(input: Input<operations['simulateUninstall'], Managed> & KeyOption): Result<operations['simulateUninstall']>
   /**
@@ -868,6 +1152,9 @@ export interface Client {
    * A merchant asks for money; every rule is judged as in live.
    *
    * `POST /v1/test/cards/simulate_authorization`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateAuthorization(input: Input<operations['simulateAuthorization'], Managed> & KeyOption): Result<operations['simulateAuthorization']>
   /**
@@ -876,6 +1163,9 @@ export interface Client {
    * An authorization that is declined for the reason given.
    *
    * `POST /v1/test/cards/simulate_decline`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateDecline(input: Input<operations['simulateDecline'], Managed> & KeyOption): Result<operations['simulateDecline']>
   /**
@@ -884,6 +1174,9 @@ export interface Client {
    * The merchant asks for more on an open authorization.
    *
    * `POST /v1/test/cards/simulate_increment`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateIncrement(input: Input<operations['simulateIncrement'], Managed> & KeyOption): Result<operations['simulateIncrement']>
   /**
@@ -892,6 +1185,9 @@ export interface Client {
    * The merchant gives up some or all of an open authorization.
    *
    * `POST /v1/test/cards/simulate_reversal`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateReversal(input: Input<operations['simulateReversal'], Managed> & KeyOption): Result<operations['simulateReversal']>
   /**
@@ -900,6 +1196,9 @@ export interface Client {
    * What an open authorization still holds expires now.
    *
    * `POST /v1/test/cards/simulate_expiry`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateExpiry(input: Input<operations['simulateExpiry'], Managed> & KeyOption): Result<operations['simulateExpiry']>
   /**
@@ -908,6 +1207,9 @@ export interface Client {
    * The merchant collects; more than was authorized is possible.
    *
    * `POST /v1/test/cards/simulate_clearing`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateClearing(input: Input<operations['simulateClearing'], Managed> & KeyOption): Result<operations['simulateClearing']>
   /**
@@ -916,6 +1218,9 @@ export interface Client {
    * The merchant gives back what it has collected.
    *
    * `POST /v1/test/cards/simulate_refund`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateRefund(input: Input<operations['simulateRefund'], Managed> & KeyOption): Result<operations['simulateRefund']>
   /**
@@ -924,6 +1229,9 @@ export interface Client {
    * A merchant collects without an authorization.
    *
    * `POST /v1/test/cards/simulate_force_post`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateForcePost(input: Input<operations['simulateForcePost'], Managed> & KeyOption): Result<operations['simulateForcePost']>
   /**
@@ -932,6 +1240,9 @@ export interface Client {
    * Moves a physical card on its way.
    *
    * `POST /v1/test/cards/simulate_shipping`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateShipping(input: Input<operations['simulateShipping'], Managed> & KeyOption): Result<operations['simulateShipping']>
   /**
@@ -940,6 +1251,9 @@ export interface Client {
    * Monitoring finds a possible match for a cardholder.
    *
    * `POST /v1/test/cardholders/simulate_sanctions_match`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateSanctionsMatch(input: Input<operations['simulateSanctionsMatch'], Managed> & KeyOption): Result<operations['simulateSanctionsMatch']>
   /**
@@ -948,6 +1262,9 @@ export interface Client {
    * The merchant’s bank answers or the network decides.
    *
    * `POST /v1/test/disputes/simulate_outcome`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateDisputeOutcome(input: Input<operations['simulateDisputeOutcome'], Managed> & KeyOption): Result<operations['simulateDisputeOutcome']>
   /**
@@ -956,6 +1273,9 @@ export interface Client {
    * Test money arrives.
    *
    * `POST /v1/test/funding`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateFunding(input: Input<operations['simulateFunding'], Managed> & KeyOption): Result<operations['simulateFunding']>
   /**
@@ -965,6 +1285,9 @@ export interface Client {
    * transition. Every state on the way is passed, events included.
    *
    * `POST /v1/test/settlements/advance_clock`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   advanceSettlementClock(input?: Input<operations['advanceSettlementClock'], Managed> & KeyOption): Result<operations['advanceSettlementClock']>
   /**
@@ -973,6 +1296,9 @@ export interface Client {
    * A settlement that is being processed fails.
    *
    * `POST /v1/test/settlements/simulate_failure`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulateSettlementFailure(input: Input<operations['simulateSettlementFailure'], Managed> & KeyOption): Result<operations['simulateSettlementFailure']>
   /**
@@ -981,6 +1307,9 @@ export interface Client {
    * A payout on its way fails.
    *
    * `POST /v1/test/payouts/simulate_failure`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulatePayoutFailure(input: Input<operations['simulatePayoutFailure'], Managed> & KeyOption): Result<operations['simulatePayoutFailure']>
   /**
@@ -989,6 +1318,9 @@ export interface Client {
    * A payout that arrived comes back.
    *
    * `POST /v1/test/payouts/simulate_return`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
    */
   simulatePayoutReturn(input: Input<operations['simulatePayoutReturn'], Managed> & KeyOption): Result<operations['simulatePayoutReturn']>
 }
