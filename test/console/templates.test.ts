@@ -132,14 +132,18 @@ test('a button shows the pass as both wallets draw it, and nothing is stored', a
   expect((await read(location!.split('/').at(-1)!)).brand.logo).not.toBeNull()
 })
 
-test('colours of a preview are colours and nothing else', async () => {
-  const query = new URLSearchParams({ background_color: '#000000', foreground_color: '}*{background:red' })
-  const { text, headers } = await ada.get(`${LIST}/colors.css?${query}`)
-  expect(headers.get('Content-Type')).toMatch(/^text\/css/)
-  expect(text).toMatch(
-    /^:host\{--brand:#000000;--value:#[0-9a-f]{6};--label:#[0-9a-f]{6};--google-text:#ffffff\}$/,
-  )
-})
+test.each(['background_color', 'foreground_color', 'label_color'])(
+  'colours of a preview are colours and nothing else: %s',
+  async (name) => {
+    const query = new URLSearchParams({ background_color: '#000000', [name]: '#000;}*{background:red' })
+    const { text, headers } = await ada.get(`${LIST}/colors.css?${query}`)
+    expect(headers.get('Content-Type')).toMatch(/^text\/css/)
+    const color = '#[0-9a-f]{6}'
+    expect(text).toMatch(
+      new RegExp(`^:host\\{--brand:${color};--value:${color};--label:${color};--google-text:${color}\\}$`),
+    )
+  },
+)
 
 test.each([
   ['add-fields', ['seat', 'gate', '']],
