@@ -18,6 +18,14 @@ const TOTP_BYTES = 20
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+$/
 
+/** @returns the address without blanks around it. @throws ControlError `invalid` for what is none. */
+export function checkEmail(text: string): string {
+  const email = text.trim()
+  if (!EMAIL.test(email) || email.length > 254)
+    throw new ControlError('invalid', `no e-mail address: ${email}`)
+  return email
+}
+
 /** What a member signs in with; told once. */
 export interface Credentials {
   readonly password: string
@@ -58,10 +66,9 @@ export async function createUser(
   operator: Operator,
   input: { readonly tenantId: string; readonly email: string; readonly role?: MemberRole },
 ): Promise<CreatedUser> {
-  const { tenantId, email } = input
+  const { tenantId } = input
+  const email = checkEmail(input.email)
   const role = input.role ?? 'developer'
-  if (!EMAIL.test(email) || email.length > 254)
-    throw new ControlError('invalid', `no e-mail address: ${email}`)
   const now = operator.clock.service('live')
   const { member, credentials } = await makeMember(operator.pepper, tenantId, { email, role }, now)
   try {

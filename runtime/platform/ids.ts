@@ -1,6 +1,6 @@
 import { randomBytes, randomFillSync } from 'node:crypto'
 
-/** Every kind of thing that has an identifier; `mem`, `ocl` and `lft` never leave the operator's tools. */
+/** Every kind of thing that has an identifier; `mem`, `inv`, `ocl` and `lft` never leave the operator's tools. */
 export const PREFIXES = [
   'ten',
   'key',
@@ -30,6 +30,7 @@ export const PREFIXES = [
   'req',
   'aud',
   'mem',
+  'inv',
   'ocl',
   'lft',
 ] as const

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { sweepInvitations } from '../admin/invitations.ts'
 import { STORED_FOR_MS, sweepAnswers } from '../api/idempotency.ts'
 import { PAYMENTS_KEPT_MS, sweepPayments } from '../chain/retention.ts'
 import { sweepSessions } from '../console/sign-in/queries.ts'
@@ -27,7 +28,7 @@ const BATCH = 1000
 const STEP_MS = 30_000
 
 /**
- * Deletes what has run out: stored answers, tokens, challenges, used codes, sessions, OAuth's codes and tokens, names of batches,
+ * Deletes what has run out: stored answers, tokens, challenges, used codes, sessions, invitations, OAuth's codes and tokens, names of batches,
  * payments on chains.
  */
 export async function sweep(databases: Databases, clock: Clock): Promise<void> {
@@ -45,6 +46,7 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   await sweepFactors(databases.control, before - DAY_MS, Math.floor(before / STEP_MS))
   await sweepWrongCodes(databases.control, before - MAX_PAUSE_MS)
   await sweepSessions(databases.control, clock.machine())
+  await sweepInvitations(databases.control, clock.machine())
   while ((await sweepPayments(databases.control, clock.machine() - PAYMENTS_KEPT_MS, BATCH)) >= BATCH) {
     // the same
   }

@@ -27,6 +27,7 @@ import { createConsole } from '../console/console.ts'
 import { createDashboard } from '../console/dashboard/dashboard.ts'
 import { createSessions } from '../console/sign-in/sessions.ts'
 import { createSignIn } from '../console/sign-in/sign-in.ts'
+import { createJoin } from '../console/team/join.ts'
 import { type Delivery, openDelivery } from '../delivery/open-delivery.ts'
 import { startRetentionJob } from '../delivery/retention-job.ts'
 import { createEventStreams, type EventStreams } from '../events/streams.ts'
@@ -478,6 +479,8 @@ function createConsolePages(parts: ConsolePages, observability: Observability): 
   const sessions = createSessions({ control, pepper, clock, secure: baseUrls.console.startsWith('https:') })
   const wrongCodes = createWrongCodes(control, clock, observability.memberPaused)
   pages.use(createSignIn({ ...shared, control, pepper, clock, wrongCodes, sessions }))
+  const barcodes = createBarcodes()
+  pages.use(createJoin({ ...shared, sessions, operator: parts.operator, barcodes }))
   pages.use(createAuthorizationRoutes({ ...shared, control, pepper, clock, sessions }))
   pages.use(
     createDashboard({
@@ -486,7 +489,7 @@ function createConsolePages(parts: ConsolePages, observability: Observability): 
       sessions,
       operator: parts.operator,
       databases: database,
-      barcodes: createBarcodes(),
+      barcodes,
     }),
   )
   pages.use(

@@ -75,6 +75,7 @@ export const LOCATORS: Table = [
   ['DELETE FROM control.totp_uses', 'what has run out is swept for everybody'],
   ['DELETE FROM control.wrong_codes', 'what has run out is swept for everybody'],
   ['DELETE FROM control.sessions WHERE expires_at', 'what has run out is swept for everybody'],
+  ['DELETE FROM control.invitations WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.oauth_artefacts WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.oauth_grants g', 'so are authorizations of which nothing is left'],
   ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],

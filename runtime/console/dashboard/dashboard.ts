@@ -11,6 +11,7 @@ import { sendPage, writeNotice } from '../page/layout.ts'
 import { readUploads } from '../page/uploads.ts'
 import type { Member, Sessions } from '../sign-in/sessions.ts'
 import { requireMember } from '../sign-in/sign-in.ts'
+import { memberRoutes } from '../team/members.ts'
 import { keyRoutes } from './account/keys.ts'
 import { RESET_PATH, resetRoutes } from './account/reset.ts'
 import { usageRoutes } from './account/usage.ts'
@@ -69,6 +70,7 @@ const MENU: Menu = [
   },
   { group: 'Developers', title: 'Keys', path: 'keys', needs: 'developer' },
   { group: 'Developers', title: 'API version', path: 'version', needs: 'viewer' },
+  { group: 'Account', title: 'Members', path: 'members', needs: 'viewer' },
   { group: 'Account', title: 'Usage', path: 'usage', needs: 'viewer' },
   {
     group: 'Account',
@@ -96,6 +98,7 @@ export function listRoutes(watching: Watching): readonly Route[] {
     ...attemptRoutes(send),
     ...keyRoutes(send, operator),
     ...versionRoutes(send, operator),
+    ...memberRoutes(send),
     ...usageRoutes(send, operator),
     ...templateRoutes(send),
     ...issueRoutes(send),
@@ -169,13 +172,14 @@ function createVisit(
   response: Response,
   member: Member,
 ): Visit {
-  const { operate, operator, proxies, barcodes, sessions } = parts
+  const { operate, operator, proxies, barcodes, sessions, consoleUrl } = parts
   const address = plainAddress(clientAddress(request, proxies))
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
     member,
     environment,
     address,
+    origin: new URL(consoleUrl).origin,
     operator: { ...operator, member: { id: member.memberId, ip: address } },
     request,
     response,

@@ -160,7 +160,22 @@ export function createFactors(
   }
 }
 
-/** The step whose code this is, around now; undefined for another code. */
+/**
+ * The step whose code this is, around now; undefined for another code.
+ *
+ * @param secret base32. @param now machine time.
+ */
+export function stepOfCode(secret: string, code: string, now: number): number | undefined {
+  if (!CODE.test(code)) return undefined
+  const delta = TOTP.validate({
+    token: code,
+    secret: Secret.fromBase32(secret),
+    timestamp: now,
+    window: WINDOW,
+  })
+  return delta === null ? undefined : Math.floor(now / STEP_MS) + delta
+}
+
 function stepOf(
   pepper: string,
   tenantId: string,
@@ -168,9 +183,7 @@ function stepOf(
   code: string,
   now: number,
 ) {
-  const secret = Secret.fromBase32(unseal(pepper, member.totp_secret, totpContext(tenantId, member.id)))
-  const delta = TOTP.validate({ token: code, secret, timestamp: now, window: WINDOW })
-  return delta === null ? undefined : Math.floor(now / STEP_MS) + delta
+  return stepOfCode(unseal(pepper, member.totp_secret, totpContext(tenantId, member.id)), code, now)
 }
 
 /** Whether it is a code of the member, for the first time. @param code six digits. */

@@ -11,6 +11,7 @@ import type { Role } from '../../../runtime/console/dashboard/shape/visit.ts'
 import type { Watching } from '../../../runtime/console/dashboard/watch/watching.ts'
 import { serveAssets } from '../../../runtime/console/page/assets.ts'
 import { createSessions, type Member } from '../../../runtime/console/sign-in/sessions.ts'
+import { createJoin } from '../../../runtime/console/team/join.ts'
 import { createBarcodes } from '../../../runtime/holders/barcodes.ts'
 import { makeTenant, startTestService, type TestService } from '../../support/service.ts'
 
@@ -47,18 +48,17 @@ export async function startDashboard(): Promise<TestDashboard> {
     response.end()
   })
   serveAssets(app)
-  app.use(
-    createDashboard({
-      sessions,
-      operate: service.operate,
-      barcodes,
-      ...watching,
-      csrfKey: 'key of the forms',
-      consoleUrl: 'http://127.0.0.1',
-      proxies: 0,
-      log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
-    }),
-  )
+  const parts = {
+    sessions,
+    operate: service.operate,
+    barcodes,
+    ...watching,
+    csrfKey: 'key of the forms',
+    consoleUrl: 'http://127.0.0.1',
+    proxies: 0,
+    log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
+  }
+  app.use(createJoin(parts), createDashboard(parts))
   const server = createServer(app)
   // A test may do other things for long, and then send on the same connection.
   server.keepAliveTimeout = 60_000

@@ -25,6 +25,8 @@ export interface Visit {
   readonly environment: Environment
   /** Of the member's browser, as the audit log writes it. */
   readonly address: string
+  /** Of the console. */
+  readonly origin: string
   /** The operator's functions, done by the member. */
   readonly operator: Operator
   readonly request: Request

@@ -1,0 +1,221 @@
+/** Members of an account, their roles, and the links by which they join. */
+import { TOTP } from 'otpauth'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sweepInvitations } from '../../runtime/admin/invitations.ts'
+import { createKey } from '../../runtime/admin/keys.ts'
+import { listMembers } from '../../runtime/admin/members.ts'
+import { issueToken } from '../support/access-tokens.ts'
+import { speak } from '../support/service.ts'
+import { Browser, makeTenant, startDashboard, type TestDashboard, type Visitor } from './support/dashboard.ts'
+
+let dashboard: TestDashboard
+let tenantId: string
+let owner: Visitor
+let browser: Browser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+afterAll(() => dashboard?.stop())
+beforeEach(async () => {
+  tenantId = await makeTenant(dashboard.service)
+  owner = await dashboard.signIn(tenantId, 'owner')
+  browser = new Browser(dashboard.origin, owner.cookie)
+})
+
+const MEMBERS = '/sandbox/members'
+const PASSWORD = 'a long enough password'
+
+const members = () => listMembers(dashboard.service.operator, tenantId)
+const emails = async () => (await members()).filter((each) => each.can_sign_in).map(({ email }) => email)
+const query = (text: string, values: readonly unknown[] = [tenantId]) =>
+  dashboard.service.database.control.query({ text }, values)
+
+/** @returns the path of the link. */
+async function invite(email = 'grace@example.com', role = 'developer'): Promise<string> {
+  const { status, text } = await browser.submit(`${MEMBERS}/invite`, `${MEMBERS}/invite`, { email, role })
+  expect(status).toBe(200)
+  return /\/invitations\/[\w.]+/.exec(text)![0]
+}
+
+/** Opens a link and fills in the form. */
+async function join(path: string, typed: Readonly<Record<string, string>> = {}) {
+  const page = await fetch(dashboard.origin + path)
+  const text = await page.text()
+  const hidden = [...text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)]
+  const secret = /<p class="secret"><code>([A-Z2-7 ]+)<\/code>/.exec(text)?.[1]?.replaceAll(' ', '') ?? ''
+  const send = (more: Readonly<Record<string, string>> = {}) =>
+    fetch(dashboard.origin + path, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { Cookie: page.headers.getSetCookie()[0]?.split(';')[0] ?? '' },
+      body: new URLSearchParams({
+        ...Object.fromEntries(hidden.map(([, name, value]) => [name!, value!])),
+        password: PASSWORD,
+        code: secret === '' ? '' : new TOTP({ secret }).generate(),
+        ...typed,
+        ...more,
+      }),
+    })
+  return { page, text, secret, send }
+}
+
+describe('an invitation', () => {
+  test('makes one member by its link, once, with a password and a key of their own', async () => {
+    const path = await invite()
+    expect((await browser.get(MEMBERS)).text).not.toContain(path)
+    const first = await join(path)
+    const second = await join(path)
+    const joined = await first.send()
+    expect([joined.status, joined.headers.get('Location')]).toEqual([303, '/'])
+    const cookie = joined.headers.getSetCookie().find((each) => each.startsWith('svc_session='))!
+    const theirs = new Browser(dashboard.origin, cookie.split(';')[0]!)
+    expect((await theirs.get(MEMBERS)).text).toContain('grace@example.com')
+    expect((await theirs.get(`${MEMBERS}/invite`)).status).toBe(403)
+    expect([(await second.send()).status, (await fetch(dashboard.origin + path)).status]).toEqual([410, 410])
+    expect(await emails()).toEqual([owner.email, 'grace@example.com'])
+  })
+
+  test('is used by one of two who open it at once', async () => {
+    const path = await invite()
+    const both = await Promise.all([join(path), join(path)])
+    const statuses = await Promise.all(both.map(async ({ send }) => (await send()).status))
+    expect(statuses.toSorted()).toEqual([303, 410])
+  })
+
+  test('keeps the key of the app over what has to be put right', async () => {
+    const form = await join(await invite())
+    const again = await form.send({ password: 'short', code: '000000' })
+    const text = await again.text()
+    expect(again.status).toBe(422)
+    expect([text.includes('id="password-fault"'), text.includes('id="code-fault"')]).toEqual([true, true])
+    expect(text.replaceAll(' ', '')).toContain(form.secret)
+    expect(text).not.toContain('short')
+    expect((await form.send()).status).toBe(303)
+  })
+
+  test('takes neither another’s key nor a form of another browser', async () => {
+    const form = await join(await invite())
+    const other = await join(await invite('other@example.com'))
+    const totp = /name="totp" value="([^"]+)"/.exec(other.text)![1]!
+    expect((await form.send({ totp })).status).toBe(403)
+    expect((await form.send({ csrf: 'x' })).status).toBe(403)
+    expect(await emails()).toEqual([owner.email])
+  })
+
+  test('sent twice by one form is one link; made anew, the older is void', async () => {
+    const page = await browser.get(`${MEMBERS}/invite`)
+    const [, csrf] = /name="csrf" value="([^"]+)"/.exec(page.text)!
+    const fields = { csrf: csrf!, idempotency_key: 'one', email: 'grace@example.com', role: 'viewer' }
+    const links = []
+    for (const typed of [fields, fields, { ...fields, idempotency_key: 'two' }]) {
+      const { text } = await browser.post(`${MEMBERS}/invite`, typed)
+      links.push(/\/invitations\/[\w.]+/.exec(text)![0])
+    }
+    expect(links[0]).toBe(links[1])
+    const open = await Promise.all(links.map(async (path) => (await fetch(dashboard.origin + path)).status))
+    expect(open).toEqual([410, 410, 200])
+  })
+
+  test('ends when it is withdrawn, when its time is over, and with the owner who made it', async () => {
+    const withdrawn = await invite()
+    const action = /action="([^"]+withdraw)"/.exec((await browser.get(MEMBERS)).text)![1]!
+    expect((await browser.submit(MEMBERS, action)).location).toBe(MEMBERS)
+    const late = await invite()
+    await query(`UPDATE control.invitations SET expires_at = now() WHERE tenant_id = $1`)
+    await sweepInvitations(dashboard.service.database.control, Date.now() - 3_600_000)
+    const { rows } = await query('SELECT 1 FROM control.invitations WHERE tenant_id = $1')
+    expect(rows).toHaveLength(1)
+    const form = await join(await invite('second@example.com', 'owner'))
+    await form.send()
+    const second = (await members()).find(({ email }) => email === 'second@example.com')!
+    const orphan = await invite('third@example.com', 'owner')
+    await query(`UPDATE control.invitations SET member_id = $2 WHERE tenant_id = $1`, [tenantId, second.id])
+    await browser.submit(`${MEMBERS}/${second.id}`, `${MEMBERS}/${second.id}/role`, { role: 'viewer' })
+    for (const path of [
+      withdrawn,
+      late,
+      orphan,
+      `/invitations/${tenantId}.${'0'.repeat(64)}`,
+      '/invitations/x',
+    ]) {
+      expect([path, (await fetch(dashboard.origin + path)).status]).toEqual([path, 410])
+    }
+  })
+
+  test.each([
+    ['no address', 'nobody', 'No e-mail address'],
+    ['a member', 'OWNER@example.com', 'is a member already'],
+  ])('of %s is not made', async (_, email, why) => {
+    const answer = await browser.submit(`${MEMBERS}/invite`, `${MEMBERS}/invite`, { email, role: 'owner' })
+    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining(why)])
+  })
+})
+
+describe('a member', () => {
+  test('has another role from the next page on', async () => {
+    const other = await dashboard.signIn(tenantId, 'developer')
+    const theirs = new Browser(dashboard.origin, other.cookie)
+    const page = `${MEMBERS}/${other.memberId}`
+    expect((await browser.submit(page, `${page}/role`, { role: 'owner' })).location).toBe(MEMBERS)
+    expect((await theirs.get(page)).status).toBe(200)
+    expect((await browser.submit(page, `${page}/role`, { role: 'viewer' })).location).toBe(MEMBERS)
+    expect((await theirs.get(page)).status).toBe(403)
+    const { rows } = await query(
+      `SELECT DISTINCT action, actor_id, target_id FROM live.audit_log
+       WHERE tenant_id = $1 AND action = 'member.role_changed'`,
+    )
+    expect(rows).toEqual([
+      { action: 'member.role_changed', actor_id: owner.memberId, target_id: other.memberId },
+    ])
+  })
+
+  test('who is removed is out at once: sessions, applications; keys work on and pass to the owner', async () => {
+    const other = await dashboard.signIn(tenantId, 'developer')
+    const { operator, urls, database } = dashboard.service
+    const key = await createKey(operator, { tenantId, environment: 'sandbox', memberId: other.memberId })
+    const { secret } = await issueToken(database, { tenantId, memberId: other.memberId }, 'sandbox')
+    expect((await speak(urls.sandbox, { secret })('/v1/me')).status).toBe(200)
+    const page = `${MEMBERS}/${other.memberId}`
+    const revision = async () => (await query('SELECT revision FROM control.revision', [])).rows
+    const before = await revision()
+    expect((await browser.submit(page, `${page}/remove`)).location).toBe(MEMBERS)
+    expect(await revision()).not.toEqual(before)
+    expect((await new Browser(dashboard.origin, other.cookie).get(MEMBERS)).status).toBe(303)
+    expect((await speak(urls.sandbox, { secret: key.secret })('/v1/me')).status).toBe(200)
+    dashboard.service.forget()
+    expect((await speak(urls.sandbox, { secret })('/v1/me')).status).toBe(401)
+    const { rows } = await query('SELECT member_id FROM control.keys WHERE id = $1', [key.id])
+    expect(rows).toEqual([{ member_id: owner.memberId }])
+    expect((await browser.get(page)).status).toBe(404)
+  })
+
+  test('who is the last owner stays one; of two who demote each other, one', async () => {
+    const page = `${MEMBERS}/${owner.memberId}`
+    const refused = await browser.submit(page, `${page}/role`, { role: 'viewer' })
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('keeps at least one owner')])
+    await (await join(await invite('second@example.com', 'owner'))).send()
+    const second = (await members()).find(({ email }) => email === 'second@example.com')!
+    const changes = await Promise.all(
+      [owner.memberId, second.id].map((id) =>
+        browser.submit(`${MEMBERS}/${id}`, `${MEMBERS}/${id}/role`, { role: 'viewer' }),
+      ),
+    )
+    const owners = (await members()).filter(({ role, can_sign_in }) => role === 'owner' && can_sign_in)
+    expect(owners).toHaveLength(1)
+    expect(changes.filter(({ status }) => status === 303)).toHaveLength(1)
+  })
+
+  test('of another account is not to be found, whatever is asked', async () => {
+    const stranger = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+    const own = await browser.get(`${MEMBERS}/${owner.memberId}`)
+    expect(own.text).not.toContain('/remove')
+    expect((await browser.get(`${MEMBERS}/${stranger.memberId}`)).status).toBe(404)
+    const theirs = new Browser(dashboard.origin, stranger.cookie)
+    for (const action of ['role', 'remove']) {
+      const address = `${MEMBERS}/${owner.memberId}/${action}`
+      expect((await theirs.post(address, { role: 'viewer' })).status).toBe(403)
+    }
+    expect(await emails()).toEqual([owner.email])
+  })
+})
