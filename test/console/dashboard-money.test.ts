@@ -289,3 +289,16 @@ test('a dispute is opened with documents, changed, submitted and won', async () 
     'Won',
   )
 })
+
+test('the search leads from an identifier to its page, and from words to pages and forms', async () => {
+  const find = async (text: string) => browser.get(`/sandbox/search?q=${encodeURIComponent(text)}`)
+  const card_id = await makeCard()
+  expect((await find(` ${card_id} `)).location).toBe(`/sandbox/cards/${card_id}`)
+  expect((await find('force po')).location).toBe('/sandbox/simulator/force-post')
+  expect((await find('payout')).text).toContain('href="/sandbox/payout-destinations"')
+  const strange = await find('"><script>alert(1)</script>')
+  expect([strange.status, strange.text.includes('<script>')]).toEqual([200, false])
+  expect(strange.text).toContain('Nothing is called so')
+  expect((await find('//evil.example')).location).toBeNull()
+  expect((await browser.get('/live/search?q=force+post')).text).toContain('Nothing is called so')
+})

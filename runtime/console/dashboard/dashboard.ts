@@ -25,10 +25,11 @@ import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
+import { searchRoutes } from './search/search.ts'
 import { createFrame, type Menu } from './shape/frame.ts'
 import { type Route, routesOf } from './shape/routes.ts'
 import { mayAct, Refused, roleFor, type Visit } from './shape/visit.ts'
-import { SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
+import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
 import { templateRoutes } from './templates/editor.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
 import { liveEventRoutes } from './watch/live-events.ts'
@@ -88,6 +89,27 @@ const MENU: Menu = [
   },
 ]
 
+/** What is found by its name: pages of the menu, and forms. */
+const PAGES: Menu = [
+  ...MENU,
+  ...RESOURCES.flatMap(({ group, resources }) =>
+    resources.flatMap(({ path, create, environment }) =>
+      create
+        ? [
+            {
+              group,
+              title: create.title,
+              path: `${path}/new`,
+              needs: roleFor(create.operation),
+              ...(environment && { environment }),
+            },
+          ]
+        : [],
+    ),
+  ),
+  ...SIMULATOR_PAGES,
+]
+
 /** The table of what is there, and who may. */
 export function listRoutes(watching: Watching): readonly Route[] {
   const send = createFrame(MENU)
@@ -107,6 +129,7 @@ export function listRoutes(watching: Watching): readonly Route[] {
     ...settlementLineRoutes(send),
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
+    ...searchRoutes(send, PAGES),
     ...liveEventRoutes(watching, tails),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),

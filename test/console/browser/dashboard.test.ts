@@ -205,3 +205,23 @@ test('an event appears by itself while its page is open, until that is paused', 
   await page.getByText('Paused.').waitFor()
   await context.close()
 })
+
+test('Ctrl-K finds an identifier, and a click copies it', async () => {
+  const context = await chromium.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const [name, value] = owner.cookie.split('=', 2)
+  await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
+  const page = await context.newPage()
+  const id = paths
+    .find((path) => path.startsWith('/card-transactions/'))!
+    .split('/')
+    .at(-1)!
+  await page.goto(`${dashboard.origin}/sandbox`)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type(id)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${dashboard.origin}/sandbox/card-transactions/${id}`)
+  await page.getByRole('button', { name: `Copy ${id}` }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id)
+  await context.close()
+})

@@ -2,7 +2,7 @@
 import { findOperation } from '../../../api/operate.ts'
 import { html } from '../../../platform/html.ts'
 import { perform, readValues, showForm } from '../shape/form-page.ts'
-import type { SendFramed } from '../shape/frame.ts'
+import type { Menu, SendFramed } from '../shape/frame.ts'
 import { linkIn } from '../shape/list-page.ts'
 import type { Route } from '../shape/routes.ts'
 import { mayAct, roleFor, type Visit } from '../shape/visit.ts'
@@ -10,6 +10,17 @@ import { HELPERS, type Helper } from './forms.ts'
 
 export const SIMULATOR_PATH = 'simulator'
 const environment = 'sandbox'
+
+/** For whoever looks for one by name. */
+export const SIMULATOR_PAGES: Menu = HELPERS.flatMap(({ helpers }) =>
+  helpers.map(({ name, title, operation }) => ({
+    group: 'Simulator',
+    title,
+    path: `${SIMULATOR_PATH}/${name}`,
+    needs: roleFor(operation),
+    environment,
+  })),
+)
 
 export function simulatorRoutes(send: SendFramed): Route[] {
   return [

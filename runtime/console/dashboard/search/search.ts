@@ -1,0 +1,49 @@
+/** One field for everything: an identifier leads to its page, words to the pages that are called so. */
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { html } from '../../../platform/html.ts'
+import { field } from '../../page/components.ts'
+import type { Menu, SendFramed } from '../shape/frame.ts'
+import { linkIn, queryText } from '../shape/list-page.ts'
+import type { Route } from '../shape/routes.ts'
+import { mayAct, type Visit } from '../shape/visit.ts'
+import { findById, findByName } from './places.ts'
+
+const PATH = 'search'
+
+/** @param pages all that can be found by name. */
+export function searchRoutes(send: SendFramed, pages: Menu): Route[] {
+  return ENVIRONMENTS.map((environment) => ({
+    method: 'GET',
+    path: `/${environment}/${PATH}`,
+    environment,
+    needs: 'viewer',
+    handle: (visit) => search(visit, pages, send),
+  }))
+}
+
+function search(visit: Visit, pages: Menu, send: SendFramed): void {
+  const { environment, member, response } = visit
+  const asked = queryText(visit, 'q').trim()
+  const named = findById(asked)
+  if (named !== undefined) return response.redirect(303, `/${environment}/${named}`)
+  const readable = pages.filter(
+    ({ needs, environment: only = environment }) => only === environment && mayAct(member.role, needs),
+  )
+  const found = findByName(readable, asked)
+  if (found.length === 1) return response.redirect(303, `/${environment}/${found[0]!.path}`)
+  const link = linkIn(visit)
+  const content = html`<form method="get" role="search" aria-label="Everything">
+${field({ name: 'q', label: 'Identifier or page', value: asked, hint: 'A whole identifier such as ctx_…, or words of a title.' })}
+<div class="actions"><button type="submit">Find</button></div>
+</form>
+${
+  found.length > 0
+    ? html`<ul class="plain">${found.map(
+        ({ group, title, path }) =>
+          html`<li>${link(path, title)}${group !== '' && html` <span class="quiet">${group}</span>`}</li>`,
+      )}</ul>`
+    : asked !== '' &&
+      html`<p class="empty">Nothing is called so. Look in the lists of the menu; each can be narrowed.</p>`
+}`
+  send(visit, 200, { title: 'Search', path: PATH, content })
+}
