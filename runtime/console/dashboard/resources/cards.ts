@@ -267,9 +267,11 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
         title: 'Simulate',
         environment: 'sandbox',
         write: ({ id, status }, _visit, link) =>
-          html`<ul class="plain">${NEXT[status]?.map(
-            ([name, text]) => html`<li>${link(`simulator/${name}?card_transaction_id=${id}`, text)}</li>`,
-          )}</ul>`,
+          NEXT[status] === undefined
+            ? html`<p class="empty">Nothing more becomes of it.</p>`
+            : html`<ul class="plain">${NEXT[status].map(
+                ([name, text]) => html`<li>${link(`simulator/${name}?card_transaction_id=${id}`, text)}</li>`,
+              )}</ul>`,
       },
     ],
   },

@@ -32,11 +32,11 @@ function copyButton(text) {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'copy'
-  button.textContent = '⧉'
+  button.textContent = 'Copy'
   button.setAttribute('aria-label', `Copy ${text}`)
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(text)
-    button.textContent = '✓'
+    button.textContent = 'Copied'
     button.setAttribute('aria-label', 'Copied')
   })
   return button
