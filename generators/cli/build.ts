@@ -1,5 +1,6 @@
 /** `build`: the output that the repository does not hold, where it is missing or not what the manifest says. */
 import { join } from 'node:path'
+import { loadChanges } from '../change/load-changes.ts'
 import { createReport, type Diagnostic, DiagnosticsError } from '../diagnostics/diagnostic.ts'
 import { loadDocument } from '../document/load.ts'
 import { printDocument } from '../emit/documents/documents.ts'
@@ -37,7 +38,7 @@ export async function build({ config, terminal }: Run, names: readonly string[] 
   if (unbuilt.length > 0) {
     terminal.status?.(`building ${count(unbuilt.length, 'file')}`)
     const apis = readFamily(config)
-    const files = printFiles(apis, config, unbuilt)
+    const files = await printFiles(apis, config, unbuilt)
     const wrong = findWrong(unbuilt, files, readManifest(out) ?? new Map(), apis)
     if (wrong.length > 0) throw new DiagnosticsError(wrong)
     writeBuilt(out, files)
@@ -61,16 +62,25 @@ function readFamily({ documents, strict }: Config): Api[] {
   return apis
 }
 
-function printFiles(
+async function printFiles(
   apis: readonly Api[],
-  { wire, client }: Config,
+  { wire, client, versions }: Config,
   unbuilt: readonly string[],
-): OutputFile[] {
+): Promise<OutputFile[]> {
   const wanted = new Set(unbuilt)
   const wants = (emitter: BuiltEmitter) => unbuilt.some((path) => builtBy(path, [emitter]) !== undefined)
+  const readChanges = async () => {
+    const report = createReport()
+    const dates = apis.map(({ version }) => version)
+    const changes = await loadChanges(versions, dates, report)
+    report.finish()
+    return changes
+  }
   return [
     ...(wants('documents') ? apis.map(printDocument) : []),
-    ...(wants('site') ? emitSite(apis, { wire, client: client?.package.name }) : []),
+    ...(wants('site')
+      ? emitSite(apis, { wire, client: client?.package.name, changes: await readChanges() })
+      : []),
   ].filter(({ path }) => wanted.has(path))
 }
 

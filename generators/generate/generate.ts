@@ -74,7 +74,7 @@ export async function emitAll(apis: readonly Api[], config: Config, report: Repo
     translations: () => [...translations.files, ...emitEvents(apis, changes, translations.bindings)],
     handlers: () => emitHandlers(apis, changes),
     client: () => (client ? emitClient(apis, types, client, wire) : []),
-    site: () => emitCachedSite(apis, { wire, client: client?.package.name }),
+    site: () => emitCachedSite(apis, { wire, client: client?.package.name, changes }),
     documents: () => apis.map(printDocument),
   }
   const needsTypes = (name: Emitter) => name === 'types' || name === 'client'
@@ -104,10 +104,14 @@ function emitCachedSite(apis: readonly Api[], settings: SiteSettings): readonly 
   const documents = apis.map((api) => hashes.get(api))
   if (documents.includes(undefined)) return emitSite(apis, settings)
   const cache = openCache()
-  const key = `site-${hashOf(toolkitHash(), JSON.stringify([documents, settings]))}`
+  const key = `site-${hashOf(toolkitHash(), JSON.stringify([documents, settings], withFunctions))}`
   const known = cache.read(key)
   if (known !== undefined) return JSON.parse(known) as OutputFile[]
   const files = emitSite(apis, settings)
   cache.write(key, JSON.stringify(files))
   return files
 }
+
+/** Lenses turn values by functions, whose text counts. */
+const withFunctions = (_name: string, value: unknown): unknown =>
+  typeof value === 'function' ? String(value) : value

@@ -92,8 +92,6 @@ export interface VersionTable {
   readonly sunset: number
   /** Names and values, in turn, that every answer in this version carries. */
   readonly headers: readonly string[]
-  /** Where to read about this version. */
-  readonly referenceUrl: string
   readonly document: ApiDocument
   readonly matcher: Matcher<Route>
   /** Paths of the operations, as the document writes them. */
@@ -103,6 +101,8 @@ export interface VersionTable {
   readonly eventTypes: ReadonlySet<string>
   /** Where to read about an error code. */
   docUrl(code: string): string
+  /** Where to read how to leave this version for a later one. */
+  upgradeUrl(to: string): string
 }
 
 export interface Versions {
@@ -131,9 +131,8 @@ export function createVersions(
   consoleUrl: string,
 ): Versions {
   const all = versions.map((version, index) => {
-    // Where to read how to leave a version: in the reference of the next one.
     const next = versions[index + 1] ?? version
-    return createTable(version, `${consoleUrl}/docs/${next.name}`, handlers, environment, consoleUrl)
+    return createTable(version, next.name, handlers, environment, consoleUrl)
   })
   const byName = new Map(all.map((table) => [table.name, table]))
   const current = all.at(-1)
@@ -148,17 +147,19 @@ export function createVersions(
 
 function createTable(
   version: Version,
-  guideUrl: string,
+  next: string,
   handlers: Handlers,
   environment: Environment,
   consoleUrl: string,
 ): VersionTable {
   const { name, deprecated, sunset } = version
   const referenceUrl = `${consoleUrl}/docs/${name}`
+  const upgradeUrl = (to: string) => `${consoleUrl}/docs/upgrading/${name}/${to}`
   const headers = [...ALWAYS, 'Service-Version', name]
   if (deprecated !== undefined) headers.push('Deprecation', `@${Math.floor(Date.parse(deprecated) / 1000)}`)
   if (sunset !== undefined) headers.push('Sunset', new Date(sunset).toUTCString())
-  if (deprecated !== undefined) headers.push('Link', `<${guideUrl}>; rel="deprecation"; type="text/html"`)
+  if (deprecated !== undefined)
+    headers.push('Link', `<${upgradeUrl(next)}>; rel="deprecation"; type="text/html"`)
   const operations = version.operations.filter(
     ({ extensions }) => extensions.environment === undefined || extensions.environment === environment,
   )
@@ -167,13 +168,13 @@ function createTable(
     name,
     sunset: sunset === undefined ? Number.POSITIVE_INFINITY : Date.parse(sunset),
     headers,
-    referenceUrl,
     document: readDocument(name),
     matcher: createMatcher(routes),
     paths: [...new Set(operations.map(({ path }) => path))],
     lists: operations.filter(({ query }) => query.some(isCursor)).map(({ id }) => id),
     eventTypes: new Set(Object.keys(events[name] ?? {})),
     docUrl: (code) => `${referenceUrl}#error-${code}`,
+    upgradeUrl,
   }
 }
 
@@ -218,7 +219,7 @@ export function resolveVersion(exchange: Trusted, { versions }: Service): Versio
     'version_sunset',
     'version_gone',
     `Version ${version.name} is no longer answered; ${successor.name} is.`,
-    { extras: { successor_version: successor.name, guide_url: successor.referenceUrl } },
+    { extras: { successor_version: successor.name, guide_url: version.upgradeUrl(successor.name) } },
   )
 }
 

@@ -9,6 +9,8 @@ export interface DocsParts {
   /** Folder of the documents as they are written. */
   readonly documents: string
   readonly versions: readonly string[]
+  /** Origin of the console: addresses in the feed are relative to it. */
+  readonly consoleUrl: string
   /** Origins that pages may send a reader's requests to. */
   readonly tryAt: readonly string[]
   /** Makes the pages where they are missing. */
@@ -16,7 +18,10 @@ export interface DocsParts {
 }
 
 const PAGES = 'site/'
+/** Served at the root. */
+const FEED = 'changelog.xml'
 const TYPES: Readonly<Record<string, string>> = {
+  '.xml': 'application/atom+xml; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -59,13 +64,18 @@ export function serveDocs(
       ...(!/html|css|javascript/.test(type) && { 'Access-Control-Allow-Origin': '*' }),
       ...(served.hash !== undefined && { ETag: `"${served.hash}"` }),
     })
-    response.send(await readFile(served.file))
+    const bytes = await readFile(served.file)
+    response.send(path === FEED ? withBase(bytes.toString(), parts.consoleUrl) : bytes)
   }
   router
-    .route(/^\/docs(?:\/.*)?$/)
+    .route(/^\/(?:docs(?:\/.*)?|changelog\.xml)$/)
     .get(read)
     .all(refuseMethod)
 }
+
+/** What a reader of the feed takes its addresses to be relative to. */
+const withBase = (feed: string, consoleUrl: string): string =>
+  feed.replace('<feed ', `<feed xml:base="${consoleUrl}/" `)
 
 /** Scripts and styles of ours alone; requests to the console itself and to where readers try things. */
 function contentSecurityPolicy(tryAt: readonly string[]): string {
@@ -85,7 +95,7 @@ function contentSecurityPolicy(tryAt: readonly string[]): string {
 function pathOf(path: string): string | undefined {
   try {
     return decodeURIComponent(path)
-      .replace(/^\/docs\/?/, '')
+      .replace(/^\/(?:docs\/?)?/, '')
       .replace(/\/$/, '')
   } catch {
     return undefined

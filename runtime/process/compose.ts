@@ -497,6 +497,7 @@ function createConsolePages(parts: ConsolePages, observability: Observability): 
       generated: fileURLToPath(new URL('../../generated', import.meta.url)),
       documents: fileURLToPath(new URL('../../openapi', import.meta.url)),
       versions: versions.map(({ name }) => name),
+      consoleUrl: baseUrls.console,
       tryAt: [new URL(baseUrls.sandbox).origin],
       build: () => ensureBuilt(TOOLKIT_CONFIG, ['site']),
     }),

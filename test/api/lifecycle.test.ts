@@ -189,7 +189,7 @@ describe.each(VERSIONS)('%s', (version) => {
       expect(shown).toEqual([
         '@1769904000',
         'Tue, 02 Feb 2027 00:00:00 GMT',
-        expect.stringMatching(/^<http.+>; rel="deprecation"; type="text\/html"$/),
+        expect.stringMatching(/^<http.+\/docs\/upgrading\/.+\/.+>; rel="deprecation"; type="text\/html"$/),
       ])
     } else expect(shown).toEqual([null, null, null])
   })

@@ -64,7 +64,8 @@ describe('versions', () => {
     else {
       expect(refusal(answer)).toEqual([410, 'version_sunset', 'version_gone'])
       expect(answer.body.error.successor_version).toBe('2026-02-01')
-      expect(answer.body.error.guide_url).toBe('http://127.0.0.1:4000/docs/2026-02-01')
+      const guide = `http://127.0.0.1:4000/docs/upgrading/${version}/2026-02-01`
+      expect(answer.body.error.guide_url).toBe(guide)
     }
   })
 

@@ -40,6 +40,7 @@ beforeAll(async () => {
   const docs = {
     generated: join(folder, 'generated'),
     documents: join(folder, 'openapi'),
+    consoleUrl: 'http://127.0.0.1:4000',
     versions: [VERSION],
     tryAt: ['http://sandbox.example'],
     build: async () => builds.shift()?.(),

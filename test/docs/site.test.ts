@@ -48,7 +48,9 @@ function leadsSomewhere(from: SitePage, href: string): boolean {
   const page = path === '' ? from : byAddress.get(path)
   if (page) return anchor === undefined || page.ids.has(decodeURIComponent(anchor))
   return (
-    files.has(path.replace(/\?.*$/, '')) || names.some((name) => path.startsWith(`/docs/${name}/openapi.`))
+    path === '/changelog.xml' ||
+    files.has(path.replace(/\?.*$/, '')) ||
+    names.some((name) => path.startsWith(`/docs/${name}/openapi.`))
   )
 }
 

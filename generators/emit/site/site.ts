@@ -1,6 +1,7 @@
 /** The documentation: reference of every version, in one frame with whatever else there is to read. */
 import { createHash } from 'node:crypto'
 import { readAsset } from '../../assets/assets.ts'
+import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
 import { type WireConfig, wireOf } from '../client/wire.ts'
 import { curlOf } from '../reference/curl.ts'
@@ -12,6 +13,7 @@ import { pythonOf } from '../reference/python.ts'
 import { typescriptOf } from '../reference/typescript.ts'
 import { render } from '../templates/templates.ts'
 import { framePage, type Site, type SitePage } from './frame.ts'
+import { CHANGELOG, FEED, guidePages } from './guide-pages.ts'
 import { readHistories } from './history.ts'
 import { indexVersion, versionPages } from './version-pages.ts'
 
@@ -25,6 +27,8 @@ export interface SiteSettings {
   readonly wire?: WireConfig | undefined
   /** The package of the client, if there is one. */
   readonly client?: string | undefined
+  /** Between the versions: what changelog and migration guides are made of. */
+  readonly changes?: readonly LoadedChange[]
 }
 
 /** @param apis all versions, oldest first. @returns pages and what they load, below `site/`. */
@@ -32,28 +36,31 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
   const newest = apis.at(-1)
   if (!newest) return []
   const style = readAsset('emit/site/assets/site.css')
-  const pages = sitePages(apis, newest, settings)
+  const { pages, feed } = sitePages(apis, newest, settings)
   const site: Site = {
     title: newest.title,
     home: HOME,
     sections: [
       { name: 'Documentation', href: HOME },
       { name: 'API reference', href: `${HOME}/${encodeURIComponent(newest.version)}` },
+      { name: CHANGELOG, href: `${HOME}/changelog` },
     ],
     style: assetHref('site.css', style),
     scripts: [],
-    feed: undefined,
+    feed: feed === undefined ? undefined : FEED,
   }
   return [
     { path: `${SITE_FOLDER}/assets/site.css`, text: style },
-    ...pages.map((page) => ({
-      path: `${SITE_FOLDER}/${page.path === '' ? 'index' : page.path}.html`,
-      text: framePage(site, page),
-    })),
+    ...(feed === undefined ? [] : [{ path: `${SITE_FOLDER}${FEED}`, text: feed }]),
+    ...pages.flatMap((page) => {
+      const file = `${SITE_FOLDER}/${page.path === '' ? 'index' : page.path}`
+      const twin = page.markdown === undefined ? [] : [{ path: `${file}.md`, text: page.markdown }]
+      return [{ path: `${file}.html`, text: framePage(site, page) }, ...twin]
+    }),
   ]
 }
 
-function sitePages(apis: readonly Api[], newest: Api, { wire, client }: SiteSettings): SitePage[] {
+function sitePages(apis: readonly Api[], newest: Api, { wire, client, changes = [] }: SiteSettings) {
   const versionSettings = {
     apis,
     wire: wireOf(wire ?? {}),
@@ -63,7 +70,13 @@ function sitePages(apis: readonly Api[], newest: Api, { wire, client }: SiteSett
     errorsHref: undefined,
   }
   const all = apis.map((api) => indexVersion(api, versionSettings))
-  return [landingPage(apis, newest), ...all.flatMap((index) => versionPages(index, all, versionSettings))]
+  const guides = guidePages(all, changes, client, versionSettings)
+  const pages: readonly SitePage[] = [
+    landingPage(apis, newest),
+    ...all.flatMap((index) => versionPages(index, all, versionSettings)),
+    ...guides.pages,
+  ]
+  return { pages, feed: guides.feed }
 }
 
 function languagesFor(client: string | undefined): Language[] {

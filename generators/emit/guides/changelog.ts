@@ -1,0 +1,165 @@
+/** What every version changed, as data: what pages, twins and feed are made of. */
+import type { LoadedChange } from '../../change/load-changes.ts'
+import { formatLocation } from '../../diff/difference.ts'
+import type { Step } from '../../gate/steps.ts'
+import type { Api } from '../../ir/model.ts'
+import { type Sample, type SampleContext, samplesOf } from './samples.ts'
+
+/** What has to be looked at in a caller's code. */
+export type Effect = 'requests' | 'answers' | 'deliveries' | 'behaviour' | 'additions'
+
+export interface Entry {
+  readonly id: string
+  readonly version: string
+  readonly title: string
+  /** Markdown. */
+  readonly why: string
+  readonly effects: readonly Effect[]
+  /** Ids of operations and names of events that it shows in, by the names of the newer version. */
+  readonly operations: readonly string[]
+  readonly events: readonly string[]
+  /** Whether it shows in every delivery. */
+  readonly everyEvent: boolean
+  /** Values before and after, by the component that they are of. */
+  readonly examples: readonly { readonly schema: string; readonly before: unknown; readonly after: unknown }[]
+  readonly samples: readonly Sample[]
+}
+
+export interface Release {
+  readonly version: string
+  /** Undefined for the first. */
+  readonly previous?: string
+  readonly status?: string
+  readonly changes: readonly Entry[]
+  /** What came and breaks nothing: operations, events, and places elsewhere. */
+  readonly operations: readonly { readonly id: string; readonly summary: string; readonly call: string }[]
+  readonly events: readonly string[]
+  readonly others: readonly string[]
+}
+
+export interface Changelog {
+  readonly title: string
+  /** Oldest first. */
+  readonly releases: readonly Release[]
+  /** What each version has, for those who ask whether a change concerns them. */
+  readonly known: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** @param apis all versions, oldest first. @param steps between them. */
+export function readChangelog(
+  apis: readonly Api[],
+  steps: readonly Step[],
+  context: SampleContext,
+): Changelog {
+  const namesOf = (api: Api) =>
+    new Set([...api.operations.map(({ id }) => id), ...api.events.map(({ name }) => name)])
+  return {
+    title: apis.at(-1)?.title ?? '',
+    releases: apis.map((api, index) => releaseOf(api, steps[index - 1], context)),
+    known: new Map(apis.map((api) => [api.version, namesOf(api)])),
+  }
+}
+
+function releaseOf(api: Api, step: Step | undefined, context: SampleContext): Release {
+  const free = step?.claimed.filter(({ by }) => by.length === 0).map(({ difference }) => difference) ?? []
+  const come = new Set(free.filter(({ code }) => code === 'operation-added').flatMap(({ uses }) => uses))
+  const others = free.filter(({ code }) => code !== 'operation-added' && code !== 'event-added')
+  const status = api.info['x-status']
+  return {
+    version: api.version,
+    ...(step && { previous: step.old.version }),
+    ...(typeof status === 'string' && { status }),
+    changes: (step?.changes ?? [])
+      .map((change) => entryOf(change, step!, context))
+      .sort((a, b) => orderOf(a) - orderOf(b)),
+    operations: api.operations
+      .filter(({ id }) => come.has(id))
+      .map(({ id, summary, method, path }) => ({ id, summary: summary ?? id, call: `${method} ${path}` })),
+    events: free.flatMap(({ code, at }) => (code === 'event-added' && at.kind === 'event' ? [at.event] : [])),
+    others: [...new Set(others.map(({ at, message }) => `\`${formatLocation(at)}\`: ${message}`))],
+  }
+}
+
+function entryOf(change: LoadedChange, step: Step, context: SampleContext): Entry {
+  const names = usesOf(change, step)
+  const events = step.next.events.map(({ name }) => name).filter((name) => names.has(name))
+  const { id, version, why, examples = [] } = change
+  return {
+    id,
+    version,
+    title: titleOf(id),
+    why: /[.!?]$/.test(why) ? why : `${why}.`,
+    effects: effectsOf(change, step),
+    operations: step.next.operations.map((each) => each.id).filter((each) => names.has(each)),
+    events,
+    everyEvent: events.length > 0 && events.length >= step.old.events.length,
+    examples: examples
+      .filter((each) => JSON.stringify(each.old) !== JSON.stringify(each.new))
+      .map((each) => ({ schema: each.schema, before: each.old, after: each.new })),
+    samples: samplesOf(change, step, context),
+  }
+}
+
+/** `return-archived-passes` → `Return archived passes`. */
+const titleOf = (id: string): string => {
+  const words = id.replaceAll('-', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const claimedBy = (change: LoadedChange, { claimed }: Step) =>
+  claimed.filter(({ by }) => by.includes(change)).map(({ difference }) => difference)
+
+/** A change of behaviour shows in no document, and names its operations itself. */
+function usesOf(change: LoadedChange, step: Step): ReadonlySet<string> {
+  const named = change.lenses.flatMap((lens) => ('operations' in lens ? lens.operations : []))
+  return new Set([...claimedBy(change, step).flatMap(({ uses }) => uses), ...named])
+}
+
+function effectsOf(change: LoadedChange, step: Step): readonly Effect[] {
+  const events = new Set(step.next.events.map(({ name }) => name))
+  const effects = new Set<Effect>()
+  for (const { breaks, uses } of claimedBy(change, step)) {
+    if (breaks.includes('request')) effects.add('requests')
+    if (!breaks.includes('response')) continue
+    if (uses.some((name) => !events.has(name))) effects.add('answers')
+    if (uses.some((name) => events.has(name))) effects.add('deliveries')
+  }
+  if (effects.size > 0) return [...effects]
+  return change.lenses.some((lens) => lens.kind === 'ignored-parameter') ? ['behaviour'] : ['additions']
+}
+
+/** The way from one version to a later one. */
+export interface Upgrade {
+  readonly from: string
+  readonly to: string
+  readonly parts: readonly {
+    readonly release: Release
+    /** In the order in which they are to be made: what changes requests, answers, deliveries, and then additions. */
+    readonly changes: readonly Entry[]
+    /** Changes of what the starting version does not have. */
+    readonly unconcerned: readonly Entry[]
+  }[]
+}
+
+/** @returns one for each pair of versions, adjacent or not. */
+export function upgradesOf({ releases, known }: Changelog): readonly Upgrade[] {
+  return releases.flatMap((from, start) =>
+    releases.slice(start + 1).map((to, distance) => {
+      const names = known.get(from.version)
+      const concerns = ({ operations, events }: Entry) =>
+        [...operations, ...events].some((name) => names?.has(name)) || operations.length + events.length === 0
+      return {
+        from: from.version,
+        to: to.version,
+        parts: releases.slice(start + 1, start + distance + 2).map((release) => ({
+          release,
+          changes: release.changes.filter(concerns).sort((a, b) => orderOf(a) - orderOf(b)),
+          unconcerned: release.changes.filter((each) => !concerns(each)),
+        })),
+      }
+    }),
+  )
+}
+
+const ORDER: readonly Effect[] = ['requests', 'behaviour', 'answers', 'deliveries', 'additions']
+const orderOf = ({ effects }: Entry): number => Math.min(...effects.map((each) => ORDER.indexOf(each)))

@@ -1,0 +1,84 @@
+/** Changelog, feed and migration guides: generated from documents and changes, so that they cannot be out of date. */
+import type { LoadedChange } from '../../change/load-changes.ts'
+import type { Wire } from '../../client-runtime/service.ts'
+import { claimSteps } from '../../gate/steps.ts'
+import type { Api } from '../../ir/model.ts'
+import type { Html } from '../reference/html.ts'
+import { render } from '../templates/templates.ts'
+import { printFeed } from './atom.ts'
+import { readChangelog, type Upgrade, upgradesOf } from './changelog.ts'
+import { type DocsLinks, upgradeTitle, viewChangelog, viewUpgrade } from './views.ts'
+
+/** What a page holds, for whatever frame it stands in. */
+export interface GuidePage {
+  /** Below the documentation: `changelog`, `upgrading/2026-02-01/2026-05-19`. */
+  readonly path: string
+  readonly title: string
+  /** One sentence. */
+  readonly description: string
+  /** From its `h1` on. */
+  readonly contentHtml: Html
+  readonly markdown: string
+}
+
+export interface Guides {
+  readonly pages: readonly GuidePage[]
+  /** From which version to which, by path. */
+  readonly upgrades: readonly { readonly path: string; readonly from: string; readonly to: string }[]
+  /** The Atom feed; undefined where versions are no dates. */
+  readonly feed: string | undefined
+}
+
+export interface GuideSettings {
+  readonly wire: Wire
+  /** The package of the client, if there is one. */
+  readonly client?: string | undefined
+  readonly links: DocsLinks
+}
+
+/** @param apis all versions, oldest first. @param changes between them. */
+export function createGuides(
+  apis: readonly Api[],
+  changes: readonly LoadedChange[],
+  { wire, client, links }: GuideSettings,
+): Guides {
+  const changelog = readChangelog(apis, claimSteps(apis, changes), { wire, client })
+  const upgrades = upgradesOf(changelog)
+  const page = (
+    path: string,
+    title: string,
+    description: string,
+    template: string,
+    view: object,
+  ): GuidePage => ({
+    path,
+    title,
+    description,
+    contentHtml: render(template, view) as Html,
+    markdown: render(`${template}-markdown`, view),
+  })
+  return {
+    pages: [
+      page(
+        'changelog',
+        'Changelog',
+        'What every version changed, and why.',
+        'guide-changelog',
+        viewChangelog(changelog, upgrades, links),
+      ),
+      ...upgrades.map((each) =>
+        page(
+          pathOf(each),
+          upgradeTitle(each),
+          `What to change in code that uses ${each.from}, step by step.`,
+          'guide-upgrade',
+          viewUpgrade(each, wire.versionHeader, links),
+        ),
+      ),
+    ],
+    upgrades: upgrades.map((each) => ({ path: pathOf(each), from: each.from, to: each.to })),
+    feed: printFeed(changelog, links),
+  }
+}
+
+const pathOf = ({ from, to }: Upgrade): string => `upgrading/${from}/${to}`

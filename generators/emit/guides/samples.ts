@@ -1,0 +1,293 @@
+/** Code before and after a change: made of the documents, the change's lenses and examples, and the client's types. */
+import { counterpartsOf, holdsIn } from '../../change/align.ts'
+import type { Lens, ParameterLens } from '../../change/change.ts'
+import type { LoadedChange } from '../../change/load-changes.ts'
+import type { Wire } from '../../client-runtime/service.ts'
+import type { Step } from '../../gate/steps.ts'
+import type { Api, Operation } from '../../ir/model.ts'
+import { applyRewrite } from '../../translate/apply.ts'
+import { createStep } from '../../translate/step.ts'
+import { answerOf } from '../../translate/transition.ts'
+import { sampleParameter } from '../reference/sample.ts'
+import { deliverySamples } from './deliveries.ts'
+import { firstDifference, type Illustration, illustrationsOf } from './illustrations.ts'
+import { appendAt, jsonIn, type PathStep, pathTo, putAt } from './paths.ts'
+import { printCurl, type SampleRequest, sampleRequest } from './request.ts'
+import { isCallable, printCall, type Reading } from './typescript.ts'
+
+export interface BeforeAfter {
+  readonly before: string
+  readonly after: string
+}
+
+/** One use of the API, in the older version and in the newer one. */
+export interface Sample {
+  readonly title: string
+  /** Whether what comes after could not be said before: there is nothing to replace. */
+  readonly added: boolean
+  readonly curl?: BeforeAfter
+  readonly typescript?: BeforeAfter
+  /** The part of an answer that differs, as JSON. */
+  readonly answer?: BeforeAfter
+}
+
+export interface SampleContext {
+  readonly wire: Wire
+  /** The package of the client; undefined where none is made. */
+  readonly client: string | undefined
+}
+
+/** An operation in both versions. */
+interface Both {
+  readonly old: Operation
+  readonly next: Operation
+}
+
+/** @returns none where a change shows in no request, answer or delivery. */
+export function samplesOf(change: LoadedChange, step: Step, context: SampleContext): readonly Sample[] {
+  const { old, next, changes } = step
+  const lenses = changes.flatMap((each) => each.lenses)
+  const counterparts = counterpartsOf(old, next, lenses)
+  const pairs = old.operations
+    .flatMap((each): Both[] => {
+      const counterpart = counterparts.get(each.id)
+      return counterpart && isCallable(each) && isCallable(counterpart)
+        ? [{ old: each, next: counterpart }]
+        : []
+    })
+    .sort((a, b) => plainness(a.next) - plainness(b.next))
+  const samples = [
+    ...illustrationsOf(change, step).flatMap((each) => samplesOfValue(each, step, pairs, context)),
+    ...change.lenses.flatMap((lens) => samplesOfLens(lens, step, pairs, context)),
+    ...deliverySamples(change, step, context),
+  ]
+  return samples.length > 0 ? samples : samplesOfUses(change, step, pairs, context)
+}
+
+/** The less a document says of an operation, the less a reader has to know before trying it. */
+const plainness = ({ path, extensions }: Operation): number =>
+  path.split('{').length * 10 + Object.keys(extensions).length
+
+function samplesOfValue(shown: Illustration, step: Step, pairs: readonly Both[], context: SampleContext) {
+  const inBody = pairs.find(
+    ({ old, next }) => bodyPath(step.old, old, shown) && isWritable(bodyPath(step.next, next, shown), shown),
+  )
+  const inQuery = pairs.find(({ old, next }) => filterOf(old, shown) && filterOf(next, shown))
+  const inAnswer = [...pairs]
+    .sort((a, b) => Number(isRead(b.next)) - Number(isRead(a.next)))
+    .find(({ old, next }) => answerPath(step.old, old, shown) && answerPath(step.next, next, shown))
+  const written = shown.only !== 'down'
+  return [
+    ...(written && inBody ? [bodySample(shown, step, inBody, context)] : []),
+    ...(written && inQuery && !shown.added ? [filterSample(shown, step, inQuery, context)] : []),
+    ...(shown.only !== 'up' && inAnswer && !isEventName(shown, step)
+      ? [answerSample(shown, step, inAnswer, context)]
+      : []),
+  ]
+}
+
+/** One record, and what belongs to one, says more than a list. */
+const isRead = ({ method, path }: Operation): number => (method !== 'GET' ? 0 : path.endsWith('}') ? 2 : 1)
+
+const isEventName = ({ new: value }: Illustration, { next }: Step): boolean =>
+  next.events.some(({ name }) => name === value)
+
+function bodyPath(api: Api, operation: Operation, { schema }: Illustration) {
+  const content = operation.body?.required ? jsonIn(operation.body.contents) : undefined
+  return content && pathTo(api, content.schema, schema)
+}
+
+/** What is new alone may need other things beside it; in a list it stands beside what was there. */
+const isWritable = (path: readonly PathStep[] | undefined, { added }: Illustration): boolean =>
+  path !== undefined && (!added || path.at(-1)?.name === undefined)
+
+const filterOf = (operation: Operation, { schema }: Illustration) =>
+  operation.parameters.find(
+    (each) => each.in === 'query' && each.schema.kind === 'ref' && each.schema.name === schema,
+  )
+
+function answerPath(api: Api, operation: Operation, { schema }: Illustration) {
+  const answer = answerOf(operation)
+  return answer && pathTo(api, answer, schema)
+}
+
+function bodySample(shown: Illustration, step: Step, pair: Both, context: SampleContext): Sample {
+  const base = sampleRequest(step.old, pair.old, context.wire)
+  const path = bodyPath(step.old, pair.old, shown) ?? []
+  const before = { ...base, body: shown.added ? base.body : putAt(base.body, path, shown.old) }
+  const upgraded = upgrade(before, step, pair, context.wire)
+  const body = shown.added
+    ? appendAt(upgraded.body, bodyPath(step.next, pair.next, shown) ?? [], shown.new)
+    : upgraded.body
+  return { ...requests(before, { ...upgraded, body }, context), added: shown.added }
+}
+
+/** The same request in the next version: its body as lenses translate it, and whatever that version requires. */
+function upgrade(before: SampleRequest, step: Step, { old, next }: Both, wire: Wire): SampleRequest {
+  const after = sampleRequest(step.next, next, wire)
+  const [one, other] = [jsonIn(old.body?.contents)?.schema, jsonIn(next.body?.contents)?.schema]
+  if (!one || !other || before.body === undefined) return after
+  const up = createStep('up', step.old, step.next, step.changes)
+  const rewrite = up.pair(one, other, `${next.id} body`)
+  const body = applyRewrite(rewrite, structuredClone(before.body), {
+    direction: 'up',
+    functions: up.functions,
+  })
+  return { ...after, body }
+}
+
+function filterSample(shown: Illustration, step: Step, pair: Both, context: SampleContext): Sample {
+  const [one, other] = [filterOf(pair.old, shown)?.name ?? '', filterOf(pair.next, shown)?.name ?? '']
+  return withParameters(step, pair, context, { [one]: shown.old }, { [other]: shown.new })
+}
+
+function answerSample(shown: Illustration, step: Step, pair: Both, context: SampleContext): Sample {
+  const [from, to] = firstDifference(shown.old, shown.new)
+  const readings = [
+    [step.old, pair.old, from],
+    [step.next, pair.next, to],
+  ] as const
+  const [before, after] = readings.map(([api, operation, leaf]): Reading => {
+    const path = answerPath(api, operation, shown) ?? []
+    return { path: [...path, ...leaf.path], value: leaf.value }
+  })
+  const excerpt = (api: Api, operation: Operation, value: unknown) =>
+    JSON.stringify(putAt(undefined, answerPath(api, operation, shown) ?? [], value), null, 2)
+  const sample = requests(
+    sampleRequest(step.old, pair.old, context.wire),
+    sampleRequest(step.next, pair.next, context.wire),
+    context,
+    before && after && [before, after],
+  )
+  return {
+    ...sample,
+    added: shown.added,
+    answer: {
+      before: excerpt(step.old, pair.old, shown.old),
+      after: excerpt(step.next, pair.next, shown.new),
+    },
+  }
+}
+
+function requests(
+  before: SampleRequest,
+  after: SampleRequest,
+  { wire, client }: SampleContext,
+  readings?: readonly [Reading, Reading],
+): Sample {
+  return {
+    title: after.operation.summary ?? after.operation.id,
+    added: false,
+    curl: { before: printCurl(before, wire), after: printCurl(after, wire) },
+    ...(client !== undefined && {
+      typescript: {
+        before: printCall(before, client, wire, readings?.[0]),
+        after: printCall(after, client, wire, readings?.[1]),
+      },
+    }),
+  }
+}
+
+/** What lenses of parameters and headers say by themselves. */
+function samplesOfLens(lens: Lens, step: Step, pairs: readonly Both[], context: SampleContext): Sample[] {
+  if (lens.kind === 'filter') {
+    const pair = pairs.find(({ next }) => next.id === lens.operation)
+    return pair ? [convertedSample(lens.parameter, lens.up, step, pair, context)] : []
+  }
+  if (lens.kind === 'required-header') {
+    const has = (operation: Operation) =>
+      operation.parameters.some(({ name, required }) => required && same(name, lens.header))
+    const pair = pairs.find(({ old, next }) => has(next) && !has(old))
+    if (!pair) return []
+    const before = sampleRequest(step.old, pair.old, context.wire)
+    return [requests(before, { ...upgrade(before, step, pair, context.wire), keyed: true }, context)]
+  }
+  if (!isOnParameters(lens)) return []
+  const pair = pairs.find(
+    ({ next }) => holdsIn(lens.operations, next.id) && next.parameters.some(isMeant(lens)),
+  )
+  return pair ? [parameterSample(lens, step, pair, context)] : []
+}
+
+const isOnParameters = (lens: Lens): lens is ParameterLens => lens.kind.endsWith('-parameter')
+
+const isMeant = (lens: ParameterLens) => (each: { name: string; in: string }) =>
+  each.in === lens.in && same(each.name, lens.kind === 'renamed-parameter' ? lens.to : lens.name)
+
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+function parameterSample(lens: ParameterLens, step: Step, pair: Both, context: SampleContext): Sample {
+  if (lens.kind === 'converted-parameter') return convertedSample(lens.name, lens.up, step, pair, context)
+  if (lens.kind === 'default-parameter')
+    return withParameters(step, pair, context, {}, { [lens.name]: lens.value })
+  const name = lens.kind === 'renamed-parameter' ? lens.from : lens.name
+  const given = pair.old.parameters.find((each) => each.in === lens.in && same(each.name, name))
+  const value = given && sampleParameter(step.old, given)
+  // What was ignored is left out: the answer stays what it was.
+  const after = lens.kind === 'renamed-parameter' ? { [lens.to]: value } : {}
+  return withParameters(step, pair, context, { [name]: value }, after)
+}
+
+function convertedSample(
+  name: string,
+  up: (value: unknown) => unknown,
+  step: Step,
+  pair: Both,
+  context: SampleContext,
+): Sample {
+  const valueIn = (api: Api, operation: Operation) => {
+    const parameter = operation.parameters.find((each) => each.name === name)
+    return parameter && sampleParameter(api, parameter)
+  }
+  const before = valueIn(step.old, pair.old)
+  const come = up(before)
+  const usual = valueIn(step.next, pair.next)
+  // Of several that an old value matches, the one that the document shows.
+  const after = Array.isArray(come) ? (come.includes(usual) ? usual : come[0]) : come
+  return withParameters(step, pair, context, { [name]: before }, { [name]: after })
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Parameters stand where the documents have them. */
+function withParameters(
+  step: Step,
+  pair: Both,
+  context: SampleContext,
+  before: Values,
+  after: Values,
+): Sample {
+  const fill = (api: Api, operation: Operation, values: Values): SampleRequest => {
+    const base = sampleRequest(api, operation, context.wire)
+    const of = (where: string) =>
+      Object.entries(values).filter(([name]) =>
+        operation.parameters.some((each) => each.in === where && same(each.name, name)),
+      )
+    return {
+      ...base,
+      path: { ...base.path, ...Object.fromEntries(of('path')) },
+      query: { ...base.query, ...Object.fromEntries(of('query')) },
+      headers: {
+        ...base.headers,
+        ...Object.fromEntries(of('header').map(([name, value]) => [name, String(value)])),
+      },
+    }
+  }
+  return requests(fill(step.old, pair.old, before), fill(step.next, pair.next, after), context)
+}
+
+/** Any request of an operation that the change is about, where it reads otherwise than before. */
+function samplesOfUses(
+  change: LoadedChange,
+  step: Step,
+  pairs: readonly Both[],
+  context: SampleContext,
+): Sample[] {
+  const uses = new Set(
+    step.claimed.filter(({ by }) => by.includes(change)).flatMap(({ difference }) => difference.uses),
+  )
+  const pair = pairs.find(({ next }) => uses.has(next.id))
+  if (!pair) return []
+  const before = sampleRequest(step.old, pair.old, context.wire)
+  return [requests(before, upgrade(before, step, pair, context.wire), context)]
+}

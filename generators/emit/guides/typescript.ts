@@ -1,0 +1,119 @@
+/** Programs that use the client, as a reader would write them: whole modules, so that they compile as they stand. */
+import type { Wire } from '../../client-runtime/service.ts'
+import type { Operation } from '../../ir/model.ts'
+import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
+import { isObject, type PathStep } from './paths.ts'
+import { type SampleRequest, serverOf } from './request.ts'
+
+/** One thing that a program reads of an answer, and what it compares it with. */
+export interface Reading {
+  /** From the whole answer to the value. */
+  readonly path: readonly PathStep[]
+  readonly value: unknown
+}
+
+const WIDTH = 88
+
+/** @param client the package. @param reading what is done with the answer; without it the call stands alone. */
+export function printCall(request: SampleRequest, client: string, wire: Wire, reading?: Reading): string {
+  const { api, operation } = request
+  const call = `await client${member(operation.id)}(${inputOf(request, wire)})`
+  return [
+    `import { createClient } from ${stringLiteral(`${client}/${api.version}`)}`,
+    '',
+    `const client = createClient({ baseUrl: ${stringLiteral(serverOf(api, operation))}, apiKey: process.env.API_KEY ?? '' })`,
+    '',
+    ...(reading ? [`const answer = ${call}`, ...printReading(reading)] : [call]),
+  ].join('\n')
+}
+
+function inputOf({ path, query, headers, body, keyed }: SampleRequest, wire: Wire): string {
+  const own = Object.entries(headers)
+  const isKey = (name: string) => name.toLowerCase() === wire.idempotencyHeader.toLowerCase()
+  const key = own.find(([name]) => isKey(name))?.[1]
+  const others = own.filter(([name]) => !isKey(name))
+  const input = {
+    ...(Object.keys(path).length > 0 && { path }),
+    ...(Object.keys(query).length > 0 && { query }),
+    ...(others.length > 0 && { header: Object.fromEntries(others) }),
+    ...(body !== undefined && { body }),
+    ...(keyed === true && key !== undefined && { idempotencyKey: key }),
+  }
+  return Object.keys(input).length === 0 ? '' : printValue(input, '')
+}
+
+/** A literal on one line where it fits, on several otherwise. */
+function printValue(value: unknown, indent: string): string {
+  const line = literal(value)
+  const items = Array.isArray(value) ? value.map((each) => ['', each] as const) : entriesOf(value)
+  if (items.length === 0 || (indent !== '' && line.length + indent.length <= WIDTH)) return line
+  const inner = `${indent}  `
+  const lines = items.map(([start, each]) => `${inner}${start}${printValue(each, inner)},\n`)
+  return Array.isArray(value) ? `[\n${lines.join('')}${indent}]` : `{\n${lines.join('')}${indent}}`
+}
+
+const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
+  isObject(value) ? Object.entries(value).map(([name, each]) => [`${propertyKey(name)}: `, each]) : []
+
+function printReading({ path, value }: Reading): string[] {
+  const list = path.findIndex((step) => step.name === undefined)
+  const before = access('answer', list < 0 ? path : path.slice(0, list))
+  const test = (of: string) => comparison(of, value)
+  if (list < 0) return printTest(before, test(before))
+  const inside = access('each', path.slice(list + 1))
+  const found = test(inside)
+  const open = path[list - 1]?.optional === true ? '?.' : '.'
+  if (found === undefined) return [`console.log(${before}${open}map((each) => ${inside}))`]
+  return printTest(before, `${before}${open}some((each) => ${found})`)
+}
+
+const printTest = (value: string, test: string | undefined): string[] =>
+  test === undefined ? [`console.log(${value})`] : [`if (${test}) {`, '  // what you do in this case', '}']
+
+/** Through what may be absent with `?.`; a list within a list is read at its first member. */
+function access(from: string, path: readonly PathStep[]): string {
+  let text = from
+  let optional = false
+  for (const step of path) {
+    const dot = step.name === undefined ? '[0]' : member(step.name)
+    text += optional ? `?.${dot.replace(/^\./, '')}` : dot
+    optional = step.optional || step.name === undefined
+  }
+  return text
+}
+
+/** @returns undefined for what nobody compares with. */
+function comparison(of: string, value: unknown): string | undefined {
+  if (Array.isArray(value)) return value.length === 0 ? `${of}.length === 0` : undefined
+  return isObject(value) ? undefined : `${of} === ${literal(value)}`
+}
+
+/** A receiver of events. @param types those that it is about. */
+export function printReceiver(client: string, version: string, types: readonly string[]): string {
+  const cases = types.flatMap((type) => [
+    `    case ${stringLiteral(type)}:`,
+    '      console.log(event.data) // typed by the case',
+    '      break',
+  ])
+  return [
+    `import { unwrap } from ${stringLiteral(`${client}/${version}`)}`,
+    '',
+    'export async function receive(request: Request, secret: string): Promise<Response> {',
+    '  const event = await unwrap(await request.text(), request.headers, secret)',
+    ...(cases.length === 0
+      ? ["  console.log('left alone:', event.type)"]
+      : [
+          '  switch (event.type) {',
+          ...cases,
+          '    default:',
+          "      console.log('left alone:', event.type)",
+          '  }',
+        ]),
+    '  return new Response(null, { status: 204 })',
+    '}',
+  ].join('\n')
+}
+
+/** Whether the client takes an operation's requests: bodies of JSON, or none. */
+export const isCallable = ({ body }: Operation): boolean =>
+  body === undefined || body.contents.some(({ mediaType }) => /json/.test(mediaType))

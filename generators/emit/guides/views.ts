@@ -1,0 +1,186 @@
+/** Changelog and guides as templates read them: every text once as HTML and once as Markdown. */
+import { escapeCode, fragment, type Html, html, joinHtml } from '../reference/html.ts'
+import { renderInline, renderMarkdown } from '../reference/markdown.ts'
+import type { Changelog, Effect, Entry, Release, Upgrade } from './changelog.ts'
+import type { BeforeAfter, Sample } from './samples.ts'
+
+/** Where things of the documentation are, as other pages link to them. */
+export interface DocsLinks {
+  readonly changelog: string
+  readonly feed: string
+  upgrade(from: string, to: string): string
+  operation(version: string, id: string): string
+  event(version: string, name: string): string
+}
+
+const EFFECTS: Readonly<Record<Effect, string>> = {
+  requests: 'requests',
+  answers: 'answers',
+  deliveries: 'deliveries of events',
+  behaviour: 'what a request means',
+  additions: 'only that new values come',
+}
+
+/** More operations than this are listed where the reader asks for them. */
+const LISTED = 6
+
+export function viewEntry(entry: Entry, links: DocsLinks, level: number) {
+  const { id, version, title, why, samples } = entry
+  const operations = entry.operations.map((name) => ({ name, href: links.operation(version, name) }))
+  const events = entry.everyEvent
+    ? []
+    : entry.events.map((name) => ({ name, href: links.event(version, name) }))
+  return {
+    anchor: anchorOf(entry),
+    level,
+    version,
+    id,
+    title,
+    whyHtml: renderMarkdown(why, level),
+    why,
+    effects: entry.effects.map((each) => EFFECTS[each]).join(', '),
+    everyEvent: entry.everyEvent,
+    lists: [
+      listView('operation', 'Calls of', operations),
+      listView('type of event', 'Events', events),
+    ].filter(({ items }) => items.length > 0),
+    examples: entry.examples.map((each) => ({
+      schema: each.schema,
+      ...beforeAfter({ before: shorten(each.before), after: shorten(each.after) }),
+    })),
+    samples: samples.map(viewSample),
+    // Where a change has no examples of its own, the first use of it stands for them.
+    shown: entry.examples.length > 0 ? [] : samples.slice(0, 1).map(viewSample),
+  }
+}
+
+export const anchorOf = ({ version, id }: Pick<Entry, 'version' | 'id'>): string =>
+  fragment(`${version}-${id}`)
+
+function listView(thing: string, label: string, items: readonly { name: string; href: string }[]) {
+  return {
+    label,
+    items,
+    folded: items.length > LISTED,
+    count: `${items.length} ${items.length === 1 ? thing : thing.replace(/^(type|operation)/, '$1s')}`,
+    markdown: items.map(({ name }) => `\`${name}\``).join(', '),
+  }
+}
+
+function viewSample({ title, added, curl, typescript, answer }: Sample) {
+  const blocks = [
+    curl && { language: 'curl', fence: 'sh', ...beforeAfter(curl) },
+    typescript && { language: 'TypeScript', fence: 'ts', ...beforeAfter(typescript) },
+    answer && { language: 'In the answer', fence: 'json', ...beforeAfter(answer) },
+  ]
+  return { titleHtml: renderInline(title), title, added, blocks: blocks.filter((each) => each !== undefined) }
+}
+
+/** Lines that the other side does not have are marked. */
+function beforeAfter({ before, after }: BeforeAfter) {
+  return { before, after, beforeHtml: marked(before, after), afterHtml: marked(after, before) }
+}
+
+function marked(text: string, other: string): Html {
+  const known = new Set(other.split('\n'))
+  const lines = text.split('\n').map((line) => {
+    const shown = escapeCode(line)
+    return known.has(line) ? shown : html`<mark>${[shown]}</mark>`
+  })
+  return joinHtml(lines, '\n')
+}
+
+const MEMBERS = 4
+
+/** JSON on several lines; of long lists the first members, and how many more there are. */
+function shorten(value: unknown): string {
+  const text = JSON.stringify(
+    value,
+    (_name, each: unknown) =>
+      Array.isArray(each) && each.length > MEMBERS * 2
+        ? [...each.slice(0, MEMBERS), `… ${each.length - MEMBERS} more`]
+        : each,
+    2,
+  )
+  return text.replace(/"(… \d+ more)"/g, '$1')
+}
+
+export function viewRelease(release: Release, links: DocsLinks, level: number) {
+  const { version, previous, status, operations, events, others } = release
+  return {
+    version,
+    previous,
+    status,
+    anchor: fragment(version),
+    upgradeHref: previous === undefined ? undefined : links.upgrade(previous, version),
+    changes: release.changes.map((each) => viewEntry(each, links, level + 1)),
+    additions: operations.length + events.length + others.length,
+    operations: operations.map((each) => ({ ...each, href: links.operation(version, each.id) })),
+    events: events.map((name) => ({ name, href: links.event(version, name) })),
+    others: others.map((text) => ({ text, html: renderInline(text) })),
+    summary: summaryOf(release),
+  }
+}
+
+/** What a version brings, in one sentence. */
+export function summaryOf({ previous, changes, operations, events }: Release): string {
+  if (previous === undefined) return 'The first version.'
+  const counts = [
+    counted(changes.length, 'change'),
+    counted(operations.length, 'new operation'),
+    counted(events.length, 'new type of event', 'new types of event'),
+  ].filter((each) => each !== undefined)
+  return counts.length === 0 ? 'Nothing but words.' : `${counts.join(', ')}.`
+}
+
+const counted = (count: number, one: string, many = `${one}s`): string | undefined =>
+  count === 0 ? undefined : `${count} ${count === 1 ? one : many}`
+
+export function viewChangelog(
+  { title, releases }: Changelog,
+  upgrades: readonly Upgrade[],
+  links: DocsLinks,
+) {
+  return {
+    title,
+    feed: links.feed,
+    releases: releases.map((each) => viewRelease(each, links, 2)).reverse(),
+    upgrades: viewUpgradeLinks(upgrades, links),
+  }
+}
+
+function viewUpgradeLinks(upgrades: readonly Upgrade[], links: DocsLinks) {
+  const starts = [...new Set(upgrades.map(({ from }) => from))].reverse()
+  return starts.map((from) => ({
+    from,
+    to: upgrades
+      .filter((each) => each.from === from)
+      .map(({ to }) => ({ version: to, href: links.upgrade(from, to) }))
+      .reverse(),
+  }))
+}
+
+export const upgradeTitle = ({ from, to }: Upgrade): string => `Upgrade from ${from} to ${to}`
+
+export function viewUpgrade(upgrade: Upgrade, versionHeader: string | undefined, links: DocsLinks) {
+  const { from, to, parts } = upgrade
+  let number = 0
+  const steps = parts.reduce((sum, { changes }) => sum + changes.length, 0)
+  return {
+    from,
+    to,
+    versionHeader,
+    steps: counted(steps, 'step') ?? 'no steps',
+    changelogHref: links.changelog,
+    span: parts.length > 1,
+    parts: parts.map(({ release, changes, unconcerned }) => ({
+      ...viewRelease(release, links, 2),
+      changes: changes.map((each) => ({ ...viewEntry(each, links, 3), number: ++number })),
+      unconcerned: unconcerned.map((each) => ({
+        title: each.title,
+        href: `${links.changelog}#${anchorOf(each)}`,
+      })),
+    })),
+    headline: upgradeTitle(upgrade),
+  }
+}

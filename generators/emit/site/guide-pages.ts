@@ -1,0 +1,42 @@
+/** Changelog and migration guides in the frame of the documentation. */
+import type { LoadedChange } from '../../change/load-changes.ts'
+import { createGuides } from '../guides/guides.ts'
+import type { SitePage } from './frame.ts'
+import type { VersionIndex, VersionSettings } from './version-pages.ts'
+
+/** Where the Atom feed is served. */
+export const FEED = '/changelog.xml'
+
+export const CHANGELOG = 'Changelog'
+
+/** @param all every version, oldest first. @returns pages, and the feed where versions are dates. */
+export function guidePages(
+  all: readonly VersionIndex[],
+  changes: readonly LoadedChange[],
+  client: string | undefined,
+  { apis, wire, home }: VersionSettings,
+): { readonly pages: readonly SitePage[]; readonly feed: string | undefined } {
+  const indexOf = (version: string) => all.find(({ api }) => api.version === version)
+  const part = (text: string) => encodeURIComponent(text.toWellFormed())
+  const links = {
+    changelog: `${home}/changelog`,
+    feed: FEED,
+    upgrade: (from: string, to: string) => `${home}/upgrading/${part(from)}/${part(to)}`,
+    operation: (version: string, id: string) => indexOf(version)?.operations.get(id)?.href ?? home,
+    event: (version: string, name: string) => indexOf(version)?.events.get(name)?.href ?? home,
+  }
+  const { pages, upgrades, feed } = createGuides(apis, changes, { wire, client, links })
+  const navigation = [
+    { title: CHANGELOG, links: [{ label: 'Every version', href: links.changelog }] },
+    {
+      title: 'Migration guides',
+      links: upgrades
+        .map(({ from, to }) => ({ label: `${from} to ${to}`, href: links.upgrade(from, to) }))
+        .reverse(),
+    },
+  ]
+  return {
+    pages: pages.map((page) => ({ ...page, section: CHANGELOG, navigation, versions: [] })),
+    feed,
+  }
+}
