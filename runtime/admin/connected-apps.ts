@@ -46,7 +46,11 @@ export async function revokeConnectedApp(
   id: string,
 ): Promise<{ readonly id: string; readonly revoked: true }> {
   const authorizations = createAuthorizations(operator.control, operator.clock)
-  if (!(await authorizations.revoke(id, { actorType: 'operator', actorId: null, ip: null }))) {
+  const { member } = operator
+  const actor = member
+    ? ({ actorType: 'member', actorId: member.id, ip: member.ip } as const)
+    : ({ actorType: 'operator', actorId: null, ip: null } as const)
+  if (!(await authorizations.revoke(id, actor))) {
     throw new ControlError('not_found', `no connected app ${id}`)
   }
   return { id, revoked: true }

@@ -219,3 +219,43 @@ describe('a member', () => {
     expect(await emails()).toEqual([owner.email])
   })
 })
+
+test('an application is disconnected by an owner, at once, and the log says by whom', async () => {
+  const { urls, database } = dashboard.service
+  const { id, secret } = await issueToken(database, owner, 'sandbox')
+  // It may get further tokens: only such an application is connected.
+  await query(
+    `INSERT INTO control.oauth_artefacts (digest, model, grant_id, sealed, expires_at)
+     VALUES (sha256(convert_to($1, 'UTF8')), 'RefreshToken', $1, '', now() + interval '1 day')`,
+    [id],
+  )
+  const path = '/sandbox/connected-apps'
+  const action = `${path}/${id}/disconnect`
+  expect((await browser.get(path)).text).toContain('See everything in the account')
+  expect((await browser.get('/live/connected-apps')).text).toContain('No application acts')
+  const stranger = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+  expect((await new Browser(dashboard.origin, stranger.cookie).get(path)).text).toContain('No application')
+  expect((await browser.submit(path, action)).location).toBe(path)
+  dashboard.service.forget()
+  expect((await speak(urls.sandbox, { secret })('/v1/me')).status).toBe(401)
+  const { rows } = await query(
+    `SELECT actor_id FROM sandbox.audit_log WHERE tenant_id = $1 AND action = 'connected_app.revoked'`,
+  )
+  expect(rows).toEqual([{ actor_id: owner.memberId }])
+})
+
+test('a session is ended from another, and nobody else’s', async () => {
+  const path = '/sandbox/sessions'
+  const begun = await fetch(`${dashboard.origin}/begin/${tenantId}/${owner.memberId}`)
+  const other = new Browser(dashboard.origin, begun.headers.getSetCookie()[0]!.split(';')[0]!)
+  const colleague = await dashboard.signIn(tenantId, 'viewer')
+  const theirs = new Browser(dashboard.origin, colleague.cookie)
+  const actionsOf = async (who: Browser) =>
+    [...(await who.get(path)).text.matchAll(/action="([^"]+\/end)"/g)].map(([, action]) => action!)
+  const actions = await actionsOf(browser)
+  expect([actions.length, (await actionsOf(theirs)).length]).toEqual([2, 1])
+  for (const action of actions) expect((await theirs.post(action, {})).status).toBe(403)
+  // The one begun last stands first.
+  expect((await browser.submit(path, actions[0]!)).location).toBe(path)
+  expect([(await other.get(path)).status, (await actionsOf(browser)).length]).toEqual([303, 1])
+})

@@ -14,6 +14,9 @@ const WORDS: Readonly<Record<string, string>> = {
   'settlement:write': 'See settlements, payouts and reports, and pay out',
 }
 
+/** What a scope lets an application do. */
+export const sayScope = (scope: string): string => WORDS[scope] ?? scope
+
 export interface ConsentForm {
   readonly client: string
   /** Where the browser goes afterwards: a host, or the application on this machine. */
@@ -31,7 +34,7 @@ export interface ConsentForm {
 
 const list = (scopes: readonly string[]) =>
   html`<ul>
-${scopes.map((scope) => html`<li>${WORDS[scope] ?? scope} <code>${scope}</code></li>\n`)}</ul>`
+${scopes.map((scope) => html`<li>${sayScope(scope)} <code>${scope}</code></li>\n`)}</ul>`
 
 /** Who asks, for what, in which account. */
 export function writeConsent(form: ConsentForm): Html {

@@ -9,8 +9,10 @@ import { answerFailures } from '../page/failures.ts'
 import { createFormGuard, type FormGuard } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
 import { readUploads } from '../page/uploads.ts'
+import { sessionRoutes } from '../sign-in/session-pages.ts'
 import type { Member, Sessions } from '../sign-in/sessions.ts'
 import { requireMember } from '../sign-in/sign-in.ts'
+import { connectedAppRoutes } from '../team/connected-apps.ts'
 import { memberRoutes } from '../team/members.ts'
 import { keyRoutes } from './account/keys.ts'
 import { RESET_PATH, resetRoutes } from './account/reset.ts'
@@ -72,6 +74,8 @@ const MENU: Menu = [
   { group: 'Developers', title: 'Keys', path: 'keys', needs: 'developer' },
   { group: 'Developers', title: 'API version', path: 'version', needs: 'viewer' },
   { group: 'Account', title: 'Members', path: 'members', needs: 'viewer' },
+  { group: 'Account', title: 'Connected apps', path: 'connected-apps', needs: 'viewer' },
+  { group: 'Account', title: 'Your sessions', path: 'sessions', needs: 'viewer' },
   { group: 'Account', title: 'Usage', path: 'usage', needs: 'viewer' },
   {
     group: 'Account',
@@ -121,6 +125,8 @@ export function listRoutes(watching: Watching): readonly Route[] {
     ...keyRoutes(send, operator),
     ...versionRoutes(send, operator),
     ...memberRoutes(send),
+    ...connectedAppRoutes(send),
+    ...sessionRoutes(send),
     ...usageRoutes(send, operator),
     ...templateRoutes(send),
     ...issueRoutes(send),

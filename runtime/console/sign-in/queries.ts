@@ -94,6 +94,32 @@ export async function findSession(
   return (await db.query<SessionRow>(FIND, values)).rows[0]
 }
 
+export interface ListedSession {
+  readonly digest: Buffer
+  readonly created: number
+  readonly seen_at: number
+  readonly ip: string
+  readonly user_agent: string
+}
+
+const LIST: Statement = {
+  text: `SELECT digest, created, seen_at, ip, user_agent FROM control.sessions
+         WHERE tenant_id = $1 AND member_id = $2 AND expires_at > $3 AND seen_at > $4
+         ORDER BY seen_at DESC, created DESC`,
+}
+
+/** Those of a member that are good, the latest first. @param seenAfter as of `findSession`. */
+export async function listSessions(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  now: number,
+  seenAfter: number,
+): Promise<readonly ListedSession[]> {
+  const values = [tenantId, memberId, toTimestamp(now), toTimestamp(seenAfter)]
+  return (await db.query<ListedSession>(LIST, values)).rows
+}
+
 const SEE: Statement = {
   text: 'UPDATE control.sessions SET seen_at = $3 WHERE tenant_id = $1 AND digest = $2 AND seen_at < $3',
 }

@@ -35,7 +35,7 @@ const DAY_MS = 24 * 3_600_000
 const MAX_AGE_MS = 7 * DAY_MS
 
 /** Without a page in between. */
-const MAX_IDLE_MS = DAY_MS / 2
+export const MAX_IDLE_MS = DAY_MS / 2
 
 const SEEN_EVERY_MS = 60_000
 

@@ -65,6 +65,8 @@ beforeAll(async () => {
     '/keys/new',
     '/version',
     '/members',
+    '/connected-apps',
+    '/sessions',
     '/members/invite',
     `/members/${owner.memberId}`,
     '/usage',

@@ -1,0 +1,66 @@
+/** A member's own sessions, and the end of any. */
+import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { html } from '../../platform/html.ts'
+import type { SendFramed } from '../dashboard/shape/frame.ts'
+import { linkIn, writeTable } from '../dashboard/shape/list-page.ts'
+import type { Route } from '../dashboard/shape/routes.ts'
+import type { Column } from '../dashboard/shape/shapes.ts'
+import { orDash, when } from '../dashboard/shape/values.ts'
+import type { Visit } from '../dashboard/shape/visit.ts'
+import { deleteSession, type ListedSession, listSessions } from './queries.ts'
+import { MAX_IDLE_MS } from './sessions.ts'
+
+const PATH = 'sessions'
+
+export function sessionRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.flatMap((environment): Route[] => [
+    {
+      method: 'GET',
+      path: `/${environment}/${PATH}`,
+      environment,
+      needs: 'viewer',
+      handle: (visit) => showSessions(visit, send),
+    },
+    {
+      method: 'POST',
+      path: `/${environment}/${PATH}/:id/end`,
+      environment,
+      needs: 'viewer',
+      handle: async (visit, id) => {
+        const own = (await readSessions(visit)).find((each) => idOf(each) === id)
+        // One that has ended by itself is what was asked for.
+        if (own) await deleteSession(visit.operator.control, visit.member.tenantId, own.digest)
+        visit.response.redirect(303, `/${environment}/${PATH}`)
+      },
+    },
+  ])
+}
+
+function readSessions({ operator, member }: Visit): Promise<readonly ListedSession[]> {
+  const now = operator.clock.machine()
+  return listSessions(operator.control, member.tenantId, member.memberId, now, now - MAX_IDLE_MS)
+}
+
+/** A digest under the pepper: nobody gets to the cookie by it. */
+const idOf = ({ digest }: ListedSession) => digest.toString('hex')
+
+async function showSessions(visit: Visit, send: SendFramed): Promise<void> {
+  const columns: readonly Column<ListedSession>[] = [
+    { title: 'Browser', show: ({ user_agent }) => orDash(user_agent) },
+    { title: 'From', show: ({ ip }) => ip },
+    { title: 'Last seen', show: ({ seen_at }) => when(new Date(seen_at).toISOString()) },
+    { title: 'Since', show: ({ created }) => when(new Date(created).toISOString()) },
+    {
+      title: 'Change',
+      show: (session) => {
+        const address = `/${visit.environment}/${PATH}/${idOf(session)}/end`
+        return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="second" aria-label="End the session from ${session.ip}">End</button></form>`
+      },
+    },
+  ]
+  const sessions = await readSessions(visit)
+  const content = html`<p class="quiet">Where you are signed in. The latest stands first; ending the one you look at signs you out here.</p>
+${writeTable('Your sessions', columns, sessions, linkIn(visit))}
+<p><a href="/sign-out">Sign out, here or everywhere</a></p>`
+  send(visit, 200, { title: 'Your sessions', path: PATH, content })
+}
