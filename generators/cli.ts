@@ -163,8 +163,10 @@ function addCommands(program: Command, perform: (command: Command, action: Actio
   perform(stub.option('--list', 'say which have none, and write nothing'), async (run, ...operations) =>
     (await import('./cli/stub.ts')).stub(run, stub.opts<{ list?: true }>().list === true, operations),
   )
-  perform(command('docs', 'write everything and say where the documentation begins'), async (run) =>
-    (await import('./cli/generate.ts')).docs(run),
+  const docs = command('docs', 'write everything and say where the documentation begins')
+  perform(
+    docs.option('--out <folder>', 'write it there too, as files that any server can show'),
+    async (run) => (await import('./cli/generate.ts')).docs(run, docs.opts<{ out?: string }>().out),
   )
 }
 

@@ -6,6 +6,7 @@ import { loadDocument } from '../document/load.ts'
 import { printDocument } from '../emit/documents/documents.ts'
 import { emitSite } from '../emit/site/site.ts'
 import type { Config } from '../generate/config.ts'
+import { siteSettings } from '../generate/site-settings.ts'
 import { buildApi } from '../ir/build.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
 import { nameVersions } from '../ir/versions.ts'
@@ -64,7 +65,7 @@ function readFamily({ documents, strict }: Config): Api[] {
 
 async function printFiles(
   apis: readonly Api[],
-  { wire, client, versions }: Config,
+  config: Config,
   unbuilt: readonly string[],
 ): Promise<OutputFile[]> {
   const wanted = new Set(unbuilt)
@@ -72,15 +73,13 @@ async function printFiles(
   const readChanges = async () => {
     const report = createReport()
     const dates = apis.map(({ version }) => version)
-    const changes = await loadChanges(versions, dates, report)
+    const changes = await loadChanges(config.versions, dates, report)
     report.finish()
     return changes
   }
   return [
     ...(wants('documents') ? apis.map(printDocument) : []),
-    ...(wants('site')
-      ? emitSite(apis, { wire, client: client?.package.name, changes: await readChanges() })
-      : []),
+    ...(wants('site') ? emitSite(apis, { ...siteSettings(config), changes: await readChanges() }) : []),
   ].filter(({ path }) => wanted.has(path))
 }
 

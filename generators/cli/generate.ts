@@ -1,6 +1,6 @@
 /** `generate`, `check`, `docs`: from documents to files, past the gate. */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createReport, DiagnosticsError } from '../diagnostics/diagnostic.ts'
 import type { Place } from '../diagnostics/place.ts'
 import type { Step } from '../gate/gate.ts'
@@ -163,11 +163,22 @@ function checkedOutcome({ config: { out } }: Run, files: number): Outcome {
   return { lines: [`${out}: ${count(files, 'file')}, as the documents say`], data: { out, files } }
 }
 
-/** Writes everything, and says where the documentation begins. */
-export async function docs(run: Run): Promise<Outcome> {
-  const { files } = await emit(run, true)
+/** Writes everything, and says where the documentation begins. @param folder takes it as files that need no server of ours. */
+export async function docs(run: Run, folder?: string): Promise<Outcome> {
+  const { apis, files } = await emit(run, true)
   const { writeFiles } = await import('../output/write.ts')
   writeFiles(run.config.out, files, 'remove', run.config.builtWhenNeeded)
-  const pages = [join(run.config.out, 'site', 'index.html')]
+  const pages = [join(folder ?? join(run.config.out, 'site'), 'index.html')]
+  if (folder !== undefined) {
+    const { exportSite } = await import('../output/export-site.ts')
+    const documents = apis.flatMap(({ version, document, file }) => [
+      { path: `${version}/openapi.json`, text: `${JSON.stringify(document, null, 1)}\n` },
+      { path: `${version}/openapi.yaml`, text: readFileSync(file, 'utf8') },
+    ])
+    for (const { path, text } of exportSite(files, documents)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+  }
   return { lines: pages, data: { pages } }
 }

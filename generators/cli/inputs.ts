@@ -17,7 +17,8 @@ export function hashInputs(config: Config, file: string): string | undefined {
     const imported = importsOf(changes)
     if (!imported) return undefined
     const extensions = config.extensions === undefined ? [] : [config.extensions]
-    const inputs = [file, ...config.documents, ...extensions, ...changes, ...imported]
+    const pages = config.pages === undefined ? [] : filesBelow(config.pages)
+    const inputs = [file, ...config.documents, ...extensions, ...pages, ...changes, ...imported]
     return hashOf(toolkitHash(), ...inputs.flatMap((input) => [input, hashFile(input) ?? 'no file']))
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === undefined) throw cause

@@ -71,7 +71,10 @@ function inProcessOfItsOwn({ file, terminal }: Run): Generate {
 }
 
 function foldersOf({ config }: Run): string[] {
-  const all = [...config.documents.map(dirname), ...(config.versions === undefined ? [] : [config.versions])]
+  const all = [
+    ...config.documents.map(dirname),
+    ...[config.versions, config.pages].filter((each) => each !== undefined),
+  ]
   return [...new Set(all)].filter((folder) => existsSync(folder))
 }
 
@@ -79,7 +82,8 @@ function foldersOf({ config }: Run): string[] {
 function hashOf({ config, file }: Run): string {
   const hash = createHash('sha256')
   const changes = config.versions === undefined ? [] : filesBelow(config.versions)
-  for (const each of [file, ...documentsNow(config.documents), ...changes]) {
+  const pages = config.pages === undefined ? [] : filesBelow(config.pages)
+  for (const each of [file, ...documentsNow(config.documents), ...changes, ...pages]) {
     if (existsSync(each)) hash.update(each).update('\0').update(readFileSync(each)).update('\0')
   }
   return hash.digest('hex')

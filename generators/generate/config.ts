@@ -27,6 +27,8 @@ export interface Config {
   readonly client?: ClientConfig
   /** Names on the wire that documents cannot tell apart from others. */
   readonly wire?: WireConfig
+  /** Folder of the pages that people write for the documentation. */
+  readonly pages?: string
   /** Folder that `stub` adds handlers to. */
   readonly handlers?: string
   /** What `stub` makes of an operation without a handler. */
@@ -62,6 +64,7 @@ const MEMBERS = [
   'builtWhenNeeded',
   'client',
   'wire',
+  'pages',
   'strict',
 ]
 
@@ -134,6 +137,7 @@ export function readConfig(file: string, report: Report): Config | undefined {
     ...(raw.versions !== undefined && { versions: at(raw.versions) }),
     ...(raw.extensions !== undefined && { extensions: at(raw.extensions) }),
     ...(raw.handlers !== undefined && { handlers: at(raw.handlers) }),
+    ...(raw.pages !== undefined && { pages: at(raw.pages) }),
     ...(client && { client }),
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
@@ -144,7 +148,7 @@ export function readConfig(file: string, report: Report): Config | undefined {
 }
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
-  string: ['out', 'versions', 'extensions', 'handlers'],
+  string: ['out', 'versions', 'extensions', 'handlers', 'pages'],
   boolean: ['strict'],
   object: ['client', 'wire', 'stub'],
 }

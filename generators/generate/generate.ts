@@ -20,6 +20,7 @@ import { nameVersions } from '../ir/versions.ts'
 import { compare } from '../print/file.ts'
 import type { Config, Emitter } from './config.ts'
 import { checkExtensions, readExtensionRules } from './extensions.ts'
+import { siteSettings } from './site-settings.ts'
 import { createTasks } from './tasks.ts'
 
 /** Hash of the document of each version that was loaded here. */
@@ -74,7 +75,7 @@ export async function emitAll(apis: readonly Api[], config: Config, report: Repo
     translations: () => [...translations.files, ...emitEvents(apis, changes, translations.bindings)],
     handlers: () => emitHandlers(apis, changes),
     client: () => (client ? emitClient(apis, types, client, wire) : []),
-    site: () => emitCachedSite(apis, { wire, client: client?.package.name, changes }),
+    site: () => emitCachedSite(apis, { ...siteSettings(config), changes }),
     documents: () => apis.map(printDocument),
   }
   const needsTypes = (name: Emitter) => name === 'types' || name === 'client'

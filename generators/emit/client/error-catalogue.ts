@@ -9,6 +9,8 @@ export interface CataloguedError {
   /** Where examples show it: statuses and types, in the order of the document. */
   readonly statuses: readonly string[]
   readonly types: readonly string[]
+  /** Bodies of answers. */
+  readonly examples: readonly unknown[]
 }
 
 /** @returns every value of the error's `type`, in the order of the document. */
@@ -25,6 +27,7 @@ export function errorCatalogue(api: Api, wire: Wire): readonly CataloguedError[]
       code,
       statuses: unique(uses.map((each) => each.status)),
       types: unique(uses.flatMap((each) => (each.type === undefined ? [] : [each.type]))),
+      examples: uses.map((each) => each.example),
       ...(description !== undefined && { description }),
     }
   })
@@ -57,6 +60,7 @@ interface ShownError {
   readonly status: string
   readonly code: unknown
   readonly type?: string
+  readonly example: unknown
 }
 
 function shownErrors(api: Api, wire: Wire): ShownError[] {
@@ -68,7 +72,7 @@ function errorsIn({ status }: Response, { examples }: Content, wire: Wire): Show
     const inside = isObject(example) ? example[wire.error.envelope] : undefined
     if (!isObject(inside)) return []
     const { code, type } = inside
-    return [{ status, code, ...(typeof type === 'string' && { type }) }]
+    return [{ status, code, example, ...(typeof type === 'string' && { type }) }]
   })
 }
 

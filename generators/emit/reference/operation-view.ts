@@ -86,7 +86,10 @@ export function viewEvent(page: Page, event: EventType, isCommon: (header: Param
       .filter((header) => !isCommon(header))
       .map((header) => viewParameter(page, header, event.name)),
     payload: payload && viewBody(showing(page, 'read'), payload, { required: true }, `${event.name}.payload`),
-    samples: sample === undefined ? [] : [{ title: 'Payload', open: true, codeHtml: showJson(sample) }],
+    samples:
+      sample === undefined
+        ? []
+        : [{ title: 'Payload', language: undefined, open: true, codeHtml: showJson(sample) }],
   }
 }
 
@@ -188,6 +191,7 @@ function accessFacts(page: Page, { security }: Operation): FactView[] {
 function requestSamples(page: Page, operation: Operation): SampleView[] {
   return page.languages.map(({ title, print }, index) => ({
     title,
+    language: title,
     open: index === 0,
     codeHtml: escapeCode(print(page, operation)),
   }))
@@ -200,7 +204,9 @@ function responseSamples(api: Api, responses: readonly Response[]): SampleView[]
     if (!response.status.startsWith('2') || !content) continue
     const sample = sampleContent(api, content)
     const title = `Response ${response.status}`
-    return sample === undefined ? [] : [{ title, open: true, codeHtml: showJson(sample) }]
+    return sample === undefined
+      ? []
+      : [{ title, language: undefined, open: true, codeHtml: showJson(sample) }]
   }
   return []
 }

@@ -96,6 +96,8 @@ export interface SharedResponseView extends ResponseView {
 
 export interface SampleView {
   readonly title: string
+  /** Of a request; undefined for what comes back. */
+  readonly language: string | undefined
   /** Whether it is shown without being asked for. */
   readonly open: boolean
   readonly codeHtml: Html

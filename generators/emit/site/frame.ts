@@ -33,7 +33,7 @@ export interface SitePage {
   readonly description: string
   /** From its `h1` on. */
   readonly contentHtml: Html
-  /** The same as plain text. */
+  /** The same as plain text, where it was written as such. */
   readonly markdown?: string
   /** Which link of the header it belongs to. */
   readonly section: string
@@ -50,6 +50,9 @@ export interface Site {
   readonly style: string
   readonly scripts: readonly string[]
   readonly feed: string | undefined
+  /** Addresses of the script that searches, and of what it searches. */
+  readonly searchLibrary: string
+  readonly searchIndex: string
 }
 
 /** @returns the whole page: no outside request, readable without scripts. */
@@ -60,8 +63,7 @@ export function framePage(site: Site, page: SitePage): string {
     pageTitle: page.path === '' ? `${site.title}: documentation` : `${page.title} · ${site.title}`,
     description: page.description,
     contentHtml: page.contentHtml,
-    markdownHref:
-      page.markdown === undefined ? undefined : `${here === site.home ? `${here}/index` : here}.md`,
+    markdownHref: page.path === '' ? `${here}/index.md` : `${here}.md`,
     sections: site.sections.map((each) => ({ ...each, current: each.name === page.section })),
     navigation: page.navigation.map(({ title, links }) => ({
       title,

@@ -74,7 +74,8 @@ export function readHistories(apis: readonly Api[]): Histories {
 
 /** @returns differences by the operations and events of the newer version that they show in. */
 function ownDifferences(old: Api, next: Api): ReadonlyMap<string, Step['lines']> {
-  const most = (next.operations.length + next.events.length) * COMMON
+  const sizes = [old, next].map(({ operations, events }) => operations.length + events.length)
+  const most = Math.min(...sizes) * COMMON
   const found = new Map<string, Step['lines']>()
   for (const difference of diffApis(old, next)) {
     if (difference.uses.length > most && difference.uses.length > 1) continue

@@ -7,15 +7,20 @@ import { type WireConfig, wireOf } from '../client/wire.ts'
 import { curlOf } from '../reference/curl.ts'
 import type { Html } from '../reference/html.ts'
 import { renderMarkdown } from '../reference/markdown.ts'
-import type { Language } from '../reference/page.ts'
+import { createPage, type Language } from '../reference/page.ts'
 import { statusOf } from '../reference/page-view.ts'
 import { pythonOf } from '../reference/python.ts'
 import { typescriptOf } from '../reference/typescript.ts'
 import { render } from '../templates/templates.ts'
-import { framePage, type Site, type SitePage } from './frame.ts'
+import { framePage, type NavigationGroup, type Site, type SitePage } from './frame.ts'
 import { CHANGELOG, FEED, guidePages } from './guide-pages.ts'
 import { readHistories } from './history.ts'
-import { indexVersion, versionPages } from './version-pages.ts'
+import { printIndex } from './llms.ts'
+import type { PageSources } from './page-sources.ts'
+import { toMarkdown } from './plain-text.ts'
+import { printSearchIndex, readSearchLibrary } from './search.ts'
+import { indexVersion, type VersionIndex, versionPages } from './version-pages.ts'
+import { type WrittenPage, writtenPages } from './written-pages.ts'
 
 /** Folder of the output that all pages are in, each where its address says. */
 export const SITE_FOLDER = 'site'
@@ -29,6 +34,8 @@ export interface SiteSettings {
   readonly client?: string | undefined
   /** Between the versions: what changelog and migration guides are made of. */
   readonly changes?: readonly LoadedChange[]
+  /** What people write beside the documents. */
+  readonly pages?: PageSources | undefined
 }
 
 /** @param apis all versions, oldest first. @returns pages and what they load, below `site/`. */
@@ -36,7 +43,14 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
   const newest = apis.at(-1)
   if (!newest) return []
   const style = readAsset('emit/site/assets/site.css')
-  const { pages, feed } = sitePages(apis, newest, settings)
+  const { pages, index, feed } = sitePages(apis, newest, settings)
+  const assets = {
+    'site.css': style,
+    'site.js': readAsset('emit/site/assets/site.js'),
+    'minisearch.js': readSearchLibrary(),
+    'search-index.js': printSearchIndex(pages, index, HOME),
+  }
+  const hrefOf = (name: keyof typeof assets) => assetHref(name, assets[name])
   const site: Site = {
     title: newest.title,
     home: HOME,
@@ -45,38 +59,74 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
       { name: 'API reference', href: `${HOME}/${encodeURIComponent(newest.version)}` },
       { name: CHANGELOG, href: `${HOME}/changelog` },
     ],
-    style: assetHref('site.css', style),
-    scripts: [],
+    style: hrefOf('site.css'),
+    scripts: [hrefOf('site.js')],
     feed: feed === undefined ? undefined : FEED,
+    searchLibrary: hrefOf('minisearch.js'),
+    searchIndex: hrefOf('search-index.js'),
   }
   return [
-    { path: `${SITE_FOLDER}/assets/site.css`, text: style },
+    ...Object.entries(assets).map(([name, text]) => ({ path: `${SITE_FOLDER}/assets/${name}`, text })),
+    { path: `${SITE_FOLDER}/llms.txt`, text: printIndex(site, pages) },
     ...(feed === undefined ? [] : [{ path: `${SITE_FOLDER}${FEED}`, text: feed }]),
     ...pages.flatMap((page) => {
-      const file = `${SITE_FOLDER}/${page.path === '' ? 'index' : page.path}`
-      const twin = page.markdown === undefined ? [] : [{ path: `${file}.md`, text: page.markdown }]
-      return [{ path: `${file}.html`, text: framePage(site, page) }, ...twin]
+      const path = `${SITE_FOLDER}/${page.path === '' ? 'index' : page.path}`
+      return [
+        { path: `${path}.html`, text: framePage(site, page) },
+        { path: `${path}.md`, text: page.markdown ?? toMarkdown(page.contentHtml) },
+      ]
     }),
   ]
 }
 
-function sitePages(apis: readonly Api[], newest: Api, { wire, client, changes = [] }: SiteSettings) {
+function sitePages(
+  apis: readonly Api[],
+  newest: Api,
+  settings: SiteSettings,
+): { pages: SitePage[]; index: VersionIndex; feed: string | undefined } {
+  const wire = wireOf(settings.wire ?? {})
+  const languages = languagesFor(settings.client)
+  const written = writtenPages(settings.pages ?? { pages: [], files: {} }, {
+    apis,
+    page: createPage(newest, wire, `${HOME}/${encodeURIComponent(newest.version)}`, languages),
+    languages,
+    client: settings.client,
+    home: HOME,
+  })
   const versionSettings = {
     apis,
-    wire: wireOf(wire ?? {}),
+    wire,
     home: HOME,
-    languages: languagesFor(client),
+    languages,
     histories: readHistories(apis),
-    errorsHref: undefined,
+    errorsHref: written.some(({ slug }) => slug === 'errors') ? `${HOME}/errors` : undefined,
   }
   const all = apis.map((api) => indexVersion(api, versionSettings))
-  const guides = guidePages(all, changes, client, versionSettings)
-  const pages: readonly SitePage[] = [
-    landingPage(apis, newest),
+  const guides = guidePages(all, settings.changes ?? [], settings.client, versionSettings)
+  const navigation = writtenNavigation(written)
+  const pages = [
+    landingPage(apis, newest, navigation, written),
+    ...written.map(({ slug, ...page }) => ({
+      ...page,
+      path: slug,
+      section: 'Documentation',
+      navigation,
+      versions: [],
+    })),
     ...all.flatMap((index) => versionPages(index, all, versionSettings)),
     ...guides.pages,
   ]
-  return { pages, feed: guides.feed }
+  return { pages, index: all.at(-1)!, feed: guides.feed }
+}
+
+function writtenNavigation(pages: readonly WrittenPage[]): NavigationGroup[] {
+  const groups = [...new Set(pages.map(({ group }) => group))]
+  return groups.map((title) => ({
+    title,
+    links: pages
+      .filter(({ group }) => group === title)
+      .map((page) => ({ label: page.title, href: `${HOME}/${page.slug}` })),
+  }))
 }
 
 function languagesFor(client: string | undefined): Language[] {
@@ -94,7 +144,12 @@ function languagesFor(client: string | undefined): Language[] {
   ]
 }
 
-function landingPage(apis: readonly Api[], newest: Api): SitePage {
+function landingPage(
+  apis: readonly Api[],
+  newest: Api,
+  navigation: readonly NavigationGroup[],
+  written: readonly WrittenPage[],
+): SitePage {
   const versions = apis
     .map((api) => ({
       version: api.version,
@@ -109,16 +164,19 @@ function landingPage(apis: readonly Api[], newest: Api): SitePage {
     title: newest.title,
     description: `Documentation of the ${newest.title}.`,
     section: 'Documentation',
-    navigation: [
-      {
-        title: 'API reference',
-        links: versions.map(({ version, href }) => ({ label: `Version ${version}`, href })),
-      },
-    ],
+    navigation,
     versions: [],
     contentHtml: render('site-landing', {
       title: newest.title,
-      textHtml: renderMarkdown(newest.description, 1),
+      leadHtml: renderMarkdown(newest.description?.split('\n\n')[0], 1),
+      groups: navigation.map(({ title, links }) => ({
+        title,
+        pages: links.map(({ label, href }) => ({
+          label,
+          href,
+          description: written.find(({ slug }) => href === `${HOME}/${slug}`)?.description ?? '',
+        })),
+      })),
       versions,
     }) as Html,
   }

@@ -1,0 +1,21 @@
+/** `llms.txt` (llmstxt.org): where programs that read find every page as plain text. */
+import type { Site, SitePage } from './frame.ts'
+
+export function printIndex({ title, home }: Site, pages: readonly SitePage[]): string {
+  const lineOf = (page: SitePage) =>
+    `- [${page.title}](${home}/${page.path === '' ? 'index' : page.path}.md): ${page.description.replace(/\s+/g, ' ')}`
+  const [first, ...others] = pages
+  const sections = [...new Set(others.map(({ section }) => section))]
+  return [
+    `# ${title}`,
+    '',
+    `> ${first?.description ?? ''}`,
+    ...sections.flatMap((section) => [
+      '',
+      `## ${section}`,
+      '',
+      ...others.filter((page) => page.section === section).map(lineOf),
+    ]),
+    '',
+  ].join('\n')
+}

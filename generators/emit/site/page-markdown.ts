@@ -1,0 +1,34 @@
+/** Markdown of whole pages: as descriptions have it, with headings that can be linked to and code that has a title. */
+import MarkdownIt from 'markdown-it'
+import { escapeCode, escapeHtml, fragment, type Html } from '../reference/html.ts'
+
+const markdown = new MarkdownIt('commonmark', { html: false }).enable(['table'])
+
+markdown.validateLink = (url) => /^(https?:\/\/|mailto:|#|\/(?!\/))/i.test(url)
+
+const rules = markdown.renderer.rules
+
+/** A heading's words are its anchor. */
+rules.heading_open = (tokens, at) => {
+  const { tag } = tokens[at]!
+  const id = fragment(tokens[at + 1]!.content.toLowerCase().replace(/[`*]/g, ''))
+  return tag === 'h1' ? '<h1>' : `<${tag} id="${escapeHtml(id)}">`
+}
+/** `sh curl`: the first of several that follow each other is open. A fence without a title is plain code. */
+rules.fence = (tokens, at) => {
+  const { info, content } = tokens[at]!
+  const [language = '', ...title] = info.trim().split(/\s+/)
+  const code = `<pre><code class="language-${escapeHtml(language || 'text')}">${escapeCode(content.trimEnd())}</code></pre>`
+  if (title.length === 0) return `${code}\n`
+  const before = tokens[at - 1]
+  const follows = before?.type === 'fence' && before.info.trim().includes(' ')
+  return `<details class="sample"${follows ? '' : ' open'}>\n<summary>${escapeHtml(title.join(' '))}</summary>\n${code}\n</details>\n`
+}
+
+/** Wide tables scroll in themselves. */
+rules.table_open = () => '<div class="table" tabindex="0">\n<table>\n'
+rules.table_close = () => '</table>\n</div>\n'
+
+export function renderPage(text: string): Html {
+  return `<div class="prose">\n${markdown.render(text).trimEnd()}\n</div>` as Html
+}

@@ -1,0 +1,142 @@
+/** Pages that people write: Handlebars over the documents makes Markdown, and Markdown makes the page and its twin. */
+import Handlebars from 'handlebars'
+import type { Api } from '../../ir/model.ts'
+import { signatureHeaderOf } from '../client/webhooks.ts'
+import type { Html } from '../reference/html.ts'
+import type { Language, Page } from '../reference/page.ts'
+import { sampleContent } from '../reference/sample.ts'
+import { type ErrorEntry, readErrors } from './errors.ts'
+import { renderPage } from './page-markdown.ts'
+import type { PageSources } from './page-sources.ts'
+
+export interface WrittenPage {
+  readonly slug: string
+  readonly title: string
+  readonly description: string
+  /** What it stands below in the navigation. */
+  readonly group: string
+  readonly contentHtml: Html
+  readonly markdown: string
+}
+
+export interface WrittenContext {
+  readonly apis: readonly Api[]
+  /** Addresses and samples of the newest version. */
+  readonly page: Page
+  readonly languages: readonly Language[]
+  readonly client: string | undefined
+  readonly home: string
+}
+
+/** The first line of a page says where it belongs: `{{!-- Basics --}}`. */
+const GROUP = /^\{\{!--\s*(.+?)\s*--\}\}\n/
+
+/** @throws an error that names the page, where it says something of the API that is not so. */
+export function writtenPages({ pages, files }: PageSources, context: WrittenContext): WrittenPage[] {
+  if (pages.length === 0) return []
+  const handlebars = Handlebars.create()
+  handlebars.registerHelper(helpersOf(files, context))
+  const view = viewOf(files, context)
+  return pages.map(({ slug, text }) => {
+    try {
+      const markdown = handlebars.compile(text, { noEscape: true, strict: true })(view)
+      return pageOf(slug, GROUP.exec(text)?.[1] ?? 'Guides', `${markdown.trim()}\n`)
+    } catch (cause) {
+      throw new Error(`page ${slug}: ${(cause as Error).message}`, { cause })
+    }
+  })
+}
+
+function pageOf(slug: string, group: string, markdown: string): WrittenPage {
+  const [, title = slug, first = ''] = /^# (.+)\n+(.*(?:\n.+)*)/.exec(markdown) ?? []
+  return { slug, group, title, description: plain(first), contentHtml: renderPage(markdown), markdown }
+}
+
+const plain = (text: string): string =>
+  text
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*]/g, '')
+    .replace(/\s+/g, ' ')
+
+function viewOf(files: PageSources['files'], { apis, page, client, home }: WrittenContext): object {
+  const { api } = page
+  const remedies = JSON.parse(files['errors.json'] ?? '{}') as Readonly<Record<string, ErrorEntry>>
+  const [sandbox = '', live = ''] = api.servers.map(({ url }) => url)
+  return {
+    title: api.title,
+    current: api.version,
+    client,
+    home,
+    sandbox,
+    live,
+    versions: apis
+      .map(({ version, info, events, operations }) => ({
+        version,
+        status: info['x-status'],
+        sunset: dayOf(info['x-sunset']),
+        operations: operations.length,
+        events: events.map(({ name }) => name),
+      }))
+      .toReversed(),
+    signatureHeaders: apis
+      .map((each) => ({ version: each.version, header: signatureHeaderOf(each) }))
+      .toReversed(),
+    errors: readErrors(apis, page.wire, remedies),
+    eventTypes: api.events.map(({ name, description }) => ({
+      name,
+      description: description ?? '',
+      since: apis.find(({ events }) => events.some((each) => each.name === name))?.version,
+      href: page.href('event', name),
+    })),
+  }
+}
+
+const dayOf = (instant: unknown): string => (typeof instant === 'string' ? instant.slice(0, 10) : '')
+
+function helpersOf(files: PageSources['files'], { apis, page, languages, home }: WrittenContext) {
+  const { api } = page
+  const operationOf = (id: string) => {
+    const operation = api.operations.find((each) => each.id === id)
+    if (!operation) throw new Error(`there is no operation ${id}`)
+    return operation
+  }
+  return {
+    operation: (id: string) => `[${operationOf(id).summary ?? id}](${page.href('operation', id)})`,
+    path: (id: string) =>
+      `[\`${operationOf(id).method} ${operationOf(id).path}\`](${page.href('operation', operationOf(id).id)})`,
+    schema: (name: string) => {
+      if (!api.schemas.has(name)) throw new Error(`there is no schema ${name}`)
+      return `[${name}](${page.href('schema', name)})`
+    },
+    enumeration: (name: string) => enumerationOf(api, name),
+    request: (id: string) =>
+      languages
+        .map(({ title, print }) => fence(`${FENCES[title] ?? ''} ${title}`, print(page, operationOf(id))))
+        .join('\n\n'),
+    payload: (name: string, version: string) => fence('json', payloadOf(apis, name, version)),
+    file: (name: string, title: string) => {
+      const text = files[name]
+      if (text === undefined) throw new Error(`there is no file ${name}`)
+      return fence(`${/\.(\w+)$/.exec(name)?.[1] ?? ''} ${title}`, text.trimEnd())
+    },
+    page: (slug: string, title: string) => `[${title}](${home}/${slug})`,
+  }
+}
+
+const FENCES: Readonly<Record<string, string>> = { curl: 'sh', TypeScript: 'ts', Python: 'py' }
+
+const fence = (info: string, text: string): string => `\`\`\`${info}\n${text}\n\`\`\``
+
+function enumerationOf(api: Api, name: string): string {
+  const schema = api.schemas.get(name)
+  if (schema?.kind !== 'enum') throw new Error(`there is no enumeration ${name}`)
+  const meanings = schema.extensions['x-enumDescriptions'] as Readonly<Record<string, string>> | undefined
+  return schema.values.map((value) => `- \`${value}\`: ${meanings?.[String(value)] ?? ''}`).join('\n')
+}
+
+function payloadOf(apis: readonly Api[], name: string, version: string): string {
+  const api = apis.find((each) => each.version === version)
+  const payload = api?.events.find((each) => each.name === name)?.payload
+  if (!api || !payload) throw new Error(`version ${version} has no event ${name}`)
+  return JSON.stringify(sampleContent(api, payload), null, 2)
+}
