@@ -98,6 +98,7 @@ async function stream(
   const headers = [...commonHeaders(exchange, service), 'Content-Type', 'text/event-stream']
   const shown = statusFor(exchange, status)
   service.traffic?.answered(exchange, shown)
+  service.requestLog?.note(exchange, shown, undefined)
   response.writeHead(shown, headers).flushHeaders()
   try {
     await pipeline(body as AsyncIterable<string>, response)
@@ -169,6 +170,7 @@ export function send(
   const headers = [...commonHeaders(exchange, service), ...extra]
   if (leavesBodyUnread(exchange)) response.shouldKeepAlive = false
   service.traffic?.answered(exchange, status)
+  service.requestLog?.note(exchange, status, text)
   if (text === undefined) {
     response.writeHead(status, headers).end()
     return

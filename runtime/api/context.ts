@@ -181,6 +181,7 @@ export function createInput(exchange: Admitted): Input {
   const { pathParameters, query, body, items, route } = exchange
   const { upPath, upQuery, upBody, body: described } = route.operation
   const path = upPath ? (upPath(pathParameters) as Input['path']) : pathParameters
+  if (body !== undefined && (upBody ?? described?.each?.up)) exchange.sent = structuredClone(body)
   const canonicalQuery = upQuery ? (upQuery(query) as Input['query']) : query
   if (items) {
     const up = described?.each?.up

@@ -18,6 +18,7 @@ import type { CardEncryption } from '../wallet/pay/encryption.ts'
 import type { AccountChanges } from './account.ts'
 import type { ErrorCode } from './errors/errors.ts'
 import type { Context, Destinations, EndpointSecrets, Links } from './handler.ts'
+import type { RequestLog } from './request-log.ts'
 import type { Route, Versions, VersionTable } from './routing.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -62,6 +63,8 @@ export interface Service {
   readonly log: Logger
   /** Absent: nothing is counted, shed or timed. */
   readonly traffic?: Traffic | undefined
+  /** Absent: nothing is noted. */
+  readonly requestLog?: Pick<RequestLog, 'note'> | undefined
 }
 
 type Parameters = Readonly<Record<string, unknown>>
@@ -99,8 +102,10 @@ export interface Exchange {
   readonly pathParameters: Parameters | undefined
   readonly query: Parameters | undefined
   readonly idempotencyKey: string | undefined
-  /** As sent, in the caller's version. */
+  /** As sent, in the caller's version; its translation may change it. */
   readonly body: unknown
+  /** The body as sent, where it is translated. */
+  sent: unknown
   /** Of a batch: validated one by one, valid ones in the form of the canonical version. */
   readonly items: readonly CheckedItem<unknown>[] | undefined
   /** Ends its turn among the tenant's requests; undefined before that has come. */

@@ -95,6 +95,7 @@ function beginExchange(
     query: undefined,
     idempotencyKey: undefined,
     body: undefined,
+    sent: undefined,
     items: undefined,
     endTurn: undefined,
     reached: false,

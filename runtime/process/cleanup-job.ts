@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { sweepInvitations } from '../admin/invitations.ts'
 import { STORED_FOR_MS, sweepAnswers } from '../api/idempotency.ts'
+import { sweepRequests } from '../api/request-log-queries.ts'
 import { PAYMENTS_KEPT_MS, sweepPayments } from '../chain/retention.ts'
 import { sweepSessions } from '../console/sign-in/queries.ts'
 import { sweepOauth } from '../oauth/queries.ts'
@@ -22,6 +23,9 @@ const DAY_MS = 24 * HOUR_MS
 /** Answers stay a little longer than they are believed: clocks of nodes differ, and none may sweep what another replays. */
 const MARGIN_MS = HOUR_MS
 
+/** Requests stand so long in their log, by machine time. */
+const REQUESTS_KEPT_MS = 7 * DAY_MS
+
 /** Answers deleted by one statement. */
 const BATCH = 1000
 
@@ -29,7 +33,7 @@ const STEP_MS = 30_000
 
 /**
  * Deletes what has run out: stored answers, tokens, challenges, used codes, sessions, invitations, OAuth's codes and tokens, names of batches,
- * payments on chains.
+ * the request log, payments on chains.
  */
 export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   for (const environment of ENVIRONMENTS) {
@@ -38,6 +42,11 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
       // as long as there is a whole batch, there may be more
     }
     while ((await sweepTokens(databases[environment], clock.service(environment), BATCH)) >= BATCH) {
+      // the same
+    }
+    while (
+      (await sweepRequests(databases[environment], clock.machine() - REQUESTS_KEPT_MS, BATCH)) >= BATCH
+    ) {
       // the same
     }
     await sweepBatches(databases[environment], clock.machine() - DAY_MS)

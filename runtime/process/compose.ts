@@ -19,6 +19,7 @@ import { type ContractGuard, createLoggedGuard } from '../api/guard/contract-gua
 import type { UsdcChain } from '../api/handler.ts'
 import { createApiListener } from '../api/listener.ts'
 import { createOperate, type Operate } from '../api/operate.ts'
+import { createRequestLog, type RequestLog } from '../api/request-log.ts'
 import { createVersions } from '../api/routing.ts'
 import { type Chains, openChains } from '../chain/open-chains.ts'
 import { createAuthorizationRoutes } from '../console/authorization/routes.ts'
@@ -220,8 +221,10 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
             guard,
             usage,
             observability,
+            logsRequests: true,
           })
         : undefined
+    stops.push(() => apis?.stop())
     const consolePages =
       apis && roles.has('console')
         ? createConsolePages({ ...foundation, operator, apis }, observability)
@@ -331,6 +334,8 @@ export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'go
   readonly guard?: ContractGuard | undefined
   /** Counts requests. */
   readonly usage?: UsageMeter | undefined
+  /** Whether requests are noted for their tenants to look at. */
+  readonly logsRequests?: boolean
   /** Times requests, and sheds them under load. */
   readonly observability?: Observability | undefined
 }
@@ -343,6 +348,10 @@ export interface Apis {
   readonly streams: Readonly<Record<Environment, EventStreams>>
   /** The control schema has changed: what is cached of it is dropped. */
   forget(): void
+  /** Writes the request logs. */
+  flush(): Promise<void>
+  /** After the last request. */
+  stop(): Promise<void>
 }
 
 /** The APIs of both environments. */
@@ -380,8 +389,14 @@ export function createApis(parts: ApiParts): Apis {
     bodyMs: settings.timeouts.bodyMs,
     consoleUrl: baseUrls.console,
   }
+  const requestLogs: RequestLog[] = []
   const serviceOf = (environment: Environment): Service => {
     const pool = database[environment]
+    const tables = createVersions(versions, handlers, environment, baseUrls.console)
+    const requestLog = parts.logsRequests
+      ? createRequestLog({ database: pool, versions: tables, now: clock.machine, log })
+      : undefined
+    if (requestLog) requestLogs.push(requestLog)
     const service: Service = {
       ...shared,
       environment,
@@ -403,7 +418,8 @@ export function createApis(parts: ApiParts): Apis {
       streams: createEventStreams({ database: pool, environment, wakeUps: parts.wakeUps, isLeaving }),
       openStreams: new Map(),
       deliveriesDue: (tenantId) => parts.wakeUpChannel.publish(environment, tenantId),
-      versions: createVersions(versions, handlers, environment, baseUrls.console),
+      versions: tables,
+      requestLog,
       traffic: observability?.watch(environment, (exchange, error) => void refuse(exchange, service, error)),
     }
     return service
@@ -453,6 +469,12 @@ export function createApis(parts: ApiParts): Apis {
     operate: createOperate(services),
     streams: { sandbox: services.sandbox.streams, live: services.live.streams },
     forget,
+    async flush() {
+      await Promise.all(requestLogs.map((each) => each.flush()))
+    },
+    async stop() {
+      await Promise.all(requestLogs.map((each) => each.stop()))
+    },
   }
 }
 

@@ -1,6 +1,11 @@
 /** What members watch on the dashboard: events as they happen and in other versions. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
+import type { Exchange } from '../../runtime/api/exchange.ts'
+import { createRequestLog, MAX_PER_FLUSH } from '../../runtime/api/request-log.ts'
+import type { Versions } from '../../runtime/api/routing.ts'
+import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { makeTemplate } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
@@ -128,4 +133,108 @@ test('a tail is for those who have signed in, and shows nothing of another tenan
     redirect: 'manual',
   })
   expect(refused.status).toBe(303)
+})
+
+describe('requests', () => {
+  const REQUESTS = '/sandbox/requests'
+
+  test('one is found by id, path, status, key and time, with its bodies as they were sent', async () => {
+    const { id, secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+    const old = speak(dashboard.service.urls.sandbox, { secret, version: '2025-11-01' })
+    await old('/v1/card_programs', {
+      body: { name: 'Old', kind: 'both', spending_controls: { allowed_categories: ['5812'] } },
+    })
+    const missing = await old('/v1/passes/pass_00000000000000000000000000?x=<i>')
+    await dashboard.service.flush()
+    const requestId = missing.headers.get('Request-Id')!
+    for (const query of [
+      `key=${id}`,
+      'status=4xx',
+      'path=%2Fv1%2Fpasses%2Fpass_00000000000000000000000000',
+    ]) {
+      const { text } = await browser.get(`${REQUESTS}?${query}`)
+      expect([query, text.includes(`${REQUESTS}/${requestId}`)]).toEqual([query, true])
+    }
+    const found = await browser.get(`${REQUESTS}?id=${requestId}`)
+    expect(found.location).toBe(`${REQUESTS}/${requestId}`)
+    const shown = await browser.get(found.location!)
+    expect(shown.text).toContain('?x=%3Ci%3E')
+    const list = await browser.get(`${REQUESTS}?key=${id}`)
+    const made = /requests\/(req_\w+)">POST/.exec(list.text)![1]!
+    const { text } = await browser.get(`${REQUESTS}/${made}`)
+    expect(text).toContain('allowed_categories')
+    expect(text).not.toContain('blocked_categories')
+    expect((await browser.get(`${REQUESTS}?before=2026-01-01T00:00:00Z`)).text).toContain('No request fits')
+    expect((await browser.get(`${REQUESTS}?status=4xx&key=${id}`)).status).toBe(422)
+    const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+    const stranger = new Browser(dashboard.origin, other.cookie)
+    expect((await stranger.get(`${REQUESTS}/${requestId}`)).status).toBe(404)
+    expect((await stranger.get(REQUESTS)).text).toContain('No request yet')
+  })
+
+  test('no secret of an answer or a body is kept', async () => {
+    const made = await make(send, '/v1/webhook-endpoints', {
+      url: 'https://93.184.215.14/secret',
+      enabled_events: ['*'],
+    })
+    expect(made.secret).toMatch(/^whsec_/)
+    await dashboard.service.flush()
+    const kept = await dashboard.service.database.control.query<{ text: string }>(
+      {
+        text: 'SELECT request_body || response_body AS text FROM sandbox.request_log WHERE operation = $1',
+      },
+      ['createWebhookEndpoint'],
+    )
+    expect(kept.rows[0]!.text).toContain('"secret":"[redacted]"')
+    expect(kept.rows.filter(({ text }) => text.includes('whsec_'))).toEqual([])
+  })
+
+  test('they appear as they are made, and pages go on', async () => {
+    for (let count = 0; count < 26; count += 1) await send('/v1/me')
+    await dashboard.service.flush()
+    const first = await browser.get(`${REQUESTS}?path=/v1/me`)
+    const next = /rel="next" href="([^"]+)"/.exec(first.text)![1]!.replaceAll('&amp;', '&')
+    expect((await browser.get(REQUESTS + next)).text).toContain('First page')
+    const address = /data-rows="([^"]+)"/.exec(first.text)![1]!.replaceAll('&amp;', '&')
+    const reading = readMessages(address, 1)
+    const { headers } = await send('/v1/me')
+    expect((await reading)[0]).toContain(headers.get('Request-Id'))
+  })
+
+  test('one tenant does not fill the log, and what is old is swept', async () => {
+    const { control, sandbox } = dashboard.service.database
+    const versions = { all: [] } as unknown as Versions
+    const log = pino({ level: 'silent' })
+    const requests = createRequestLog({ database: sandbox, versions, now: Date.now, log, flushMs: 2 ** 30 })
+    const note = (space: string, index: number) =>
+      requests.note(
+        {
+          credential: { space, tenant: { id: space }, key: { id: 'key' } },
+          request: { method: 'GET' },
+          answerVersion: { name: current },
+          requestId: `req_${index}`,
+          beganAt: 0,
+          now: Date.now(),
+          path: '/',
+          search: '',
+          address: '::1',
+        } as unknown as Exchange,
+        200,
+        undefined,
+      )
+    for (let index = 0; index < MAX_PER_FLUSH + 20; index += 1) note('ten_loud', index)
+    note('ten_quiet', 0)
+    await requests.stop()
+    const count = async (space: string) =>
+      (
+        await control.query<{ count: number }>(
+          { text: 'SELECT count(*)::int AS count FROM sandbox.request_log WHERE tenant_id = $1' },
+          [space],
+        )
+      ).rows[0]!.count
+    expect([await count('ten_loud'), await count('ten_quiet')]).toEqual([MAX_PER_FLUSH, 1])
+    const machine = () => Date.now() + 7 * 86_400_000
+    await sweep(dashboard.service.database, { ...dashboard.service.clock, machine })
+    expect(await count('ten_loud')).toBe(0)
+  })
 })

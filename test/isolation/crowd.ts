@@ -208,6 +208,14 @@ const AUDIT = `INSERT INTO audit_log (tenant_id, sequence, hash, previous_hash, 
 const ANSWERS = `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, head, created)
   SELECT $1, gen_random_uuid(), '', 201, '{}', '2026-05-19', ${AT} FROM generate_series(0, $3 - 1) n`
 
+const REQUESTS = `INSERT INTO request_log (tenant_id, id, created, written, method, target, path, operation, version, status, key_id,
+                                        address, ms)
+  SELECT $1, ${id('req', 'n')}, ${AT}, ${AT}, 'GET', '/v1/passes',
+         CASE WHEN n BETWEEN 10 AND 12 THEN '/v1/me' ELSE '/v1/passes' END, 'listPasses', '2026-05-19',
+         CASE WHEN n BETWEEN 14 AND 16 THEN '404' ELSE '200' END,
+         CASE WHEN n BETWEEN 18 AND 20 THEN 'key_rare' ELSE 'key_common' END, '::1', 1
+    FROM generate_series(0, $3 - 1) n`
+
 // Nobody sends what waits here: it is not ready.
 const REGISTRATIONS = `INSERT INTO apple_registrations (tenant_id, device_id, pass_id, template_id, push_token, changed, registered_at)
   SELECT $1, 'device-' || lpad((n / 2)::text, 8, '0'), ${id('pass', 'n')}, ${id('tpl', '0')}, lpad(to_hex(n / 2), 64, '0'), 0, ${AT}
@@ -263,6 +271,7 @@ const TABLES = [
   [ATTEMPTS, 1 / 3],
   [AUDIT, 1 / 3],
   [ANSWERS, 1 / 3],
+  [REQUESTS, 1 / 3],
   [REGISTRATIONS, 1],
   [UPDATES, 1 / 3],
   [CHANGES, 1 / 3],

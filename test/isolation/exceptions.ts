@@ -78,6 +78,8 @@ export const LOCATORS: Table = [
   ['DELETE FROM control.invitations WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.oauth_artefacts WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.oauth_grants g', 'so are authorizations of which nothing is left'],
+  ['INSERT INTO request_log', 'requests are logged in batches; each line names its tenant'],
+  ['DELETE FROM request_log WHERE ctid', 'what has been kept long enough goes, whoever it is of'],
   ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
   ['UPDATE control.keys k SET last_used_at', 'uses of keys are noted in batches; each line names its tenant'],
 ]
@@ -132,6 +134,8 @@ export const SPREAD: Table = [
   ],
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
   ['DELETE FROM idempotency_answers WHERE created <= (', 'what has run out is swept for everybody'],
+  ['DELETE FROM request_log WHERE written <= (', 'and the request log'],
+  ['INSERT INTO request_log', 'requests are logged in batches; each line names its tenant'],
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
   ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],
   ['DELETE FROM live.scans_default', 'and scans'],

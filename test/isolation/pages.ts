@@ -1,5 +1,6 @@
 /** Every list of every resource: each filter with a rare and a common value, both orders, first and middle pages. */
 
+import { listRequests } from '../../runtime/api/request-log-queries.ts'
 import { listEvents } from '../../runtime/events/queries.ts'
 import { listAudit } from '../../runtime/platform/audit/queries.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
@@ -257,6 +258,16 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of the rare type': { types: ['pass.revoked'], areMost: false },
       'of some types': { types: TYPES, areMost: false },
       'of a time': { types: TYPES, areMost: true, ...later },
+    }),
+    ...lists('requests', 'req', listRequests, {
+      '': {},
+      'of a time': later,
+      'of the common path': { path: '/v1/passes' },
+      'of the rare path': { path: '/v1/me' },
+      'of the common status': { statuses: ['200'] },
+      'of the rare statuses': { statuses: ['400', '404'] },
+      'of the common key': { keyId: commonActor },
+      'of the rare key': { keyId: rareActor },
     }),
     ...lists('endpoints', 'whe', listEndpoints, {
       '': {},

@@ -10,6 +10,7 @@ import { readPin } from '../../runtime/admin/pins.ts'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { createUser } from '../../runtime/admin/users.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
+import { addRequests, readRequest } from '../../runtime/api/request-log-queries.ts'
 import { retain } from '../../runtime/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/delivery/worker.ts'
 import { readStoredEvent } from '../../runtime/events/queries.ts'
@@ -165,6 +166,7 @@ export async function tour(
   if (environment === 'sandbox') await watchEvents({ service, recorder }, secret)
   await comeBackLater(service, send, space, service.database[environment])
   const [event] = (await send('/v1/events?limit=1')).body.data
+  expect(await readRequest(service.database[environment], space, 'req_x')).toBeUndefined()
   expect(await readStoredEvent(service.database[environment], space, event.id)).toMatchObject({
     id: event.id,
   })
@@ -434,6 +436,7 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   meter.count('sandbox', 'ten_x', 'key_x', 'read', clock.now)
   meter.count('live', 'ten_x', 'key_x', 'read', clock.now)
   await meter.flush()
+  await logRequests(database)
   await sweep(database, clock)
   await createWiper({ database, clock, batch: 2, graceMs: 0 }).look()
   clock.now += 3_600_000
@@ -477,6 +480,28 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await rotateCardKey({ ...service.operator, control: database.control })
   await reseal(database.control, createCardKeys(database.control, database.pepper, clock), 0)
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
+}
+
+async function logRequests(databases: TestService['database']): Promise<void> {
+  const request = {
+    id: 'req_00000000000000000000000000',
+    created: Date.now(),
+    method: 'GET',
+    target: '/v1/passes',
+    path: '/v1/passes',
+    operation: 'listPasses',
+    version: '2026-05-19',
+    status: '200',
+    code: null,
+    key_id: 'key_x',
+    address: '::1',
+    ms: 1,
+    request_body: null,
+    response_body: '{}',
+  }
+  for (const environment of ['sandbox', 'live'] as const) {
+    await addRequests(databases[environment], [{ ...request, space: 'ten_x' }], Date.now())
+  }
 }
 
 /** Another list comes into use: everybody is held against it. */

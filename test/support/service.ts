@@ -45,6 +45,8 @@ export interface TestService {
   readonly streams: Apis['streams']
   /** What a node does when the control revision moved. */
   forget(): void
+  /** Writes the request logs. */
+  flush(): Promise<void>
   /** Undefined unless watched. */
   readonly observability: Observability | undefined
   readonly outbound: Readonly<Record<Environment, Outbound>>
@@ -67,6 +69,8 @@ export interface ServiceOptions {
   readonly limiter?: ApiParts['limiter']
   /** Requests are counted, timed and shed, as in a process of its own. */
   readonly watched?: boolean
+  /** Requests are noted, as in a process of its own. */
+  readonly logsRequests?: boolean
   /** False: nobody gives a second opinion, for tests that ask for everything. */
   readonly guarded?: boolean
 }
@@ -118,6 +122,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     isLeaving: () => leaving,
     guard: options.guarded === false ? undefined : guard,
     observability,
+    logsRequests: options.logsRequests ?? false,
   })
   for (const environment of ENVIRONMENTS) listeners[environment].attach(apis.listeners[environment])
   return {
@@ -128,6 +133,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     operate: apis.operate,
     streams: apis.streams,
     forget: apis.forget,
+    flush: apis.flush,
     observability,
     outbound,
     sanctions,
@@ -137,6 +143,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
       observability?.stop()
       await Promise.all(Object.values(listeners).map((listener: Listener) => listener.drain(0)))
       for (const each of Object.values(outbound)) each.close()
+      await apis.stop()
       await database.close()
       rmSync(directory, { recursive: true })
     },

@@ -35,6 +35,7 @@ import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pa
 import { templateRoutes } from './templates/editor.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
 import { liveEventRoutes } from './watch/live-events.ts'
+import { REQUESTS_PATH, requestRoutes } from './watch/requests.ts'
 import type { Tails } from './watch/tails.ts'
 import { findPlace, type Watching } from './watch/watching.ts'
 
@@ -71,6 +72,7 @@ const MENU: Menu = [
     needs: 'developer',
     environment: 'sandbox',
   },
+  { group: 'Developers', title: 'Requests', path: REQUESTS_PATH, needs: 'developer' },
   { group: 'Developers', title: 'Keys', path: 'keys', needs: 'developer' },
   { group: 'Developers', title: 'API version', path: 'version', needs: 'viewer' },
   { group: 'Account', title: 'Members', path: 'members', needs: 'viewer' },
@@ -140,6 +142,7 @@ export function listRoutes(watching: Watching): readonly Route[] {
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
     ...promoteRoutes(send),
+    ...requestRoutes(send, watching, tails),
     ...RESOURCES.flatMap(({ resources }) => resources.flatMap((each) => routesOf(each, send))),
   ]
 }

@@ -32,6 +32,7 @@ const WIPED: readonly WipedTable[] = [
   { name: 'events', key: 'id', type: 'event' },
   { name: 'event_heads' },
   { name: 'idempotency_answers', key: 'key' },
+  { name: 'request_log', key: 'id' },
   { name: 'sanctions_alerts', key: 'id', type: 'sanctions_alert' },
   { name: 'screenings' },
   { name: 'cardholders', key: 'id', type: 'cardholder' },

@@ -32,7 +32,7 @@ export interface Visitor extends Member {
 }
 
 export async function startDashboard(): Promise<TestDashboard> {
-  const service = await startTestService()
+  const service = await startTestService({ logsRequests: true })
   const { control, pepper } = service.database
   const clock = { machine: Date.now, service: () => service.clock.now }
   const sessions = createSessions({ control, pepper, clock, secure: false })

@@ -87,7 +87,7 @@ function readFilters(visit: Visit, filters: readonly Filter[]): Record<string, s
   return Object.fromEntries(filters.map(({ name }) => [name, queryText(visit, name).trim()]))
 }
 
-function writeFilters(filters: readonly Filter[], asked: Readonly<Record<string, string>>): Html {
+export function writeFilters(filters: readonly Filter[], asked: Readonly<Record<string, string>>): Html {
   return html`<form class="filters" method="get">
 ${filters.map(({ name, label, options }) =>
   options
@@ -104,11 +104,15 @@ ${filters.map(({ name, label, options }) =>
 }
 
 /** Leaves out what is empty. */
-function writeQuery(values: Readonly<Record<string, string>>): string {
+export function writeQuery(values: Readonly<Record<string, string>>): string {
   return `?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`
 }
 
-function writePaging(isLater: boolean, next: string | null, asked: Readonly<Record<string, string>>): Html {
+export function writePaging(
+  isLater: boolean,
+  next: string | null,
+  asked: Readonly<Record<string, string>>,
+): Html {
   const address = (cursor?: string) => writeQuery({ ...asked, ...(cursor && { starting_after: cursor }) })
   if (!isLater && next === null) return html``
   return html`<nav class="paging" aria-label="Pages of the list">${
