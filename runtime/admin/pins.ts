@@ -26,6 +26,46 @@ export async function readPin(
   return rows[0]?.version ?? null
 }
 
+const READ_PINNED: Statement = {
+  text: 'SELECT version, pinned_at FROM control.pins WHERE tenant_id = $1 AND environment = $2',
+}
+
+export interface Pinned {
+  readonly version: string
+  /** Milliseconds since the epoch, service time. */
+  readonly pinned_at: number
+}
+
+/** The same with the time at which it was set. */
+export async function readPinned(
+  control: Database,
+  tenantId: string,
+  environment: Environment,
+): Promise<Pinned | undefined> {
+  return (await control.query<Pinned>(READ_PINNED, [tenantId, environment])).rows[0]
+}
+
+/** How long the sandbox should have been at a version before live is pinned to it. */
+export const SOAK_MS = 48 * 3_600_000
+
+/**
+ * How long the sandbox has been at a version, in milliseconds, where that is less than it should before live moves on to it from an
+ * earlier one; undefined where nothing speaks against it. The way back needs no soak.
+ */
+export async function missingSoak(
+  { control, clock }: Pick<Operator, 'control' | 'clock'>,
+  tenantId: string,
+  version: string,
+): Promise<number | undefined> {
+  const [sandbox, live] = await Promise.all([
+    readPinned(control, tenantId, 'sandbox'),
+    readPinned(control, tenantId, 'live'),
+  ])
+  if (live && version <= live.version) return undefined
+  const soaked = sandbox?.version === version ? clock.service('sandbox') - sandbox.pinned_at : 0
+  return soaked < SOAK_MS ? soaked : undefined
+}
+
 export interface PinInput {
   readonly tenantId: string
   readonly environment: Environment

@@ -1,6 +1,7 @@
 /** What members do on the dashboard with passes, cards, money, keys and versions, over HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
+import { readPin, setPin } from '../../runtime/admin/pins.ts'
 import { RESOURCES } from '../../runtime/console/dashboard/resources/resources.ts'
 import { ROLES, type Role } from '../../runtime/console/dashboard/shape/visit.ts'
 import { makeTemplate } from '../api/fixtures.ts'
@@ -156,6 +157,35 @@ describe('keys', () => {
   })
 })
 
+test('live moves on without a warning once the sandbox has been there for 48 hours, and back at any time', async () => {
+  const { service, origin } = dashboard
+  const earlier = versions.at(-2)!.name
+  const tenant = await makeTenant(service, 'enterprise', earlier)
+  const browser = new Browser(origin, (await dashboard.signIn(tenant, 'owner')).cookie)
+  const pinTo = (version: string) => browser.submit('/live/version', '/live/version', { version })
+  const pinSandbox = (hoursAgo: number) => {
+    const clock = { ...service.clock, service: () => service.clock.now - hoursAgo * 3_600_000 }
+    return setPin(
+      { ...service.operator, clock },
+      { tenantId: tenant, environment: 'sandbox', version: current },
+      versions,
+    )
+  }
+  const pinned = () => readPin(service.database.control, tenant, 'live')
+  expect((await browser.get('/live/version')).text).toContain(`href="/docs/upgrading/${earlier}/${current}"`)
+  const warned = await pinTo(current)
+  expect(warned.text).toContain(`is not pinned to ${current}`)
+  await pinSandbox(47)
+  expect((await pinTo(current)).text).toContain(`has been at ${current} for 47 of 48 hours`)
+  expect(await pinned()).toBe(earlier)
+  expect((await browser.post('/live/version', hiddenFields(warned.text, '/live/version'))).status).toBe(303)
+  expect(await pinned()).toBe(current)
+  expect((await pinTo(earlier)).status).toBe(303)
+  await pinSandbox(48)
+  expect((await pinTo(current)).status).toBe(303)
+  expect(await pinned()).toBe(current)
+})
+
 test('an environment is pinned to an earlier version and taken back', async () => {
   const browser = browse('owner')
   const earlier = versions.at(-2)!.name
@@ -166,5 +196,5 @@ test('an environment is pinned to an earlier version and taken back', async () =
   expect(
     (await browser.submit('/sandbox/version', '/sandbox/version', { version: '1999-01-01' })).status,
   ).toBe(422)
-  expect((await browse('viewer').get('/sandbox/version')).text).not.toContain('<form')
+  expect((await browse('viewer').get('/sandbox/version')).text).not.toContain('name="version"')
 })

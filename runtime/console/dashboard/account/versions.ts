@@ -1,14 +1,14 @@
 /** Which version of the API an environment is answered in, and back again. */
 import { versions } from '../../../../generated/versions.ts'
 import { ControlError, type Operator } from '../../../admin/change.ts'
-import { readPin, setPin } from '../../../admin/pins.ts'
+import { missingSoak, readPinned, setPin } from '../../../admin/pins.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
-import { choice, facts } from '../../page/components.ts'
+import { choice, facts, notice } from '../../page/components.ts'
 import { formField } from '../../page/forms.ts'
 import type { SendFramed } from '../shape/frame.ts'
 import type { Route } from '../shape/routes.ts'
-import { words } from '../shape/values.ts'
+import { when, words } from '../shape/values.ts'
 import { mayAct, Refused, type Visit } from '../shape/visit.ts'
 import { as } from './keys.ts'
 
@@ -30,7 +30,7 @@ export function versionRoutes(send: SendFramed, operator: Operator): Route[] {
         path,
         environment,
         needs: 'owner' as const,
-        handle: (visit: Visit) => pin(operator, visit),
+        handle: (visit: Visit) => pin(operator, visit, send),
       },
     ]
   })
@@ -38,15 +38,25 @@ export function versionRoutes(send: SendFramed, operator: Operator): Route[] {
 
 async function showVersion(operator: Operator, visit: Visit, send: SendFramed): Promise<void> {
   const { member, environment } = visit
-  const pinned = await readPin(operator.control, member.tenantId, environment)
+  const found = await readPinned(operator.control, member.tenantId, environment)
+  const pinned = found?.version
   const version = versions.find(({ name }) => name === pinned)
+  const newer = versions.filter(({ name }) => pinned !== undefined && name > pinned)
   const address = `/${environment}/${PATH}`
   const content = html`<p class="quiet">Requests that name no version are answered in this one, and events are written in it.</p>
 ${facts([
   ['Pinned to', pinned ?? 'nothing: the newest answers'],
+  ['Since', found ? when(new Date(found.pinned_at).toISOString()) : '–'],
   ['It is', version ? words(version.status) : '–'],
-  ['It ends', version?.sunset ?? 'no day is set'],
+  ['It ends', version?.sunset ? when(version.sunset) : 'no day is set'],
 ])}
+${version?.sunset && notice('warn', `${version.name} is answered until ${version.sunset.slice(0, 10)}, and refused from then on.`)}
+${
+  newer.length > 0 &&
+  html`<p>What changes on the way, with code before and after: ${newer.map(
+    ({ name }, index) => html`${index > 0 && ', '}<a href="/docs/upgrading/${pinned}/${name}">to ${name}</a>`,
+  )}.</p>`
+}
 ${
   mayAct(member.role, 'owner') &&
   html`<form method="post" action="${address}">
@@ -54,7 +64,7 @@ ${visit.guard(address)}
 ${choice({
   name: 'version',
   label: 'Pin to',
-  value: pinned ?? undefined,
+  value: pinned,
   hint: 'An earlier version takes you back. Requests under way finish in the one they began with.',
   options: versions.toReversed().map(({ name, status }) => [name, `${name} (${status})`] as const),
 })}
@@ -65,9 +75,16 @@ ${choice({
   send(visit, 200, { title: 'API version', path: PATH, content })
 }
 
-async function pin(operator: Operator, visit: Visit): Promise<void> {
+const ANYWAY = 'anyway'
+
+async function pin(operator: Operator, visit: Visit, send: SendFramed): Promise<void> {
   const { member, environment, request, response } = visit
   const version = formField(request, 'version')
+  const isKnown = versions.some(({ name }) => name === version)
+  if (environment === 'live' && isKnown && formField(request, ANYWAY) !== 'yes') {
+    const soaked = await missingSoak(operator, member.tenantId, version)
+    if (soaked !== undefined) return warnOfSoak(visit, version, soaked, send)
+  }
   try {
     await setPin(as(operator, visit), { tenantId: member.tenantId, environment, version }, versions)
   } catch (error) {
@@ -75,4 +92,20 @@ async function pin(operator: Operator, visit: Visit): Promise<void> {
     throw new Refused(422, `${error.message}.`)
   }
   response.redirect(303, `/${environment}/${PATH}`)
+}
+
+const HOUR_MS = 3_600_000
+
+/** Nothing is pinned yet: the form is sent again by who has read this. */
+function warnOfSoak(visit: Visit, version: string, soaked: number, send: SendFramed): void {
+  const address = `/live/${PATH}`
+  const hours = Math.floor(soaked / HOUR_MS)
+  const has = soaked === 0 ? `is not pinned to ${version}` : `has been at ${version} for ${hours} of 48 hours`
+  const content = html`${notice('warn', `The sandbox ${has}. Let your programs run there for 48 hours first: what they cannot read in ${version} shows there, and costs nobody anything.`)}
+<form method="post" action="${address}">
+${visit.guard(address)}
+<input type="hidden" name="version" value="${version}"><input type="hidden" name="${ANYWAY}" value="yes">
+<div class="actions"><button type="submit" class="danger">Pin live all the same</button> <a class="button second" href="${address}">Back</a></div>
+</form>`
+  send(visit, 200, { title: `Pin live to ${version}?`, path: PATH, content })
 }
