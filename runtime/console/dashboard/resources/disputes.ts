@@ -156,7 +156,7 @@ export const DISPUTES = resource<Dispute>({
         button: 'Withdraw',
         warning: 'What was credited for the time being is taken back. This cannot be undone.',
         isDanger: true,
-        when: ({ status }) => ['unsubmitted', 'submitted', 'under_review'].includes(status),
+        when: ({ status }) => ['unsubmitted', 'submitted'].includes(status),
       },
     ],
     sections: [

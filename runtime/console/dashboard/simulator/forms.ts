@@ -138,7 +138,7 @@ const CARDS: readonly Helper[] = [
     name: 'authorization',
     operation: 'simulateAuthorization',
     title: 'Authorization',
-    text: 'A merchant asks for money; every rule is judged as in live.',
+    text: 'A merchant asks for money; every rule is checked as in live.',
     button: BUTTON,
     fields: [
       card,
