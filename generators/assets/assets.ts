@@ -12,3 +12,10 @@ export function readAsset(path: string): string {
 export function listAssets(folder: string): string[] {
   return readdirSync(new URL(`${folder}/`, root)).sort()
 }
+
+/** @returns the text of a file of a package that the toolkit depends on. @param main what its package's `import` ends in. */
+export function readPackageFile(name: string, main: string, path: string): string {
+  const entry = import.meta.resolve(name)
+  if (!entry.endsWith(main)) throw new Error(`the package ${name} has no ${main} any more`)
+  return readFileSync(new URL(entry.slice(0, -main.length) + path), 'utf8')
+}

@@ -1,7 +1,6 @@
 /** What the search of the documentation finds: an index made here, that the page's own script reads. */
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import MiniSearch from 'minisearch'
+import { readPackageFile } from '../../assets/assets.ts'
 import { fragment } from '../reference/html.ts'
 import type { SitePage } from './frame.ts'
 import type { VersionIndex } from './version-pages.ts'
@@ -25,13 +24,10 @@ export function printSearchIndex(pages: readonly SitePage[], newest: VersionInde
   return `globalThis.docsIndex = ${JSON.stringify(index)}\n`
 }
 
-/** The library in the form that a page can load by itself. (I/O) */
+/** The library in the form that a page can load by itself. */
 export function readSearchLibrary(): string {
-  const file = fileURLToPath(import.meta.resolve('minisearch'))
-  return readFileSync(file.replace(/dist[/\\].*$/, 'dist/umd/index.js'), 'utf8').replace(
-    /\n\/\/# sourceMappingURL.*\s*$/,
-    '\n',
-  )
+  const text = readPackageFile('minisearch', 'dist/es/index.js', 'dist/umd/index.js')
+  return text.replace(/\n\/\/# sourceMappingURL.*\s*$/, '\n')
 }
 
 type Found = Omit<Entry, 'id'>
