@@ -124,8 +124,8 @@ export function listRoutes(watching: Watching): readonly Route[] {
   return [
     ...homeRoutes(send),
     ...attemptRoutes(send),
-    ...keyRoutes(send, operator),
-    ...versionRoutes(send, operator),
+    ...keyRoutes(send),
+    ...versionRoutes(send),
     ...memberRoutes(send),
     ...connectedAppRoutes(send),
     ...sessionRoutes(send),

@@ -1,6 +1,6 @@
 /** Keys of the tenant: made, rotated and revoked by an owner, and shown once. */
 import { hash } from 'node:crypto'
-import { ControlError, type Operator } from '../../../admin/change.ts'
+import { ControlError } from '../../../admin/change.ts'
 import { createKey, RETIREMENT_MS, revokeKey, rotateKey, SCOPES, type Scope } from '../../../admin/keys.ts'
 import { showTenant } from '../../../admin/show.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
@@ -31,11 +31,11 @@ interface Key {
 
 const PATH = 'keys'
 
-export function keyRoutes(send: SendFramed, operator: Operator): Route[] {
+export function keyRoutes(send: SendFramed): Route[] {
   return ENVIRONMENTS.flatMap((environment) => {
     const list = `/${environment}/${PATH}`
     const owners = { environment, needs: 'owner' } as const
-    const found = (visit: Visit, id: string) => findKey(operator, visit, id)
+    const found = (visit: Visit, id: string) => findKey(visit, id)
     const change = (name: 'rotate' | 'revoke'): Route[] => [
       {
         ...owners,
@@ -49,8 +49,8 @@ export function keyRoutes(send: SendFramed, operator: Operator): Route[] {
         path: `${list}/:id/${name}`,
         handle: async (visit, id) => {
           const key = await found(visit, id)
-          if (name === 'rotate') return rotate(operator, visit, key, send)
-          await revokeKey(as(operator, visit), key.id)
+          if (name === 'rotate') return rotate(visit, key, send)
+          await revokeKey(visit.operator, key.id)
           visit.response.redirect(303, list)
         },
       },
@@ -61,7 +61,7 @@ export function keyRoutes(send: SendFramed, operator: Operator): Route[] {
         path: list,
         environment,
         needs: 'developer' as const,
-        handle: (visit: Visit) => showKeys(operator, visit, send),
+        handle: (visit: Visit) => showKeys(visit, send),
       },
       {
         ...owners,
@@ -73,7 +73,7 @@ export function keyRoutes(send: SendFramed, operator: Operator): Route[] {
         ...owners,
         method: 'POST' as const,
         path: `${list}/new`,
-        handle: (visit: Visit) => create(operator, visit, send),
+        handle: (visit: Visit) => create(visit, send),
       },
       ...change('rotate'),
       ...change('revoke'),
@@ -81,18 +81,13 @@ export function keyRoutes(send: SendFramed, operator: Operator): Route[] {
   })
 }
 
-/** The operator's functions, done by the member. */
-export function as(operator: Operator, visit: Visit): Operator {
-  return { ...operator, member: { id: visit.member.memberId, ip: visit.address } }
-}
-
-async function readKeys(operator: Operator, { member, environment }: Visit): Promise<Key[]> {
+async function readKeys({ operator, member, environment }: Visit): Promise<Key[]> {
   const { keys } = await showTenant(operator, member.tenantId)
   return (keys as unknown as readonly Key[]).filter((key) => key.environment === environment).toReversed()
 }
 
-async function findKey(operator: Operator, visit: Visit, id: string): Promise<Key> {
-  const key = (await readKeys(operator, visit)).find((each) => each.id === id)
+async function findKey(visit: Visit, id: string): Promise<Key> {
+  const key = (await readKeys(visit)).find((each) => each.id === id)
   if (!key) throw new Refused(404, 'There is no such key here.')
   return key
 }
@@ -114,8 +109,8 @@ const COLUMNS: readonly Column<Key>[] = [
   { title: 'Created', show: ({ created }) => when(created) },
 ]
 
-async function showKeys(operator: Operator, visit: Visit, send: SendFramed): Promise<void> {
-  const keys = await readKeys(operator, visit)
+async function showKeys(visit: Visit, send: SendFramed): Promise<void> {
+  const keys = await readKeys(visit)
   const isOwner = mayAct(visit.member.role, 'owner')
   const link = linkIn(visit)
   const changes: Column<Key> = {
@@ -170,7 +165,7 @@ ${field({
   send(visit, typed.fault === undefined ? 200 : 422, { title: 'Make a key', path: PATH, content })
 }
 
-async function create(operator: Operator, visit: Visit, send: SendFramed): Promise<void> {
+async function create(visit: Visit, send: SendFramed): Promise<void> {
   const { request, member, environment } = visit
   const scope = formField(request, 'scope')
   const allow = formField(request, 'allow').trim()
@@ -183,7 +178,7 @@ async function create(operator: Operator, visit: Visit, send: SendFramed): Promi
     'buffer',
   )
   try {
-    const key = await createKey(as(operator, visit), {
+    const key = await createKey(visit.operator, {
       tenantId: member.tenantId,
       environment,
       kind: isPublishable ? 'publishable' : 'secret',
@@ -224,9 +219,9 @@ function showChange(visit: Visit, key: Key, name: keyof typeof CHANGES, send: Se
   send(visit, 200, { title: `${button} a key`, path: PATH, content })
 }
 
-async function rotate(operator: Operator, visit: Visit, { id }: Key, send: SendFramed): Promise<void> {
+async function rotate(visit: Visit, { id }: Key, send: SendFramed): Promise<void> {
   try {
-    const successor = await rotateKey(as(operator, visit), id)
+    const successor = await rotateKey(visit.operator, id)
     showSecret(visit, 'The new key', PATH, successor.secret, `/${visit.environment}/${PATH}`, send)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error

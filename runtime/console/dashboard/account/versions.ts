@@ -1,6 +1,6 @@
 /** Which version of the API an environment is answered in, and back again. */
 import { versions } from '../../../../generated/versions.ts'
-import { ControlError, type Operator } from '../../../admin/change.ts'
+import { ControlError } from '../../../admin/change.ts'
 import { missingSoak, readPinned, setPin } from '../../../admin/pins.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
@@ -10,11 +10,10 @@ import type { SendFramed } from '../shape/frame.ts'
 import type { Route } from '../shape/routes.ts'
 import { when, words } from '../shape/values.ts'
 import { mayAct, Refused, type Visit } from '../shape/visit.ts'
-import { as } from './keys.ts'
 
 const PATH = 'version'
 
-export function versionRoutes(send: SendFramed, operator: Operator): Route[] {
+export function versionRoutes(send: SendFramed): Route[] {
   return ENVIRONMENTS.flatMap((environment) => {
     const path = `/${environment}/${PATH}`
     return [
@@ -23,22 +22,22 @@ export function versionRoutes(send: SendFramed, operator: Operator): Route[] {
         path,
         environment,
         needs: 'viewer' as const,
-        handle: (visit: Visit) => showVersion(operator, visit, send),
+        handle: (visit: Visit) => showVersion(visit, send),
       },
       {
         method: 'POST' as const,
         path,
         environment,
         needs: 'owner' as const,
-        handle: (visit: Visit) => pin(operator, visit, send),
+        handle: (visit: Visit) => pin(visit, send),
       },
     ]
   })
 }
 
-async function showVersion(operator: Operator, visit: Visit, send: SendFramed): Promise<void> {
+async function showVersion(visit: Visit, send: SendFramed): Promise<void> {
   const { member, environment } = visit
-  const found = await readPinned(operator.control, member.tenantId, environment)
+  const found = await readPinned(visit.operator.control, member.tenantId, environment)
   const pinned = found?.version
   const version = versions.find(({ name }) => name === pinned)
   const newer = versions.filter(({ name }) => pinned !== undefined && name > pinned)
@@ -77,16 +76,16 @@ ${choice({
 
 const ANYWAY = 'anyway'
 
-async function pin(operator: Operator, visit: Visit, send: SendFramed): Promise<void> {
+async function pin(visit: Visit, send: SendFramed): Promise<void> {
   const { member, environment, request, response } = visit
   const version = formField(request, 'version')
   const isKnown = versions.some(({ name }) => name === version)
   if (environment === 'live' && isKnown && formField(request, ANYWAY) !== 'yes') {
-    const soaked = await missingSoak(operator, member.tenantId, version)
+    const soaked = await missingSoak(visit.operator, member.tenantId, version)
     if (soaked !== undefined) return warnOfSoak(visit, version, soaked, send)
   }
   try {
-    await setPin(as(operator, visit), { tenantId: member.tenantId, environment, version }, versions)
+    await setPin(visit.operator, { tenantId: member.tenantId, environment, version }, versions)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
     throw new Refused(422, `${error.message}.`)
