@@ -1,12 +1,11 @@
 /** Operations and events: what they take and give, with samples. */
-import { isJson } from '../../ir/media-type.ts'
 import type { Api, Content, EventType, Operation, Parameter, Response } from '../../ir/model.ts'
 import { factsOf } from './facts.ts'
 import { code, escapeCode, escapeHtml, type Html, html, joinHtml, scalarCode } from './html.ts'
 import { renderMarkdown } from './markdown.ts'
 import { type Page, showing } from './page.ts'
 import { reasonOf } from './reasons.ts'
-import { sampleContent } from './sample.ts'
+import { sampleContent, sampleResponse } from './sample.ts'
 import { componentInside, describeType, insideOf, viewField } from './schema-view.ts'
 import type {
   BodyView,
@@ -199,16 +198,17 @@ function requestSamples(page: Page, operation: Operation): SampleView[] {
 
 /** The first success that has a body to show. */
 function responseSamples(api: Api, responses: readonly Response[]): SampleView[] {
-  for (const response of responses) {
-    const content = response.contents.find(({ mediaType }) => isJson(mediaType))
-    if (!response.status.startsWith('2') || !content) continue
-    const sample = sampleContent(api, content)
-    const title = `Response ${response.status}`
-    return sample === undefined
-      ? []
-      : [{ title, language: undefined, open: true, codeHtml: showJson(sample) }]
-  }
-  return []
+  const sample = sampleResponse(api, responses)
+  return sample === undefined
+    ? []
+    : [
+        {
+          title: `Response ${sample.status}`,
+          language: undefined,
+          open: true,
+          codeHtml: showJson(sample.value),
+        },
+      ]
 }
 
 /** Indented JSON, its keys marked. */

@@ -1,5 +1,6 @@
 /** Example values: the document's own where it has them, otherwise the plainest value that a schema admits. */
-import type { Api, Content, ObjectSchema, Parameter, Schema, StringSchema } from '../../ir/model.ts'
+import { isJson } from '../../ir/media-type.ts'
+import type { Api, Content, ObjectSchema, Parameter, Response, Schema, StringSchema } from '../../ir/model.ts'
 
 /** Stands for "nothing worth showing", since undefined and null are values of their own here. */
 const NOTHING = Symbol('nothing')
@@ -9,6 +10,23 @@ export function sampleContent(api: Api, content: Content): unknown {
   if (content.examples.length > 0) return content.examples[0]
   const sample = sampleOf(api, content.schema, [])
   return sample === NOTHING ? undefined : sample
+}
+
+export interface SampleResponse {
+  readonly status: string
+  readonly mediaType: string
+  readonly value: unknown
+}
+
+/** @returns an example of the first success that has JSON to show. */
+export function sampleResponse(api: Api, responses: readonly Response[]): SampleResponse | undefined {
+  for (const { status, contents } of responses) {
+    const content = contents.find(({ mediaType }) => isJson(mediaType))
+    if (!status.startsWith('2') || !content) continue
+    const value = sampleContent(api, content)
+    return value === undefined ? undefined : { status, mediaType: content.mediaType, value }
+  }
+  return undefined
 }
 
 /** @returns an example of a parameter's value. */

@@ -2,8 +2,12 @@
 import { createHash } from 'node:crypto'
 import { readAsset } from '../../assets/assets.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
+import type { Wire } from '../../client-runtime/service.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
 import { type WireConfig, wireOf } from '../client/wire.ts'
+import { printBruno } from '../collections/bruno.ts'
+import { collectionOf } from '../collections/collection.ts'
+import { printPostman } from '../collections/postman.ts'
 import { curlOf } from '../reference/curl.ts'
 import type { Html } from '../reference/html.ts'
 import { renderMarkdown } from '../reference/markdown.ts'
@@ -69,6 +73,7 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
     ...Object.entries(assets).map(([name, text]) => ({ path: `${SITE_FOLDER}/assets/${name}`, text })),
     { path: `${SITE_FOLDER}/llms.txt`, text: printIndex(site, pages) },
     ...(feed === undefined ? [] : [{ path: `${SITE_FOLDER}${FEED}`, text: feed }]),
+    ...apis.flatMap((api) => printCollections(api, wireOf(settings.wire ?? {}))),
     ...pages.flatMap((page) => {
       const path = `${SITE_FOLDER}/${page.path === '' ? 'index' : page.path}`
       return [
@@ -76,6 +81,16 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
         { path: `${path}.md`, text: page.markdown ?? toMarkdown(page.contentHtml) },
       ]
     }),
+  ]
+}
+
+/** Every request of a version, for programs that send them by hand. */
+function printCollections(api: Api, wire: Wire): OutputFile[] {
+  const collection = collectionOf(api, wire)
+  const folder = `${SITE_FOLDER}/${api.version}`
+  return [
+    { path: `${folder}/postman.json`, text: printPostman(collection) },
+    { path: `${folder}/bruno.json`, text: printBruno(collection) },
   ]
 }
 

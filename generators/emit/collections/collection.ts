@@ -1,0 +1,175 @@
+/** The requests of one version as programs that send them by hand hold them: folders, variables, one credential. */
+import type { Wire } from '../../client-runtime/service.ts'
+import type { Api, Operation, Parameter } from '../../ir/model.ts'
+import { type Credential, credentialOf } from '../client/credential.ts'
+import { createPage, type Page, tagsOf } from '../reference/page.ts'
+import { type SampleBody, sampleRequest, show } from '../reference/request.ts'
+import { type SampleResponse, sampleParameter, sampleResponse } from '../reference/sample.ts'
+
+export interface Collection {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  readonly credential: Credential | undefined
+  readonly servers: readonly { readonly name: string; readonly url: string }[]
+  /** What the reader sets: addresses, the key, and what paths name. */
+  readonly variables: readonly Variable[]
+  readonly folders: readonly Folder[]
+}
+
+export interface Variable {
+  readonly name: string
+  readonly value: string
+  readonly description: string
+  /** Not to be shared with the collection. */
+  readonly secret?: true
+}
+
+export interface Folder {
+  readonly name: string
+  readonly description: string
+  readonly requests: readonly CollectedRequest[]
+}
+
+export interface CollectedRequest {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly method: string
+  /** `{{base_url}}`. */
+  readonly base: string
+  /** Parts between slashes; one that is a parameter stands as `:name`. */
+  readonly path: readonly string[]
+  readonly pathParameters: readonly Field[]
+  readonly query: readonly Field[]
+  readonly headers: readonly Field[]
+  readonly authenticated: boolean
+  readonly body: SampleBody | undefined
+  readonly example: SampleResponse | undefined
+}
+
+/** One that the operation does not require is there, but not sent. */
+export interface Field {
+  readonly name: string
+  readonly value: string
+  readonly description: string
+  readonly sent: boolean
+}
+
+/** @returns everything that a version can be asked. */
+export function collectionOf(api: Api, wire: Wire): Collection {
+  const page = createPage(api, wire, '', [])
+  const bases = baseVariables(page)
+  const shared = pathVariables(api)
+  const described = new Map(api.tags.map((tag) => [tag.name, tag]))
+  return {
+    name: `${api.title} ${api.version}`,
+    version: api.version,
+    description: api.description ?? '',
+    credential: credentialOf(api),
+    servers: api.servers.map(({ url, description }) => ({
+      name: /^[\w ]+/.exec(description ?? '')?.[0] ?? url,
+      url: withoutSlash(url),
+    })),
+    variables: [...bases.values(), ...(credentialOf(api) ? [KEY_VARIABLE] : []), ...shared.values()],
+    folders: tagsOf(api).flatMap((name) => {
+      const tag = described.get(name)
+      const requests = api.operations
+        .filter((operation) => operation.tag === name)
+        .map((operation) => requestOf(page, operation, bases, shared))
+      const title = String(tag?.extensions['x-displayName'] ?? name)
+      return requests.length === 0 ? [] : [{ name: title, description: tag?.description ?? '', requests }]
+    }),
+  }
+}
+
+/** Name of the variable that holds the key. */
+export const API_KEY = 'api_key'
+const KEY_VARIABLE: Variable = { name: API_KEY, value: '', description: 'Your key.', secret: true }
+
+/** Filled in by Postman and by Bruno, each time anew. */
+const FRESH_UUID = '{{$guid}}'
+
+function requestOf(
+  page: Page,
+  operation: Operation,
+  bases: ReadonlyMap<string, Variable>,
+  shared: ReadonlyMap<string, Variable>,
+): CollectedRequest {
+  const { api, wire } = page
+  const request = sampleRequest(page, operation)
+  const inPath = operation.parameters.filter(({ in: where }) => where === 'path')
+  const whole = new Set(operation.path.split('/').map((part) => /^\{([^{}]+)\}$/.exec(part)?.[1]))
+  const pathValue = ({ name }: Parameter) => (shared.has(name) ? `{{${name}}}` : show(request.path[name]))
+  const part = (text: string): string =>
+    text.replace(/\{([^{}]+)\}/g, (braced, name) => {
+      const parameter = inPath.find((each) => each.name === name)
+      if (!parameter) return braced
+      return text === braced ? `:${name}` : pathValue(parameter)
+    })
+  const field = (parameter: Parameter, value = show(sampleParameter(api, parameter) ?? '')): Field => ({
+    name: parameter.name,
+    value,
+    description: parameter.description ?? '',
+    sent: parameter.required,
+  })
+  const fields = (where: Parameter['in']) => operation.parameters.filter((each) => each.in === where)
+  return {
+    id: operation.id,
+    name: operation.summary ?? operation.id,
+    description: operation.description ?? '',
+    method: operation.method,
+    base: `{{${bases.get(request.base)!.name}}}`,
+    path: operation.path.replace(/^\//, '').split('/').map(part),
+    pathParameters: inPath.filter(({ name }) => whole.has(name)).map((each) => field(each, pathValue(each))),
+    query: fields('query').map((each) => field(each)),
+    headers: [
+      ...versionHeaderOf(page),
+      ...fields('header')
+        .filter(({ name }) => name !== wire.versionHeader)
+        .map((each) => field(each, each.name === wire.idempotencyHeader ? FRESH_UUID : undefined)),
+    ],
+    authenticated: request.credential !== undefined,
+    body: request.body,
+    example: sampleResponse(api, operation.responses),
+  }
+}
+
+function versionHeaderOf({ wire, api }: Page): Field[] {
+  const { versionHeader } = wire
+  return versionHeader === undefined
+    ? []
+    : [{ name: versionHeader, value: api.version, description: '', sent: true }]
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/$/, '')
+
+/** The first address is `base_url`: one edit sends everything to another server. */
+function baseVariables(page: Page): ReadonlyMap<string, Variable> {
+  const { api } = page
+  const bases = new Set(api.operations.map((operation) => sampleRequest(page, operation).base))
+  const first = withoutSlash(api.servers[0]?.url ?? '')
+  const ordered = [...bases].sort((a, b) => Number(b === first) - Number(a === first))
+  return new Map(
+    ordered.map((base, index) => {
+      const name = index === 0 ? 'base_url' : `base_url_${index + 1}`
+      const server = api.servers.find(({ url }) => withoutSlash(url) === base)
+      return [base, { name, value: base, description: server?.description ?? '' }]
+    }),
+  )
+}
+
+/** What paths name is set once for all requests, unless one name means several things. */
+function pathVariables(api: Api): ReadonlyMap<string, Variable> {
+  const variables = new Map<string, Variable>()
+  const ambiguous = new Set<string>()
+  for (const parameter of api.operations.flatMap(({ parameters }) => parameters)) {
+    const { name, description = '' } = parameter
+    if (parameter.in !== 'path' || !/^\w+$/.test(name)) continue
+    const value = show(sampleParameter(api, parameter) ?? '')
+    if (value !== (variables.get(name)?.value ?? value)) ambiguous.add(name)
+    variables.set(name, { name, value, description })
+  }
+  for (const name of ambiguous) variables.delete(name)
+  return variables
+}
