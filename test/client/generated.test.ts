@@ -1,4 +1,5 @@
 /** The committed package: what the documents and the configuration make of the runtime, in every version. */
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import * as v1 from '../../generated/client/src/2025-06-01/index.ts'
 import * as v2 from '../../generated/client/src/2025-11-01/index.ts'
@@ -16,6 +17,15 @@ test('every version has its subpath, with a method for each operation', () => {
     const client = packages[name as keyof typeof packages].createClient({ baseUrl: 'http://127.0.0.1' })
     expect(Object.keys(client).sort()).toEqual(operations.map(({ id }) => id).sort())
   }
+})
+
+test.each(versions)('$name shows an example of each call where it is declared', ({ name, operations }) => {
+  const text = readFileSync(`generated/client/src/${name}/index.ts`, 'utf8')
+  const shown = [...text.matchAll(/@example\n {3}\* ```ts\n {3}\* await client\.(\w+)\(/g)].map(
+    ([, id]) => id,
+  )
+  expect(shown).toEqual([...text.matchAll(/^ {2}(\w+)\(\s*input/gm)].map(([, id]) => id))
+  expect(shown.toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
 })
 
 test.each(Object.entries(packages))(

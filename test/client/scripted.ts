@@ -8,7 +8,7 @@ import type { Clock } from '../../generators/client-runtime/clock.ts'
 import { type ClientOptions, connect } from '../../generators/client-runtime/connect.ts'
 import { ResponseError } from '../../generators/client-runtime/errors.ts'
 import type { Service } from '../../generators/client-runtime/service.ts'
-import { wireOf } from '../../generators/emit/client/wire.ts'
+import { wireOf } from '../../generators/emit/wire/wire.ts'
 
 export interface Received {
   readonly method: string

@@ -37,7 +37,7 @@ paths:
       responses: { '200': { description: Events, content: { text/event-stream: { schema: { type: string } } } } }
 components:
   schemas:
-    ThingCreate: { type: object, additionalProperties: false, required: [name], properties: { name: { type: string }, size: { type: integer } } }
+    ThingCreate: { type: object, additionalProperties: false, required: [name], properties: { name: { type: string }, size: { type: integer, default: 1 } } }
     Thing:
       type: object
       required: [id, name, state]

@@ -5,11 +5,11 @@ import type { Api, OutputFile } from '../../ir/model.ts'
 import { createFile } from '../../print/file.ts'
 import { literal, propertyKey } from '../../print/literal.ts'
 import { render } from '../templates/templates.ts'
+import { type WireConfig, wireOf } from '../wire/wire.ts'
 import { errorClassNames, printErrorClasses } from './error-classes.ts'
 import { readmeOf } from './readme.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
-import { type WireConfig, wireOf } from './wire.ts'
 
 /** `client` in the configuration file. */
 export interface ClientConfig {
@@ -17,6 +17,8 @@ export interface ClientConfig {
   readonly package: Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string }
   /** The oldest version whose lists can be walked with `for await`; all of them when absent. */
   readonly walkSince?: string
+  /** For the README: what a bundle weighs with one import of it, in kilobytes of gzip. */
+  readonly weights?: Readonly<Record<string, number>>
 }
 
 const RUNTIME = 'client-runtime'

@@ -4,7 +4,7 @@ import type { Api } from '../../ir/model.ts'
 import { identifier, pascalCase } from '../../ir/naming.ts'
 import { createFile } from '../../print/file.ts'
 import { literal, propertyKey } from '../../print/literal.ts'
-import { errorTypes } from './error-catalogue.ts'
+import { errorTypes } from '../wire/error-catalogue.ts'
 
 /** One class for each type of error of any version, and the table that finds it. */
 export function printErrorClasses(apis: readonly Api[], wire: Wire): string {

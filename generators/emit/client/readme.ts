@@ -23,6 +23,7 @@ interface ReadmeView {
   /** A type of event of the newest version, where its deliveries are signed. */
   readonly sent: string | undefined
   readonly eventVersion: string
+  readonly weights: readonly { readonly what: string; readonly kilobytes: number }[] | undefined
 }
 
 /** @param apis oldest first. */
@@ -44,5 +45,7 @@ export function readmeOf(apis: readonly Api[], config: ClientConfig, wire: Wire)
     refused: errorClassNames(apis, wire).values().next().value,
     sent: newest && signatureHeaderOf(newest) && newest.events[0]?.name,
     eventVersion: wire.eventVersion,
+    weights:
+      config.weights && Object.entries(config.weights).map(([what, kilobytes]) => ({ what, kilobytes })),
   }
 }

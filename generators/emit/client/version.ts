@@ -4,8 +4,10 @@ import { isJson } from '../../ir/media-type.ts'
 import type { Api, Content, Operation, Parameter } from '../../ir/model.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, propertyKey } from '../../print/literal.ts'
-import { credentialOf } from './credential.ts'
-import { refusalTypes } from './error-catalogue.ts'
+import { createPage, type Page } from '../reference/page.ts'
+import { callOf } from '../reference/typescript.ts'
+import { credentialOf } from '../wire/credential.ts'
+import { refusalTypes } from '../wire/error-catalogue.ts'
 import { printCommonExports, printWebhookExports } from './exports.ts'
 import { printReceiver, signatureHeaderOf } from './webhooks.ts'
 
@@ -32,6 +34,7 @@ export function printVersion(
   classes: ReadonlyMap<string, string>,
 ): string {
   const file = createFile(DECLARED)
+  const page = createPage(api, wire, '', [])
   const rows = api.operations.map((operation) => ({ operation, row: rowOf(operation, wire, walked) }))
   const options = file.use('ClientOptions', '../runtime/connect.ts', { type: true })
   const connect = file.use('connect', '../runtime/connect.ts')
@@ -45,7 +48,7 @@ export function printVersion(
     '',
     ...docComment(`${api.title}, version ${api.version}.`).trimEnd().split('\n'),
     'export interface Client {',
-    ...rows.flatMap(({ operation, row }) => printMethod(file, api, operation, row, wire, classes)),
+    ...rows.flatMap(({ operation, row }) => printMethod(file, page, operation, row, classes)),
     '}',
     '',
     'const table = {',
@@ -106,21 +109,21 @@ function printService(file: TypeScriptFile, api: Api): string {
 
 function printMethod(
   file: TypeScriptFile,
-  api: Api,
+  page: Page,
   operation: Operation,
   row: OperationRow,
-  wire: Wire,
   classes: ReadonlyMap<string, string>,
 ): string[] {
   const use = (name: string, from: string) => file.use(name, `../runtime/${from}.ts`, { type: true })
-  const types = operationTypes(file, api, operation)
+  const { wire } = page
+  const types = operationTypes(file, page.api, operation)
   const key = row.keyed ? ` & ${use('KeyOption', 'types')}` : ''
   const optional = needsInput(operation, wire) ? '' : '?'
   const result = row.listed
     ? `${use('ListResult', 'types')}<${types}, ${literal(wire.page.items)}>`
     : `${use('Result', 'types')}<${types}>`
   return [
-    ...docComment(describe(operation, wire, classes), '  ')
+    ...docComment(describe(page, operation, classes), '  ')
       .trimEnd()
       .split('\n'),
     `  ${propertyKey(operation.id)}(input${optional}: ${use('Input', 'types')}<${types}, Managed>${key}): ${result}`,
@@ -136,13 +139,17 @@ function operationTypes(file: TypeScriptFile, api: Api, { id, path, method }: Op
   return `${file.use('paths', './types.ts', { type: true })}[${literal(path)}][${literal(method.toLowerCase())}]`
 }
 
-function describe(operation: Operation, wire: Wire, classes: ReadonlyMap<string, string>): string {
+function describe(page: Page, operation: Operation, classes: ReadonlyMap<string, string>): string {
   const { summary, description, method, path, deprecated } = operation
-  const thrown = refusalTypes(operation, wire).map((type) => classes.get(type) ?? 'ResponseError')
-  const throws = thrown.length > 0 ? `@throws {${thrown.join(' | ')}}` : undefined
-  const marks = [throws, deprecated ? '@deprecated' : undefined].filter((mark) => mark !== undefined)
-  const parts = [summary, description, `\`${method} ${path}\``, marks.join('\n') || undefined]
-  return parts.filter((part) => part !== undefined).join('\n\n')
+  const thrown = refusalTypes(operation, page.wire).map((type) => classes.get(type) ?? 'ResponseError')
+  const tags = [
+    ...(thrown.length > 0 ? [`@throws {${thrown.join(' | ')}}`] : []),
+    ...(deprecated ? ['@deprecated'] : []),
+    `@example\n\`\`\`ts\nawait ${callOf(page, operation)}\n\`\`\``,
+  ]
+  return [summary, description, `\`${method} ${path}\``, tags.join('\n')]
+    .filter((part) => part !== undefined)
+    .join('\n\n')
 }
 
 function rowOf(operation: Operation, wire: Wire, walked: boolean): OperationRow {

@@ -1,10 +1,10 @@
 /** The requests of one version as programs that send them by hand hold them: folders, variables, one credential. */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api, Operation, Parameter } from '../../ir/model.ts'
-import { type Credential, credentialOf } from '../client/credential.ts'
 import { createPage, type Page, tagsOf } from '../reference/page.ts'
 import { type SampleBody, sampleRequest, show } from '../reference/request.ts'
 import { type SampleResponse, sampleParameter, sampleResponse } from '../reference/sample.ts'
+import { type Credential, credentialOf } from '../wire/credential.ts'
 
 export interface Collection {
   readonly name: string

@@ -1,9 +1,9 @@
 /** A request as data, and as a reader of the guide would write it: with curl, with the client. */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api, Operation, Schema } from '../../ir/model.ts'
-import { credentialOf } from '../client/credential.ts'
 import { quote, quoteCredential } from '../reference/curl.ts'
 import { sampleContent, sampleParameter } from '../reference/sample.ts'
+import { credentialOf } from '../wire/credential.ts'
 import { isObject, jsonIn } from './paths.ts'
 
 type Values = Readonly<Record<string, unknown>>

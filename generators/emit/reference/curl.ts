@@ -1,7 +1,7 @@
 /** A request as a command that can be pasted. */
 import { essenceOf } from '../../ir/media-type.ts'
 import type { Operation } from '../../ir/model.ts'
-import type { Credential } from '../client/credential.ts'
+import type { Credential } from '../wire/credential.ts'
 import type { Page } from './page.ts'
 import { type SampleBody, sampleRequest, show } from './request.ts'
 

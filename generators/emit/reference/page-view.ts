@@ -1,6 +1,6 @@
 /** A document → the views of its pages. */
 import type { Api, Operation, Parameter, Response } from '../../ir/model.ts'
-import { errorCatalogue } from '../client/error-catalogue.ts'
+import { errorCatalogue } from '../wire/error-catalogue.ts'
 import { code, escapeHtml, type Html, html } from './html.ts'
 import { renderInline, renderMarkdown } from './markdown.ts'
 import {

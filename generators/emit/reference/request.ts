@@ -1,7 +1,7 @@
 /** The plainest request of an operation, as samples in every language are made of it. */
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import type { Api, Operation, Parameter } from '../../ir/model.ts'
-import { type Credential, credentialOf } from '../client/credential.ts'
+import { type Credential, credentialOf } from '../wire/credential.ts'
 import type { Page } from './page.ts'
 import { sampleContent, sampleParameter } from './sample.ts'
 

@@ -8,17 +8,22 @@ const WIDTH = 72
 
 /** @param client the package. @returns a whole module, so that it compiles as it stands. */
 export function typescriptOf(page: Page, operation: Operation, client: string): string {
-  const request = sampleRequest(page, operation)
+  const { base } = sampleRequest(page, operation)
   return [
     `import { createClient } from ${stringLiteral(`${client}/${page.api.version}`)}`,
     '',
     'const client = createClient({',
-    `  baseUrl: ${stringLiteral(request.base)},`,
+    `  baseUrl: ${stringLiteral(base)},`,
     "  apiKey: process.env.API_KEY ?? '',",
     '})',
-    `const answer = await client${member(operation.id)}(${inputOf(page, request)})`,
+    `const answer = await ${callOf(page, operation)}`,
     'console.log(answer)',
   ].join('\n')
+}
+
+/** @returns the call alone: `client.getBook({ path: { book_id: '…' } })`. */
+export function callOf(page: Page, operation: Operation): string {
+  return `client${member(operation.id)}(${inputOf(page, sampleRequest(page, operation))})`
 }
 
 /** The version and the idempotency key are the client's to send. */

@@ -1,7 +1,7 @@
 /** Every error code of all versions, with what to do about it. */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
-import { errorCatalogue } from '../client/error-catalogue.ts'
+import { errorCatalogue } from '../wire/error-catalogue.ts'
 
 /** What people write of a code. */
 export interface ErrorEntry {

@@ -67,7 +67,7 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
     arrayLength: false,
     conditionalEnums: false,
     dedupeEnums: false,
-    defaultNonNullable: true,
+    defaultNonNullable: false,
     discriminators: withLenientDecoding(() => scanDiscriminators(document, options)),
     // Where nothing is said of an object's members, anything may be in it; where none are allowed, nothing.
     emptyObjectsUnknown: true,

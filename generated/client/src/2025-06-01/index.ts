@@ -42,6 +42,10 @@ export interface Client {
    * `GET /v1/me`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.getMe()
+   * ```
    */
   getMe(input?: Input<operations['getMe'], Managed>): Result<operations['getMe']>
   /**
@@ -53,6 +57,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
    * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updateBilling({ body: { plan: 'standard', billing_email: 'billing@example.com' } })
+   * ```
    */
   updateBilling(input: Input<operations['updateBilling'], Managed>): Result<operations['updateBilling']>
   /**
@@ -64,6 +72,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.rotateCredentials()
+   * ```
    */
   rotateCredentials(input?: Input<operations['rotateCredentials'], Managed> & KeyOption): Result<operations['rotateCredentials']>
   /**
@@ -75,6 +87,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.wipeSandbox({ body: { confirm: 'wipe' } })
+   * ```
    */
   wipeSandbox(input: Input<operations['wipeSandbox'], Managed> & KeyOption): Result<operations['wipeSandbox']>
   /**
@@ -85,6 +101,10 @@ export interface Client {
    * `GET /v1/audit_log`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listAuditEntries()
+   * ```
    */
   listAuditEntries(input?: Input<operations['listAuditEntries'], Managed>): Result<operations['listAuditEntries']>
   /**
@@ -97,6 +117,19 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createPromotion({
+   *   header: {
+   *     'Service-Sandbox-Authorization': 'Bearer svc_sk_sandbox_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg1A2b3C',
+   *   },
+   *   body: {
+   *     resource_type: 'pass_template',
+   *     sandbox_ids: ['tpl_01jx2f8m3q5r7s9t1v3w5x7y9z'],
+   *     dry_run: true,
+   *   },
+   * })
+   * ```
    */
   createPromotion(input: Input<operations['createPromotion'], Managed> & KeyOption): Result<operations['createPromotion']>
   /**
@@ -108,6 +141,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.listPromotions()
+   * ```
    */
   listPromotions(input?: Input<operations['listPromotions'], Managed>): Result<operations['listPromotions']>
   /**
@@ -119,6 +156,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getPromotion({ path: { promotion_id: 'prm_01jxa9b8c7d6e5f4g3h2j1k0mn' } })
+   * ```
    */
   getPromotion(input: Input<operations['getPromotion'], Managed>): Result<operations['getPromotion']>
   /**
@@ -130,6 +171,19 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createPassTemplate({
+   *   body: {
+   *     name: 'Coffee loyalty',
+   *     kind: 'loyalty',
+   *     brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
+   *     fields: [{ key: 'points', label: 'Points', value: '0' }],
+   *     barcode: { format: 'qr' },
+   *     metadata: { campaign: 'summer' },
+   *   },
+   * })
+   * ```
    */
   createPassTemplate(input: Input<operations['createPassTemplate'], Managed> & KeyOption): Result<operations['createPassTemplate']>
   /**
@@ -140,6 +194,10 @@ export interface Client {
    * `GET /v1/pass_templates`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listPassTemplates()
+   * ```
    */
   listPassTemplates(input?: Input<operations['listPassTemplates'], Managed>): Result<operations['listPassTemplates']>
   /**
@@ -151,6 +209,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getPassTemplate({ path: { template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z' } })
+   * ```
    */
   getPassTemplate(input: Input<operations['getPassTemplate'], Managed>): Result<operations['getPassTemplate']>
   /**
@@ -162,6 +224,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updatePassTemplate({
+   *   path: { template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z' },
+   *   body: { name: 'Coffee loyalty 2', brand: { label_color: null } },
+   * })
+   * ```
    */
   updatePassTemplate(input: Input<operations['updatePassTemplate'], Managed>): Result<operations['updatePassTemplate']>
   /**
@@ -173,6 +242,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.archivePassTemplate({ path: { template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z' } })
+   * ```
    */
   archivePassTemplate(input: Input<operations['archivePassTemplate'], Managed> & KeyOption): Result<operations['archivePassTemplate']>
   /**
@@ -184,6 +257,16 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PaymentRequiredError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createPass({
+   *   body: {
+   *     template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
+   *     holder: { email: 'ada@example.com', name: 'Ada Moreau' },
+   *     fields: { points: '120' },
+   *   },
+   * })
+   * ```
    */
   createPass(input: Input<operations['createPass'], Managed> & KeyOption): Result<operations['createPass']>
   /**
@@ -194,6 +277,10 @@ export interface Client {
    * `GET /v1/passes`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listPasses()
+   * ```
    */
   listPasses(input?: Input<operations['listPasses'], Managed>): Result<operations['listPasses']>
   /**
@@ -204,6 +291,10 @@ export interface Client {
    * `GET /v1/passes/count`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.countPasses()
+   * ```
    */
   countPasses(input?: Input<operations['countPasses'], Managed>): Result<operations['countPasses']>
   /**
@@ -215,6 +306,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getPass({ path: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m' } })
+   * ```
    */
   getPass(input: Input<operations['getPass'], Managed>): Result<operations['getPass']>
   /**
@@ -226,6 +321,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updatePass({
+   *   path: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m' },
+   *   body: { fields: { points: '130' } },
+   * })
+   * ```
    */
   updatePass(input: Input<operations['updatePass'], Managed>): Result<operations['updatePass']>
   /**
@@ -237,6 +339,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.revokePass({ path: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m' } })
+   * ```
    */
   revokePass(input: Input<operations['revokePass'], Managed> & KeyOption): Result<operations['revokePass']>
   /**
@@ -248,6 +354,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.archivePass({ path: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m' } })
+   * ```
    */
   archivePass(input: Input<operations['archivePass'], Managed> & KeyOption): Result<operations['archivePass']>
   /**
@@ -260,6 +370,17 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createScan({
+   *   body: {
+   *     barcode_message: 'c3f1a7e09b5d4c6e8f20',
+   *     mode: 'redeem',
+   *     scanner: 'Entrance 2',
+   *     location: { latitude: 37.7763, longitude: -122.4231 },
+   *   },
+   * })
+   * ```
    */
   createScan(input: Input<operations['createScan'], Managed> & KeyOption): Result<operations['createScan']>
   /**
@@ -270,6 +391,10 @@ export interface Client {
    * `GET /v1/scans`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listScans()
+   * ```
    */
   listScans(input?: Input<operations['listScans'], Managed>): Result<operations['listScans']>
   /**
@@ -281,6 +406,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getScan({ path: { scan_id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n' } })
+   * ```
    */
   getScan(input: Input<operations['getScan'], Managed>): Result<operations['getScan']>
   /**
@@ -293,6 +422,16 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createWebhookEndpoint({
+   *   body: {
+   *     url: 'https://example.com/hooks',
+   *     enabled_events: ['pass.installed', 'pass.redeemed'],
+   *     description: 'Order system',
+   *   },
+   * })
+   * ```
    */
   createWebhookEndpoint(input: Input<operations['createWebhookEndpoint'], Managed> & KeyOption): Result<operations['createWebhookEndpoint']>
   /**
@@ -303,6 +442,10 @@ export interface Client {
    * `GET /v1/webhook-endpoints`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listWebhookEndpoints()
+   * ```
    */
   listWebhookEndpoints(input?: Input<operations['listWebhookEndpoints'], Managed>): Result<operations['listWebhookEndpoints']>
   /**
@@ -314,6 +457,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getWebhookEndpoint({ path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' } })
+   * ```
    */
   getWebhookEndpoint(input: Input<operations['getWebhookEndpoint'], Managed>): Result<operations['getWebhookEndpoint']>
   /**
@@ -326,6 +473,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
    * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updateWebhookEndpoint({
+   *   path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' },
+   *   body: { status: 'enabled' },
+   * })
+   * ```
    */
   updateWebhookEndpoint(input: Input<operations['updateWebhookEndpoint'], Managed>): Result<operations['updateWebhookEndpoint']>
   /**
@@ -337,6 +491,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.deleteWebhookEndpoint({ path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' } })
+   * ```
    */
   deleteWebhookEndpoint(input: Input<operations['deleteWebhookEndpoint'], Managed>): Result<operations['deleteWebhookEndpoint']>
   /**
@@ -348,6 +506,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.rotateWebhookEndpointSecret({ path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' } })
+   * ```
    */
   rotateWebhookEndpointSecret(input: Input<operations['rotateWebhookEndpointSecret'], Managed> & KeyOption): Result<operations['rotateWebhookEndpointSecret']>
   /**
@@ -359,6 +521,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.testWebhookEndpoint({ path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' } })
+   * ```
    */
   testWebhookEndpoint(input: Input<operations['testWebhookEndpoint'], Managed> & KeyOption): Result<operations['testWebhookEndpoint']>
   /**
@@ -370,6 +536,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.listDeliveryAttempts({ path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' } })
+   * ```
    */
   listDeliveryAttempts(input: Input<operations['listDeliveryAttempts'], Managed>): Result<operations['listDeliveryAttempts']>
   /**
@@ -381,6 +551,15 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getDeliveryAttempt({
+   *   path: {
+   *     whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
+   *     wdla_id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
+   *   },
+   * })
+   * ```
    */
   getDeliveryAttempt(input: Input<operations['getDeliveryAttempt'], Managed>): Result<operations['getDeliveryAttempt']>
   /**
@@ -394,6 +573,15 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.retryDeliveryAttempt({
+   *   path: {
+   *     whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
+   *     wdla_id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
+   *   },
+   * })
+   * ```
    */
   retryDeliveryAttempt(input: Input<operations['retryDeliveryAttempt'], Managed> & KeyOption): Result<operations['retryDeliveryAttempt']>
   /**
@@ -404,6 +592,10 @@ export interface Client {
    * `GET /v1/events`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listEvents()
+   * ```
    */
   listEvents(input?: Input<operations['listEvents'], Managed>): Result<operations['listEvents']>
   /**
@@ -416,6 +608,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.streamEvents()
+   * ```
    */
   streamEvents(input?: Input<operations['streamEvents'], Managed>): Result<operations['streamEvents']>
   /**
@@ -427,6 +623,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getEvent({ path: { event_id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r' } })
+   * ```
    */
   getEvent(input: Input<operations['getEvent'], Managed>): Result<operations['getEvent']>
   /**
@@ -438,6 +638,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateScan({ body: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m', mode: 'verify' } })
+   * ```
    */
   simulateScan(input: Input<operations['simulateScan'], Managed> & KeyOption): Result<operations['simulateScan']>
   /**
@@ -449,6 +653,12 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateInstall({
+   *   body: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m', platform: 'apple' },
+   * })
+   * ```
    */
   simulateInstall(input: Input<operations['simulateInstall'], Managed> & KeyOption): Result<operations['simulateInstall']>
   /**
@@ -460,6 +670,12 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateUninstall({
+   *   body: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m', platform: 'apple' },
+   * })
+   * ```
    */
   simulateUninstall(input: Input<operations['simulateUninstall'], Managed> & KeyOption): Result<operations['simulateUninstall']>
 }

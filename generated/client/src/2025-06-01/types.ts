@@ -1977,7 +1977,7 @@ export interface components {
              * @default false
              * @example true
              */
-            dry_run: boolean;
+            dry_run?: boolean;
         };
         /** @description One promotion from sandbox to live. */
         Promotion: {
@@ -2187,7 +2187,7 @@ export interface components {
              * @description What the scanner wants; `verify` when absent.
              * @default verify
              */
-            mode: components["schemas"]["ScanMode"];
+            mode?: components["schemas"]["ScanMode"];
             /**
              * @description Your name for the scanner or the person at it.
              * @example Entrance 2

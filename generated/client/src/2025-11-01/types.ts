@@ -3942,7 +3942,7 @@ export interface components {
              * @default false
              * @example true
              */
-            dry_run: boolean;
+            dry_run?: boolean;
         };
         /** @description One promotion from sandbox to live. */
         Promotion: {
@@ -4152,7 +4152,7 @@ export interface components {
              * @description What the scanner wants; `verify` when absent.
              * @default verify
              */
-            mode: components["schemas"]["ScanMode"];
+            mode?: components["schemas"]["ScanMode"];
             /**
              * @description Your name for the scanner or the person at it.
              * @example Entrance 2
@@ -4998,7 +4998,7 @@ export interface components {
              * @description Whether it is a person or a company; `individual` when absent.
              * @default individual
              */
-            type: components["schemas"]["CardholderType"];
+            type?: components["schemas"]["CardholderType"];
             /**
              * @description Full name; required without `token_id`.
              * @example Ada Moreau
@@ -5612,7 +5612,7 @@ export interface components {
              * @description `user` when absent.
              * @default user
              */
-            reason: components["schemas"]["CardCancellationReason"];
+            reason?: components["schemas"]["CardCancellationReason"];
         };
         /**
          * @description Why a card is replaced.
@@ -6471,7 +6471,7 @@ export interface components {
              * @description Country; `US` when absent.
              * @default US
              */
-            country: components["schemas"]["CountryCode"];
+            country?: components["schemas"]["CountryCode"];
             /**
              * @description Town.
              * @example Oakland
@@ -6501,7 +6501,7 @@ export interface components {
              * @default usd
              * @example usd
              */
-            currency: string;
+            currency?: string;
             merchant: components["schemas"]["MerchantInput"];
             entry_method?: components["schemas"]["EntryMethod"];
             /** @description The phone wallet used. */
@@ -7076,7 +7076,7 @@ export interface components {
              * @description `usd` when absent.
              * @default usd
              */
-            currency: components["schemas"]["Currency"];
+            currency?: components["schemas"]["Currency"];
         };
         /** @description Balances and movements over a time. */
         TreasuryReport: {
@@ -7228,7 +7228,7 @@ export interface components {
              * @description `rejected` when absent.
              * @default rejected
              */
-            failure_code: components["schemas"]["PayoutFailureCode"];
+            failure_code?: components["schemas"]["PayoutFailureCode"];
         };
         /** @description A pass, and the platform of the device concerned. */
         PassOnPlatform: components["schemas"]["Pass"] & {

@@ -42,6 +42,10 @@ export interface Client {
    * `GET /v1/me`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.getMe()
+   * ```
    */
   getMe(input?: Input<operations['getMe'], Managed>): Result<operations['getMe']>
   /**
@@ -53,6 +57,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
    * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updateBilling({ body: { plan: 'standard', billing_email: 'billing@example.com' } })
+   * ```
    */
   updateBilling(input: Input<operations['updateBilling'], Managed>): Result<operations['updateBilling']>
   /**
@@ -64,6 +72,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.rotateCredentials()
+   * ```
    */
   rotateCredentials(input?: Input<operations['rotateCredentials'], Managed> & KeyOption): Result<operations['rotateCredentials']>
   /**
@@ -75,6 +87,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.wipeSandbox({ body: { confirm: 'wipe' } })
+   * ```
    */
   wipeSandbox(input: Input<operations['wipeSandbox'], Managed> & KeyOption): Result<operations['wipeSandbox']>
   /**
@@ -85,6 +101,10 @@ export interface Client {
    * `GET /v1/audit_log`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listAuditEntries()
+   * ```
    */
   listAuditEntries(input?: Input<operations['listAuditEntries'], Managed>): ListResult<operations['listAuditEntries'], 'data'>
   /**
@@ -97,6 +117,19 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createPromotion({
+   *   header: {
+   *     'Service-Sandbox-Authorization': 'Bearer svc_sk_sandbox_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg1A2b3C',
+   *   },
+   *   body: {
+   *     resource_type: 'pass_template',
+   *     sandbox_ids: ['tpl_01jx2f8m3q5r7s9t1v3w5x7y9z'],
+   *     dry_run: true,
+   *   },
+   * })
+   * ```
    */
   createPromotion(input: Input<operations['createPromotion'], Managed> & KeyOption): Result<operations['createPromotion']>
   /**
@@ -108,6 +141,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.listPromotions()
+   * ```
    */
   listPromotions(input?: Input<operations['listPromotions'], Managed>): ListResult<operations['listPromotions'], 'data'>
   /**
@@ -119,6 +156,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getPromotion({ path: { promotion_id: 'prm_01jxa9b8c7d6e5f4g3h2j1k0mn' } })
+   * ```
    */
   getPromotion(input: Input<operations['getPromotion'], Managed>): Result<operations['getPromotion']>
   /**
@@ -130,6 +171,19 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createPassTemplate({
+   *   body: {
+   *     name: 'Coffee loyalty',
+   *     kind: 'loyalty',
+   *     brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
+   *     fields: [{ key: 'points', label: 'Points', value: '0' }],
+   *     barcode: { format: 'qr' },
+   *     metadata: { campaign: 'summer' },
+   *   },
+   * })
+   * ```
    */
   createPassTemplate(input: Input<operations['createPassTemplate'], Managed> & KeyOption): Result<operations['createPassTemplate']>
   /**
@@ -140,6 +194,10 @@ export interface Client {
    * `GET /v1/pass_templates`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listPassTemplates()
+   * ```
    */
   listPassTemplates(input?: Input<operations['listPassTemplates'], Managed>): ListResult<operations['listPassTemplates'], 'data'>
   /**
@@ -151,6 +209,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getPassTemplate({ path: { template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z' } })
+   * ```
    */
   getPassTemplate(input: Input<operations['getPassTemplate'], Managed>): Result<operations['getPassTemplate']>
   /**
@@ -162,6 +224,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updatePassTemplate({
+   *   path: { template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z' },
+   *   body: { name: 'Coffee loyalty 2', brand: { label_color: null } },
+   * })
+   * ```
    */
   updatePassTemplate(input: Input<operations['updatePassTemplate'], Managed>): Result<operations['updatePassTemplate']>
   /**
@@ -173,6 +242,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.archivePassTemplate({ path: { template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z' } })
+   * ```
    */
   archivePassTemplate(input: Input<operations['archivePassTemplate'], Managed> & KeyOption): Result<operations['archivePassTemplate']>
   /**
@@ -184,6 +257,16 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PaymentRequiredError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createPass({
+   *   body: {
+   *     template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
+   *     holder: { email: 'ada@example.com', name: 'Ada Moreau' },
+   *     fields: { points: '120' },
+   *   },
+   * })
+   * ```
    */
   createPass(input: Input<operations['createPass'], Managed> & KeyOption): Result<operations['createPass']>
   /**
@@ -194,6 +277,10 @@ export interface Client {
    * `GET /v1/passes`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listPasses()
+   * ```
    */
   listPasses(input?: Input<operations['listPasses'], Managed>): ListResult<operations['listPasses'], 'data'>
   /**
@@ -204,6 +291,10 @@ export interface Client {
    * `GET /v1/passes/count`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.countPasses()
+   * ```
    */
   countPasses(input?: Input<operations['countPasses'], Managed>): Result<operations['countPasses']>
   /**
@@ -216,6 +307,23 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PaymentRequiredError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createPassBatch({
+   *   body: {
+   *     passes: [
+   *       {
+   *         template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
+   *         holder: { name: 'Ada Moreau' },
+   *       },
+   *       {
+   *         template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
+   *         holder: { name: 'Noor Haddad' },
+   *       },
+   *     ],
+   *   },
+   * })
+   * ```
    */
   createPassBatch(input: Input<operations['createPassBatch'], Managed> & KeyOption): Result<operations['createPassBatch']>
   /**
@@ -227,6 +335,19 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updatePassBatch({
+   *   body: {
+   *     updates: [
+   *       {
+   *         id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m',
+   *         fields: { points: '130' },
+   *       },
+   *     ],
+   *   },
+   * })
+   * ```
    */
   updatePassBatch(input: Input<operations['updatePassBatch'], Managed> & KeyOption): Result<operations['updatePassBatch']>
   /**
@@ -238,6 +359,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.revokePassBatch({ body: { ids: ['pass_01jx3a9b8c7d6e5f4g3h2j1k0m'] } })
+   * ```
    */
   revokePassBatch(input: Input<operations['revokePassBatch'], Managed> & KeyOption): Result<operations['revokePassBatch']>
   /**
@@ -249,6 +374,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getPass({ path: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m' } })
+   * ```
    */
   getPass(input: Input<operations['getPass'], Managed>): Result<operations['getPass']>
   /**
@@ -260,6 +389,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updatePass({
+   *   path: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m' },
+   *   body: { fields: { points: '130' } },
+   * })
+   * ```
    */
   updatePass(input: Input<operations['updatePass'], Managed>): Result<operations['updatePass']>
   /**
@@ -271,6 +407,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.revokePass({ path: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m' } })
+   * ```
    */
   revokePass(input: Input<operations['revokePass'], Managed> & KeyOption): Result<operations['revokePass']>
   /**
@@ -282,6 +422,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.archivePass({ path: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m' } })
+   * ```
    */
   archivePass(input: Input<operations['archivePass'], Managed> & KeyOption): Result<operations['archivePass']>
   /**
@@ -294,6 +438,17 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createScan({
+   *   body: {
+   *     barcode_message: 'c3f1a7e09b5d4c6e8f20',
+   *     mode: 'redeem',
+   *     scanner: 'Entrance 2',
+   *     location: { latitude: 37.7763, longitude: -122.4231 },
+   *   },
+   * })
+   * ```
    */
   createScan(input: Input<operations['createScan'], Managed> & KeyOption): Result<operations['createScan']>
   /**
@@ -304,6 +459,10 @@ export interface Client {
    * `GET /v1/scans`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listScans()
+   * ```
    */
   listScans(input?: Input<operations['listScans'], Managed>): ListResult<operations['listScans'], 'data'>
   /**
@@ -315,6 +474,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getScan({ path: { scan_id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n' } })
+   * ```
    */
   getScan(input: Input<operations['getScan'], Managed>): Result<operations['getScan']>
   /**
@@ -327,6 +490,16 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createWebhookEndpoint({
+   *   body: {
+   *     url: 'https://example.com/hooks',
+   *     enabled_events: ['pass.installed', 'pass.redeemed'],
+   *     description: 'Order system',
+   *   },
+   * })
+   * ```
    */
   createWebhookEndpoint(input: Input<operations['createWebhookEndpoint'], Managed> & KeyOption): Result<operations['createWebhookEndpoint']>
   /**
@@ -337,6 +510,10 @@ export interface Client {
    * `GET /v1/webhook-endpoints`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listWebhookEndpoints()
+   * ```
    */
   listWebhookEndpoints(input?: Input<operations['listWebhookEndpoints'], Managed>): ListResult<operations['listWebhookEndpoints'], 'data'>
   /**
@@ -348,6 +525,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getWebhookEndpoint({ path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' } })
+   * ```
    */
   getWebhookEndpoint(input: Input<operations['getWebhookEndpoint'], Managed>): Result<operations['getWebhookEndpoint']>
   /**
@@ -360,6 +541,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
    * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updateWebhookEndpoint({
+   *   path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' },
+   *   body: { status: 'enabled' },
+   * })
+   * ```
    */
   updateWebhookEndpoint(input: Input<operations['updateWebhookEndpoint'], Managed>): Result<operations['updateWebhookEndpoint']>
   /**
@@ -371,6 +559,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.deleteWebhookEndpoint({ path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' } })
+   * ```
    */
   deleteWebhookEndpoint(input: Input<operations['deleteWebhookEndpoint'], Managed>): Result<operations['deleteWebhookEndpoint']>
   /**
@@ -382,6 +574,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.rotateWebhookEndpointSecret({ path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' } })
+   * ```
    */
   rotateWebhookEndpointSecret(input: Input<operations['rotateWebhookEndpointSecret'], Managed> & KeyOption): Result<operations['rotateWebhookEndpointSecret']>
   /**
@@ -393,6 +589,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.testWebhookEndpoint({ path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' } })
+   * ```
    */
   testWebhookEndpoint(input: Input<operations['testWebhookEndpoint'], Managed> & KeyOption): Result<operations['testWebhookEndpoint']>
   /**
@@ -404,6 +604,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.listDeliveryAttempts({ path: { whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p' } })
+   * ```
    */
   listDeliveryAttempts(input: Input<operations['listDeliveryAttempts'], Managed>): ListResult<operations['listDeliveryAttempts'], 'data'>
   /**
@@ -415,6 +619,15 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getDeliveryAttempt({
+   *   path: {
+   *     whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
+   *     wdla_id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
+   *   },
+   * })
+   * ```
    */
   getDeliveryAttempt(input: Input<operations['getDeliveryAttempt'], Managed>): Result<operations['getDeliveryAttempt']>
   /**
@@ -428,6 +641,15 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.retryDeliveryAttempt({
+   *   path: {
+   *     whe_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
+   *     wdla_id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
+   *   },
+   * })
+   * ```
    */
   retryDeliveryAttempt(input: Input<operations['retryDeliveryAttempt'], Managed> & KeyOption): Result<operations['retryDeliveryAttempt']>
   /**
@@ -438,6 +660,10 @@ export interface Client {
    * `GET /v1/events`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listEvents()
+   * ```
    */
   listEvents(input?: Input<operations['listEvents'], Managed>): ListResult<operations['listEvents'], 'data'>
   /**
@@ -450,6 +676,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.streamEvents()
+   * ```
    */
   streamEvents(input?: Input<operations['streamEvents'], Managed>): Result<operations['streamEvents']>
   /**
@@ -461,6 +691,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getEvent({ path: { event_id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r' } })
+   * ```
    */
   getEvent(input: Input<operations['getEvent'], Managed>): Result<operations['getEvent']>
   /**
@@ -472,6 +706,20 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createToken({
+   *   body: {
+   *     type: 'bank_account',
+   *     bank_account: {
+   *       holder_name: 'Harbour Coffee LLC',
+   *       account_number: '000123456789',
+   *       routing_number: '110000000',
+   *       country: 'US',
+   *     },
+   *   },
+   * })
+   * ```
    */
   createToken(input: Input<operations['createToken'], Managed> & KeyOption): Result<operations['createToken']>
   /**
@@ -483,6 +731,25 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createCardholder({
+   *   body: {
+   *     type: 'individual',
+   *     name: 'Ada Moreau',
+   *     email: 'ada@example.com',
+   *     date_of_birth: '1990-04-12',
+   *     billing_address: {
+   *       line1: '500 Harbor Street',
+   *       line2: 'Suite 2',
+   *       city: 'Oakland',
+   *       state: 'CA',
+   *       postal_code: '94607',
+   *       country: 'US',
+   *     },
+   *   },
+   * })
+   * ```
    */
   createCardholder(input: Input<operations['createCardholder'], Managed> & KeyOption): Result<operations['createCardholder']>
   /**
@@ -493,6 +760,10 @@ export interface Client {
    * `GET /v1/cardholders`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listCardholders()
+   * ```
    */
   listCardholders(input?: Input<operations['listCardholders'], Managed>): ListResult<operations['listCardholders'], 'data'>
   /**
@@ -504,6 +775,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getCardholder({ path: { cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q' } })
+   * ```
    */
   getCardholder(input: Input<operations['getCardholder'], Managed>): Result<operations['getCardholder']>
   /**
@@ -515,6 +790,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updateCardholder({
+   *   path: { cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q' },
+   *   body: { status: 'inactive' },
+   * })
+   * ```
    */
   updateCardholder(input: Input<operations['updateCardholder'], Managed>): Result<operations['updateCardholder']>
   /**
@@ -526,6 +808,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.screenCardholder({ path: { cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q' } })
+   * ```
    */
   screenCardholder(input: Input<operations['screenCardholder'], Managed> & KeyOption): Result<operations['screenCardholder']>
   /**
@@ -536,6 +822,10 @@ export interface Client {
    * `GET /v1/sanctions_alerts`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listSanctionsAlerts()
+   * ```
    */
   listSanctionsAlerts(input?: Input<operations['listSanctionsAlerts'], Managed>): ListResult<operations['listSanctionsAlerts'], 'data'>
   /**
@@ -547,6 +837,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getSanctionsAlert({ path: { sanctions_alert_id: 'sal_01jxe19f8g7h6j5k4m3n2p1q0r' } })
+   * ```
    */
   getSanctionsAlert(input: Input<operations['getSanctionsAlert'], Managed>): Result<operations['getSanctionsAlert']>
   /**
@@ -558,6 +852,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.resolveSanctionsAlert({
+   *   path: { sanctions_alert_id: 'sal_01jxe19f8g7h6j5k4m3n2p1q0r' },
+   *   body: { resolution: 'false_positive', note: 'Different date of birth.' },
+   * })
+   * ```
    */
   resolveSanctionsAlert(input: Input<operations['resolveSanctionsAlert'], Managed> & KeyOption): Result<operations['resolveSanctionsAlert']>
   /**
@@ -569,6 +870,19 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createCardProgram({
+   *   body: {
+   *     name: 'Team meals',
+   *     kind: 'virtual',
+   *     spending_controls: {
+   *       allowed_categories: ['5812', '5814'],
+   *       spending_limits: [{ amount: 50000, interval: 'monthly' }],
+   *     },
+   *   },
+   * })
+   * ```
    */
   createCardProgram(input: Input<operations['createCardProgram'], Managed> & KeyOption): Result<operations['createCardProgram']>
   /**
@@ -579,6 +893,10 @@ export interface Client {
    * `GET /v1/card_programs`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listCardPrograms()
+   * ```
    */
   listCardPrograms(input?: Input<operations['listCardPrograms'], Managed>): ListResult<operations['listCardPrograms'], 'data'>
   /**
@@ -590,6 +908,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getCardProgram({ path: { card_program_id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s' } })
+   * ```
    */
   getCardProgram(input: Input<operations['getCardProgram'], Managed>): Result<operations['getCardProgram']>
   /**
@@ -601,6 +923,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updateCardProgram({
+   *   path: { card_program_id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s' },
+   *   body: { name: 'Team meals 2' },
+   * })
+   * ```
    */
   updateCardProgram(input: Input<operations['updateCardProgram'], Managed>): Result<operations['updateCardProgram']>
   /**
@@ -611,6 +940,10 @@ export interface Client {
    * `GET /v1/balance`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.getBalance()
+   * ```
    */
   getBalance(input?: Input<operations['getBalance'], Managed>): Result<operations['getBalance']>
   /**
@@ -622,6 +955,19 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createCard({
+   *   body: {
+   *     cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
+   *     type: 'virtual',
+   *     spending_controls: {
+   *       allowed_categories: ['5812', '5814'],
+   *       spending_limits: [{ amount: 50000, interval: 'monthly' }],
+   *     },
+   *   },
+   * })
+   * ```
    */
   createCard(input: Input<operations['createCard'], Managed> & KeyOption): Result<operations['createCard']>
   /**
@@ -632,6 +978,10 @@ export interface Client {
    * `GET /v1/cards`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listCards()
+   * ```
    */
   listCards(input?: Input<operations['listCards'], Managed>): ListResult<operations['listCards'], 'data'>
   /**
@@ -643,6 +993,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getCard({ path: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t' } })
+   * ```
    */
   getCard(input: Input<operations['getCard'], Managed>): Result<operations['getCard']>
   /**
@@ -654,6 +1008,15 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updateCard({
+   *   path: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t' },
+   *   body: {
+   *     spending_controls: { spending_limits: [{ amount: 80000, interval: 'monthly' }] },
+   *   },
+   * })
+   * ```
    */
   updateCard(input: Input<operations['updateCard'], Managed>): Result<operations['updateCard']>
   /**
@@ -665,6 +1028,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.activateCard({ path: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t' } })
+   * ```
    */
   activateCard(input: Input<operations['activateCard'], Managed> & KeyOption): Result<operations['activateCard']>
   /**
@@ -676,6 +1043,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.freezeCard({ path: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t' } })
+   * ```
    */
   freezeCard(input: Input<operations['freezeCard'], Managed> & KeyOption): Result<operations['freezeCard']>
   /**
@@ -687,6 +1058,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.unfreezeCard({ path: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t' } })
+   * ```
    */
   unfreezeCard(input: Input<operations['unfreezeCard'], Managed> & KeyOption): Result<operations['unfreezeCard']>
   /**
@@ -698,6 +1073,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.cancelCard({ path: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t' } })
+   * ```
    */
   cancelCard(input: Input<operations['cancelCard'], Managed> & KeyOption): Result<operations['cancelCard']>
   /**
@@ -709,6 +1088,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.replaceCard({
+   *   path: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t' },
+   *   body: { reason: 'damaged' },
+   * })
+   * ```
    */
   replaceCard(input: Input<operations['replaceCard'], Managed> & KeyOption): Result<operations['replaceCard']>
   /**
@@ -720,6 +1106,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.getCardDetails({ path: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t' } })
+   * ```
    */
   getCardDetails(input: Input<operations['getCardDetails'], Managed>): Result<operations['getCardDetails']>
   /**
@@ -731,6 +1121,18 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createProvisioningPayload({
+   *   path: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t' },
+   *   body: {
+   *     wallet: 'apple_pay',
+   *     certificates: ['MIIB9jCCAZygAwIBAgIIW1Yv', 'MIIC5jCCAo2gAwIBAgIIKzLs'],
+   *     nonce: '9c02a1f7',
+   *     nonce_signature: '4082f8a1c0b2d4e6',
+   *   },
+   * })
+   * ```
    */
   createProvisioningPayload(input: Input<operations['createProvisioningPayload'], Managed> & KeyOption): Result<operations['createProvisioningPayload']>
   /**
@@ -742,6 +1144,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.listProvisioningPayloads({ path: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t' } })
+   * ```
    */
   listProvisioningPayloads(input: Input<operations['listProvisioningPayloads'], Managed>): ListResult<operations['listProvisioningPayloads'], 'data'>
   /**
@@ -753,6 +1159,15 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getProvisioningPayload({
+   *   path: {
+   *     card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
+   *     provisioning_payload_id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
+   *   },
+   * })
+   * ```
    */
   getProvisioningPayload(input: Input<operations['getProvisioningPayload'], Managed>): Result<operations['getProvisioningPayload']>
   /**
@@ -763,6 +1178,10 @@ export interface Client {
    * `GET /v1/wallet_tokens`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listWalletTokens()
+   * ```
    */
   listWalletTokens(input?: Input<operations['listWalletTokens'], Managed>): ListResult<operations['listWalletTokens'], 'data'>
   /**
@@ -774,6 +1193,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getWalletToken({ path: { wallet_token_id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w' } })
+   * ```
    */
   getWalletToken(input: Input<operations['getWalletToken'], Managed>): Result<operations['getWalletToken']>
   /**
@@ -785,6 +1208,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updateWalletToken({
+   *   path: { wallet_token_id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w' },
+   *   body: { status: 'suspended' },
+   * })
+   * ```
    */
   updateWalletToken(input: Input<operations['updateWalletToken'], Managed>): Result<operations['updateWalletToken']>
   /**
@@ -795,6 +1225,10 @@ export interface Client {
    * `GET /v1/card_transactions`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listCardTransactions()
+   * ```
    */
   listCardTransactions(input?: Input<operations['listCardTransactions'], Managed>): ListResult<operations['listCardTransactions'], 'data'>
   /**
@@ -806,6 +1240,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getCardTransaction({ path: { card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x' } })
+   * ```
    */
   getCardTransaction(input: Input<operations['getCardTransaction'], Managed>): Result<operations['getCardTransaction']>
   /**
@@ -817,6 +1255,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
    * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updateCardTransaction({
+   *   path: { card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x' },
+   *   body: { metadata: { trip: 'oakland' } },
+   * })
+   * ```
    */
   updateCardTransaction(input: Input<operations['updateCardTransaction'], Managed>): Result<operations['updateCardTransaction']>
   /**
@@ -828,6 +1273,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.releaseCardTransaction({ path: { card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x' } })
+   * ```
    */
   releaseCardTransaction(input: Input<operations['releaseCardTransaction'], Managed> & KeyOption): Result<operations['releaseCardTransaction']>
   /**
@@ -839,6 +1288,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getAuthorizationEndpoint()
+   * ```
    */
   getAuthorizationEndpoint(input?: Input<operations['getAuthorizationEndpoint'], Managed>): Result<operations['getAuthorizationEndpoint']>
   /**
@@ -850,6 +1303,16 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
    * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.putAuthorizationEndpoint({
+   *   body: {
+   *     url: 'https://example.com/authorizations',
+   *     timeout_ms: 1500,
+   *     default_action: 'decline',
+   *   },
+   * })
+   * ```
    */
   putAuthorizationEndpoint(input: Input<operations['putAuthorizationEndpoint'], Managed>): Result<operations['putAuthorizationEndpoint']>
   /**
@@ -861,6 +1324,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.deleteAuthorizationEndpoint()
+   * ```
    */
   deleteAuthorizationEndpoint(input?: Input<operations['deleteAuthorizationEndpoint'], Managed>): Result<operations['deleteAuthorizationEndpoint']>
   /**
@@ -872,6 +1339,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.rotateAuthorizationEndpointSecret()
+   * ```
    */
   rotateAuthorizationEndpointSecret(
     input?: Input<operations['rotateAuthorizationEndpointSecret'],
@@ -885,6 +1356,10 @@ export interface Client {
    * `GET /v1/authorization_decisions`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listAuthorizationDecisions()
+   * ```
    */
   listAuthorizationDecisions(input?: Input<operations['listAuthorizationDecisions'], Managed>): ListResult<operations['listAuthorizationDecisions'], 'data'>
   /**
@@ -896,6 +1371,12 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getAuthorizationDecision({
+   *   path: { authorization_decision_id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z' },
+   * })
+   * ```
    */
   getAuthorizationDecision(input: Input<operations['getAuthorizationDecision'], Managed>): Result<operations['getAuthorizationDecision']>
   /**
@@ -908,6 +1389,25 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createDispute({
+   *   body: {
+   *     card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
+   *     reason: 'not_received',
+   *     evidence: {
+   *       explanation: 'The goods never arrived.',
+   *       files: [
+   *         {
+   *           name: 'order.png',
+   *           content_type: 'image/png',
+   *           content: 'iVBORw0KGgo=',
+   *         },
+   *       ],
+   *     },
+   *   },
+   * })
+   * ```
    */
   createDispute(input: Input<operations['createDispute'], Managed> & KeyOption): Result<operations['createDispute']>
   /**
@@ -918,6 +1418,10 @@ export interface Client {
    * `GET /v1/disputes`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listDisputes()
+   * ```
    */
   listDisputes(input?: Input<operations['listDisputes'], Managed>): ListResult<operations['listDisputes'], 'data'>
   /**
@@ -929,6 +1433,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getDispute({ path: { dispute_id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y' } })
+   * ```
    */
   getDispute(input: Input<operations['getDispute'], Managed>): Result<operations['getDispute']>
   /**
@@ -940,6 +1448,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updateDispute({
+   *   path: { dispute_id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y' },
+   *   body: { amount: 900 },
+   * })
+   * ```
    */
   updateDispute(input: Input<operations['updateDispute'], Managed>): Result<operations['updateDispute']>
   /**
@@ -951,6 +1466,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.submitDispute({ path: { dispute_id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y' } })
+   * ```
    */
   submitDispute(input: Input<operations['submitDispute'], Managed> & KeyOption): Result<operations['submitDispute']>
   /**
@@ -962,6 +1481,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.withdrawDispute({ path: { dispute_id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y' } })
+   * ```
    */
   withdrawDispute(input: Input<operations['withdrawDispute'], Managed> & KeyOption): Result<operations['withdrawDispute']>
   /**
@@ -972,6 +1495,10 @@ export interface Client {
    * `GET /v1/merchant_categories`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listMerchantCategories()
+   * ```
    */
   listMerchantCategories(input?: Input<operations['listMerchantCategories'], Managed>): Result<operations['listMerchantCategories']>
   /**
@@ -982,6 +1509,10 @@ export interface Client {
    * `GET /v1/settlements`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listSettlements()
+   * ```
    */
   listSettlements(input?: Input<operations['listSettlements'], Managed>): ListResult<operations['listSettlements'], 'data'>
   /**
@@ -993,6 +1524,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getSettlement({ path: { settlement_id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a' } })
+   * ```
    */
   getSettlement(input: Input<operations['getSettlement'], Managed>): Result<operations['getSettlement']>
   /**
@@ -1004,6 +1539,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.listSettlementLines({ path: { settlement_id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a' } })
+   * ```
    */
   listSettlementLines(input: Input<operations['listSettlementLines'], Managed>): ListResult<operations['listSettlementLines'], 'data'>
   /**
@@ -1014,6 +1553,10 @@ export interface Client {
    * `GET /v1/payouts`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listPayouts()
+   * ```
    */
   listPayouts(input?: Input<operations['listPayouts'], Managed>): ListResult<operations['listPayouts'], 'data'>
   /**
@@ -1025,6 +1568,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getPayout({ path: { payout_id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c' } })
+   * ```
    */
   getPayout(input: Input<operations['getPayout'], Managed>): Result<operations['getPayout']>
   /**
@@ -1036,6 +1583,16 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createPayoutDestination({
+   *   body: {
+   *     type: 'usdc_address',
+   *     address: 'eip155:8453:0x52908400098527886E0F7030069857D2E4169EE7',
+   *     holder_name: 'Harbour Coffee LLC',
+   *   },
+   * })
+   * ```
    */
   createPayoutDestination(input: Input<operations['createPayoutDestination'], Managed> & KeyOption): Result<operations['createPayoutDestination']>
   /**
@@ -1046,6 +1603,10 @@ export interface Client {
    * `GET /v1/payout_destinations`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listPayoutDestinations()
+   * ```
    */
   listPayoutDestinations(input?: Input<operations['listPayoutDestinations'], Managed>): ListResult<operations['listPayoutDestinations'], 'data'>
   /**
@@ -1057,6 +1618,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getPayoutDestination({ path: { payout_destination_id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d' } })
+   * ```
    */
   getPayoutDestination(input: Input<operations['getPayoutDestination'], Managed>): Result<operations['getPayoutDestination']>
   /**
@@ -1068,6 +1633,13 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.updatePayoutDestination({
+   *   path: { payout_destination_id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d' },
+   *   body: { default: true },
+   * })
+   * ```
    */
   updatePayoutDestination(input: Input<operations['updatePayoutDestination'], Managed>): Result<operations['updatePayoutDestination']>
   /**
@@ -1079,6 +1651,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.disablePayoutDestination({ path: { payout_destination_id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d' } })
+   * ```
    */
   disablePayoutDestination(input: Input<operations['disablePayoutDestination'], Managed> & KeyOption): Result<operations['disablePayoutDestination']>
   /**
@@ -1090,6 +1666,17 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
    * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.createTreasuryReport({
+   *   body: {
+   *     type: 'ledger_entries',
+   *     interval_start: '2026-05-01T00:00:00Z',
+   *     interval_end: '2026-06-01T00:00:00Z',
+   *     currency: 'usd',
+   *   },
+   * })
+   * ```
    */
   createTreasuryReport(input: Input<operations['createTreasuryReport'], Managed> & KeyOption): Result<operations['createTreasuryReport']>
   /**
@@ -1100,6 +1687,10 @@ export interface Client {
    * `GET /v1/treasury_reports`
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listTreasuryReports()
+   * ```
    */
   listTreasuryReports(input?: Input<operations['listTreasuryReports'], Managed>): ListResult<operations['listTreasuryReports'], 'data'>
   /**
@@ -1111,6 +1702,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
    * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getTreasuryReport({ path: { treasury_report_id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f' } })
+   * ```
    */
   getTreasuryReport(input: Input<operations['getTreasuryReport'], Managed>): Result<operations['getTreasuryReport']>
   /**
@@ -1122,6 +1717,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateScan({ body: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m', mode: 'verify' } })
+   * ```
    */
   simulateScan(input: Input<operations['simulateScan'], Managed> & KeyOption): Result<operations['simulateScan']>
   /**
@@ -1133,6 +1732,12 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateInstall({
+   *   body: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m', platform: 'apple' },
+   * })
+   * ```
    */
   simulateInstall(input: Input<operations['simulateInstall'], Managed> & KeyOption): Result<operations['simulateInstall']>
   /**
@@ -1144,6 +1749,12 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateUninstall({
+   *   body: { pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m', platform: 'apple' },
+   * })
+   * ```
    */
   simulateUninstall(input: Input<operations['simulateUninstall'], Managed> & KeyOption): Result<operations['simulateUninstall']>
   /**
@@ -1155,6 +1766,22 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateAuthorization({
+   *   body: {
+   *     card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
+   *     amount: 1250,
+   *     merchant: {
+   *       name: 'Harbor Diner',
+   *       category_code: '5812',
+   *       country: 'US',
+   *       city: 'Oakland',
+   *     },
+   *     entry_method: 'contactless',
+   *   },
+   * })
+   * ```
    */
   simulateAuthorization(input: Input<operations['simulateAuthorization'], Managed> & KeyOption): Result<operations['simulateAuthorization']>
   /**
@@ -1166,6 +1793,16 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateDecline({
+   *   body: {
+   *     card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
+   *     amount: 1250,
+   *     reason: 'suspected_fraud',
+   *   },
+   * })
+   * ```
    */
   simulateDecline(input: Input<operations['simulateDecline'], Managed> & KeyOption): Result<operations['simulateDecline']>
   /**
@@ -1177,6 +1814,12 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateIncrement({
+   *   body: { card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x', amount: 500 },
+   * })
+   * ```
    */
   simulateIncrement(input: Input<operations['simulateIncrement'], Managed> & KeyOption): Result<operations['simulateIncrement']>
   /**
@@ -1188,6 +1831,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateReversal({ body: { card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x' } })
+   * ```
    */
   simulateReversal(input: Input<operations['simulateReversal'], Managed> & KeyOption): Result<operations['simulateReversal']>
   /**
@@ -1199,6 +1846,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateExpiry({ body: { card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x' } })
+   * ```
    */
   simulateExpiry(input: Input<operations['simulateExpiry'], Managed> & KeyOption): Result<operations['simulateExpiry']>
   /**
@@ -1210,6 +1861,15 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateClearing({
+   *   body: {
+   *     card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
+   *     amount: 1250,
+   *   },
+   * })
+   * ```
    */
   simulateClearing(input: Input<operations['simulateClearing'], Managed> & KeyOption): Result<operations['simulateClearing']>
   /**
@@ -1221,6 +1881,12 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateRefund({
+   *   body: { card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x', amount: 500 },
+   * })
+   * ```
    */
   simulateRefund(input: Input<operations['simulateRefund'], Managed> & KeyOption): Result<operations['simulateRefund']>
   /**
@@ -1232,6 +1898,21 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateForcePost({
+   *   body: {
+   *     card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
+   *     amount: 1250,
+   *     merchant: {
+   *       name: 'Harbor Diner',
+   *       category_code: '5812',
+   *       country: 'US',
+   *       city: 'Oakland',
+   *     },
+   *   },
+   * })
+   * ```
    */
   simulateForcePost(input: Input<operations['simulateForcePost'], Managed> & KeyOption): Result<operations['simulateForcePost']>
   /**
@@ -1243,6 +1924,12 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateShipping({
+   *   body: { card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t', status: 'shipped' },
+   * })
+   * ```
    */
   simulateShipping(input: Input<operations['simulateShipping'], Managed> & KeyOption): Result<operations['simulateShipping']>
   /**
@@ -1254,6 +1941,12 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateSanctionsMatch({
+   *   body: { cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q', score: 0.94 },
+   * })
+   * ```
    */
   simulateSanctionsMatch(input: Input<operations['simulateSanctionsMatch'], Managed> & KeyOption): Result<operations['simulateSanctionsMatch']>
   /**
@@ -1265,6 +1958,12 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateDisputeOutcome({
+   *   body: { dispute_id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y', outcome: 'won' },
+   * })
+   * ```
    */
   simulateDisputeOutcome(input: Input<operations['simulateDisputeOutcome'], Managed> & KeyOption): Result<operations['simulateDisputeOutcome']>
   /**
@@ -1276,6 +1975,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateFunding({ body: { amount: 100000 } })
+   * ```
    */
   simulateFunding(input: Input<operations['simulateFunding'], Managed> & KeyOption): Result<operations['simulateFunding']>
   /**
@@ -1288,6 +1991,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.advanceSettlementClock()
+   * ```
    */
   advanceSettlementClock(input?: Input<operations['advanceSettlementClock'], Managed> & KeyOption): Result<operations['advanceSettlementClock']>
   /**
@@ -1299,6 +2006,10 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulateSettlementFailure({ body: { settlement_id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a' } })
+   * ```
    */
   simulateSettlementFailure(input: Input<operations['simulateSettlementFailure'], Managed> & KeyOption): Result<operations['simulateSettlementFailure']>
   /**
@@ -1310,6 +2021,15 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulatePayoutFailure({
+   *   body: {
+   *     payout_id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
+   *     failure_code: 'account_closed',
+   *   },
+   * })
+   * ```
    */
   simulatePayoutFailure(input: Input<operations['simulatePayoutFailure'], Managed> & KeyOption): Result<operations['simulatePayoutFailure']>
   /**
@@ -1321,6 +2041,15 @@ export interface Client {
    *
    * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
    * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.simulatePayoutReturn({
+   *   body: {
+   *     payout_id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
+   *     failure_code: 'account_closed',
+   *   },
+   * })
+   * ```
    */
   simulatePayoutReturn(input: Input<operations['simulatePayoutReturn'], Managed> & KeyOption): Result<operations['simulatePayoutReturn']>
 }

@@ -4395,7 +4395,7 @@ export interface components {
              * @default false
              * @example true
              */
-            dry_run: boolean;
+            dry_run?: boolean;
             /**
              * @description A dry run of the same objects in the same order. Where the plan is another one by now, nothing is done, and the answer is 409
              * `invalid_state`, with what has changed in `details`.
@@ -4610,7 +4610,7 @@ export interface components {
              * @description What the scanner wants; `verify` when absent.
              * @default verify
              */
-            mode: components["schemas"]["ScanMode"];
+            mode?: components["schemas"]["ScanMode"];
             /**
              * @description Your name for the scanner or the person at it.
              * @example Entrance 2
@@ -5463,7 +5463,7 @@ export interface components {
              * @description Whether it is a person or a company; `individual` when absent.
              * @default individual
              */
-            type: components["schemas"]["CardholderType"];
+            type?: components["schemas"]["CardholderType"];
             /**
              * @description Full name; required without `token_id`.
              * @example Ada Moreau
@@ -6073,7 +6073,7 @@ export interface components {
              * @description `user` when absent.
              * @default user
              */
-            reason: components["schemas"]["CardCancellationReason"];
+            reason?: components["schemas"]["CardCancellationReason"];
         };
         /**
          * @description Why a card is replaced.
@@ -6939,12 +6939,12 @@ export interface components {
              * @default 2000
              * @example 1500
              */
-            timeout_ms: number;
+            timeout_ms?: number;
             /**
              * @description What is done without a usable answer; `decline` when absent.
              * @default decline
              */
-            default_action: components["schemas"]["AuthorizationDefaultAction"];
+            default_action?: components["schemas"]["AuthorizationDefaultAction"];
         };
         /** @description An address of yours that decides authorizations. */
         AuthorizationEndpoint: {
@@ -7117,7 +7117,7 @@ export interface components {
              * @description Country; `US` when absent.
              * @default US
              */
-            country: components["schemas"]["CountryCode"];
+            country?: components["schemas"]["CountryCode"];
             /**
              * @description Town.
              * @example Oakland
@@ -7147,7 +7147,7 @@ export interface components {
              * @default usd
              * @example usd
              */
-            currency: string;
+            currency?: string;
             merchant: components["schemas"]["MerchantInput"];
             entry_method?: components["schemas"]["EntryMethod"];
             /** @description The phone wallet used. */
@@ -7741,7 +7741,7 @@ export interface components {
              * @description `usd` when absent.
              * @default usd
              */
-            currency: components["schemas"]["Currency"];
+            currency?: components["schemas"]["Currency"];
         };
         /** @description Balances and movements over a time. */
         TreasuryReport: {
@@ -7901,7 +7901,7 @@ export interface components {
              * @description `rejected` when absent.
              * @default rejected
              */
-            failure_code: components["schemas"]["PayoutFailureCode"];
+            failure_code?: components["schemas"]["PayoutFailureCode"];
         };
         /** @description A pass, and the platform of the device concerned. */
         PassOnPlatform: components["schemas"]["Pass"] & {

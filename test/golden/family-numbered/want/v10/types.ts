@@ -89,7 +89,7 @@ export interface components {
             /** @description An id, or the berth itself when expanded */
             neighbour?: (string | components["schemas"]["Berth"]) | null;
             /** @default false */
-            lit: boolean;
+            lit?: boolean;
         };
         Ship: {
             kind: string;
