@@ -1,0 +1,161 @@
+/**
+ * `npm run prove:client`: packs the client as npm would publish it, installs it in a project of its own, and has it checked
+ * by publint and arethetypeswrong, compiled by every TypeScript that it is for, under both ways of finding modules, and
+ * run by every Node that is maintained. Prints what became of each; exits with 1 when one fails.
+ *
+ * The project is in `node_modules/.cache/client-matrix`: npm installs there what is named here, and nothing else is fetched.
+ */
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+const CLIENT = resolve('generated/client')
+const PROJECT = resolve('node_modules/.cache/client-matrix')
+const TYPESCRIPT = ['5.4.5', '5.5.4', '5.6.3', '5.7.3', '5.8.3', '5.9.3', '6.0.3', '7.0.2']
+const NODE = ['20.20.2', '22.23.3', '24.21.0']
+const TOOLS = { publint: '0.3.25', '@arethetypeswrong/cli': '0.18.5' }
+const RESOLUTIONS = { NodeNext: 'NodeNext', ESNext: 'Bundler' }
+const STEP_MS = 120_000
+
+/** What a reader writes: a call, a list, a refusal, a delivery, two versions at once. Its last line is what is looked at. */
+const PROGRAM = `
+import { createClient, NotFoundError, testHeaders, unwrap, type Schemas } from '@dateline/passes/2026-05-19'
+import { createClient as createAny } from '@dateline/passes'
+
+const settings = { baseUrl: process.argv[2] ?? '', apiKey: 'key', maxRetries: 0 }
+const client = createClient(settings)
+const me: Schemas['Me'] = await client.getMe()
+const ids: string[] = []
+for await (const pass of client.listPasses()) ids.push(pass.id)
+const refused = await client.getPass({ path: { pass_id: 'p' } }).catch((error: unknown) => error instanceof NotFoundError)
+const body = '{"type":"pass.created"}'
+const event = await unwrap(body, await testHeaders(body, 'whsec_1'), 'whsec_1')
+const oldest = await createAny(settings).at('2025-06-01').getMe()
+// @ts-expect-error a version that there is not
+const wrong = () => createAny(settings).at('2020-01-01')
+console.log(JSON.stringify([me, ids, refused, event.type, oldest, typeof wrong]))
+`
+const WANT = JSON.stringify([
+  { version: '2026-05-19' },
+  ['pass_1'],
+  true,
+  'pass.created',
+  { version: '2025-06-01' },
+  'function',
+])
+
+const run = promisify(execFile)
+const program = (path: string) => join(PROJECT, 'node_modules', path)
+
+function install(): string {
+  rmSync(PROJECT, { recursive: true, force: true })
+  mkdirSync(PROJECT, { recursive: true })
+  const npm = (...words: string[]) =>
+    execFileSync('npm', words, {
+      cwd: PROJECT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: 5 * STEP_MS,
+    })
+  const [packed] = JSON.parse(npm('pack', CLIENT, '--json', '--silent')) as readonly {
+    readonly filename: string
+  }[]
+  writeFileSync(join(PROJECT, 'package.json'), '{ "private": true, "type": "module" }')
+  npm(
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--silent',
+    join(PROJECT, packed!.filename),
+    '@types/node@24.19.2',
+    ...Object.entries(TOOLS).map(([name, version]) => `${name}@${version}`),
+    ...TYPESCRIPT.map((version) => `typescript-${version}@npm:typescript@${version}`),
+    ...NODE.map((version) => `node-${version}@npm:node-${process.platform}-${process.arch}@${version}`),
+  )
+  writeFileSync(join(PROJECT, 'program.ts'), PROGRAM)
+  return join(PROJECT, packed!.filename)
+}
+
+/** Answers as the service would, to what the program asks. */
+async function serve(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer(({ url = '', headers }, response) => {
+    const body = url.startsWith('/v1/me')
+      ? { version: headers['service-version'] }
+      : url === '/v1/passes'
+        ? { data: [{ id: 'pass_1' }], has_more: false, next_cursor: null }
+        : { error: { type: 'not_found', code: 'not_found', message: 'No.' } }
+    response.writeHead('error' in body ? 404 : 200, { 'Content-Type': 'application/json' })
+    response.end(JSON.stringify(body))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => server.close().closeAllConnections(),
+  }
+}
+
+function compile(version: string, module: string, resolution: string): Promise<unknown> {
+  const name = `${version}-${resolution}`
+  const compilerOptions = {
+    strict: true,
+    target: 'ES2022',
+    lib: ['ES2023', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
+    types: ['node'],
+    module,
+    moduleResolution: resolution,
+    rootDir: '.',
+    outDir: `out-${name}`,
+  }
+  const config = join(PROJECT, `tsconfig.${name}.json`)
+  writeFileSync(config, JSON.stringify({ compilerOptions, files: ['program.ts'] }))
+  const compiler = program(`typescript-${version}/bin/tsc`)
+  return run(process.execPath, [compiler, '-p', config], { cwd: PROJECT, timeout: STEP_MS })
+}
+
+async function runOn(version: string, url: string): Promise<void> {
+  const newest = TYPESCRIPT.at(-1)
+  const { stdout } = await run(
+    program(`node-${version}/bin/node`),
+    [`out-${newest}-NodeNext/program.js`, url],
+    {
+      cwd: PROJECT,
+      timeout: STEP_MS,
+    },
+  )
+  if (stdout.trim() !== WANT) throw new Error(`wanted ${WANT}\nprinted ${stdout}`)
+}
+
+async function step(what: string, work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work()
+    console.log(`ok      ${what}`)
+    return true
+  } catch (cause) {
+    const { stdout = '', message } = cause as Error & { readonly stdout?: string }
+    console.log(`FAILED  ${what}\n${stdout}${message}`)
+    return false
+  }
+}
+
+const tarball = install()
+const server = await serve()
+const results: boolean[] = []
+results.push(
+  await step('publint', () =>
+    run(program('.bin/publint'), ['run', tarball, '--strict'], { timeout: STEP_MS }),
+  ),
+)
+const attw = [tarball, '--profile', 'esm-only', '--no-emoji', '--format', 'ascii']
+results.push(await step('arethetypeswrong', () => run(program('.bin/attw'), attw, { timeout: STEP_MS })))
+for (const version of TYPESCRIPT)
+  for (const [module, resolution] of Object.entries(RESOLUTIONS))
+    results.push(
+      await step(`TypeScript ${version}, ${resolution}`, () => compile(version, module, resolution)),
+    )
+for (const version of NODE) results.push(await step(`Node ${version}`, () => runOn(version, server.url)))
+server.close()
+process.exitCode = results.every(Boolean) ? 0 : 1
