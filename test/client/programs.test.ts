@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request as send } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -111,6 +111,12 @@ test('a pass is issued and updated; what is sent of it is received, and what was
     204, 204, 400,
   ])
   expect(receiver.stdout().match(/left alone/g)).toHaveLength(1)
+
+  const { port } = new URL(receiving)
+  const gone = connect(Number(port), '127.0.0.1').on('error', () => undefined)
+  gone.write('POST /webhooks HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{', () => gone.destroy())
+  await until('it sees that the sender has gone', () => /aborted|ECONNRESET/.test(receiver.stderr()))
+  expect(await deliver(secret!)).toBe(204)
 
   const { data: events } = await client().listEvents({ query: { limit: 100 } })
   const known = events.filter(({ type }) => type !== 'pass.created').map((event) => event.id)

@@ -1,7 +1,7 @@
 /** The verification samples of the webhooks page, each run by the language that it is in, where that is installed. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -71,6 +71,18 @@ const PROGRAMS: Readonly<Record<string, () => readonly string[]>> = {
     execFileSync('javac', ['-d', folder, file, sample('Verify.java')])
     return ['java', '-cp', folder, '-Dsun.jnu.encoding=UTF-8', '-Dfile.encoding=UTF-8', 'Run']
   },
+  go: () => {
+    const run =
+      'package main\nimport ("fmt"; "os"; "signatures/webhooks")\n' +
+      'func main() { fmt.Println(webhooks.Verify([]byte(os.Args[1]), os.Args[2], os.Args[3])) }\n'
+    mkdirSync(join(folder, 'go/webhooks'), { recursive: true })
+    writeFileSync(join(folder, 'go/go.mod'), 'module signatures\n')
+    writeFileSync(join(folder, 'go/main.go'), run)
+    copyFileSync(sample('verify.go'), join(folder, 'go/webhooks/verify.go'))
+    const env = { ...process.env, GOCACHE: join(folder, 'go-cache'), GOFLAGS: '-mod=mod', GOPROXY: 'off' }
+    execFileSync('go', ['build', '-o', join(folder, 'run-go'), '.'], { cwd: join(folder, 'go'), env })
+    return [join(folder, 'run-go')]
+  },
   openssl: () => {
     const file = join(folder, 'run.sh')
     writeFileSync(
@@ -90,6 +102,8 @@ test('TypeScript', () => {
 })
 
 const installed = Object.entries(PROGRAMS).filter(([name]) => isInstalled(name))
+for (const name of Object.keys(PROGRAMS).filter((name) => !isInstalled(name)))
+  console.warn(`\nLEFT OUT: the sample in ${name} – there is no ${COMPILERS[name] ?? name}\n`)
 
 test('at least Python and openssl are there to be run', () => {
   expect(installed.map(([name]) => name)).toEqual(expect.arrayContaining(['python3', 'openssl']))

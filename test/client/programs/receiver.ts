@@ -19,16 +19,17 @@ function act(event: WebhookEvent): void {
 }
 
 const server = createServer(async (request, response) => {
-  const body = Buffer.concat(await request.toArray())
   try {
+    const body = Buffer.concat(await request.toArray())
     const event = await unwrap(body, request.headers, secrets)
     response.writeHead(204).end()
     if (seen.has(event.id)) return
     seen.add(event.id)
     act(event)
   } catch (error) {
-    if (!(error instanceof WebhookError)) throw error
-    response.writeHead(400).end(error.code)
+    if (error instanceof WebhookError) return void response.writeHead(400).end(error.code)
+    console.error(error) // the sender has gone, or the work has failed
+    if (!response.headersSent) response.writeHead(500).end()
   }
 })
 server.listen(Number(process.env.PORT ?? 0), '127.0.0.1', () => {
