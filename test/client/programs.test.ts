@@ -149,7 +149,7 @@ test('an application is let in, renews its access, and reads', async () => {
   const { url } = await browser.submit(asked, { decision: 'allow' })
   expect(url.origin + url.pathname).toBe(REDIRECT)
   const answer = await fetch(`${address}/callback${url.search}`)
-  expect([answer.status, await answer.json()]).toEqual([200, { passes: [] }])
+  expect([answer.status, await answer.json()]).toEqual([200, { count: 0, passes: [] }])
   const again = await fetch(`${address}/callback${url.search}`)
   expect(again.status).toBe(400)
 })

@@ -73,17 +73,20 @@ app.get('/callback', async (request, response) => {
     verifier,
     insecure,
   )
-  let access = accessOf(await oauth.processAuthorizationCodeResponse(server, application, redeemed))
+  let access = Promise.resolve(
+    accessOf(await oauth.processAuthorizationCodeResponse(server, application, redeemed)),
+  )
   const client = createClient({
     baseUrl: BASE_URL,
     apiKey: async () => {
-      access = await renew(access)
-      return access.token
+      const held = access
+      const renewed = held.then(renew) // one after the other: calls run side by side
+      access = renewed.catch(() => held)
+      return (await renewed).token
     },
   })
-  const passes = []
-  for await (const { id } of client.listPasses()) passes.push(id)
-  response.json({ passes })
+  const [{ count }, { data }] = await Promise.all([client.countPasses(), client.listPasses()])
+  response.json({ count, passes: data.map(({ id }) => id) })
 })
 
 const listening = app.listen(Number(process.env.PORT ?? 0), '127.0.0.1', () => {
