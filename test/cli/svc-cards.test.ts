@@ -46,6 +46,9 @@ interface Schema {
   readonly $ref?: string
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly default?: unknown
 }
 
 interface RequestBody {
@@ -95,6 +98,24 @@ test.each(Object.entries(SIMULATIONS))('%s takes what the document says', (_, { 
     names.map((name) => name.replace(/^(merchant\..*) !$/, '$1')).toSorted()
   expect(strict([`${of} !`, ...taken])).toEqual(strict(said))
 })
+
+test.each(Object.entries(SIMULATIONS))(
+  '%s reads and explains as the document does',
+  (_, { operation, options }) => {
+    const { requestBody } = operations.find(({ operationId }) => operationId === operation)!
+    for (const { field, reads, text } of options) {
+      const path = field.split('.')
+      let schema = requestBody!.content['application/json'].schema
+      for (const name of path) schema = resolve(schema).properties![name]!
+      const { type, enum: members } = resolve(schema)
+      expect(reads, field).toBe(type === 'integer' ? 'number' : type === 'boolean' ? 'boolean' : undefined)
+      const [, absent] = /\(default: (\w+)\)$/.exec(text) ?? []
+      expect(absent, field).toBe(schema.default)
+      const [, named] = /: ([\w, ]+), …$/.exec(text) ?? []
+      if (named !== undefined) expect(members, field).toEqual(expect.arrayContaining(named.split(', ')))
+    }
+  },
+)
 
 test('a card is used, and what becomes of that is told', async () => {
   await send('/v1/test/funding', { body: { amount: 10_000 } })
