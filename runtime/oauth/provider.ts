@@ -7,11 +7,7 @@ import { OAUTH_SCOPES } from '../platform/keys/scopes.ts'
 import { makeToken, type TokenKind } from '../platform/keys/tokens.ts'
 import { deriveSecret } from '../platform/secrets.ts'
 import { type AdapterParts, createAdapter } from './adapter.ts'
-
-export const AUTHORIZE = '/oauth/authorize'
-export const TOKEN = '/oauth/token'
-export const REVOKE = '/oauth/revoke'
-export const CONSENT = '/oauth/consent'
+import { AUTHORIZE, CONSENT, REVOKE, TOKEN } from './paths.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE

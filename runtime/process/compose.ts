@@ -22,7 +22,7 @@ import { createOperate, type Operate } from '../api/operate.ts'
 import { createRequestLog, type RequestLog } from '../api/request-log.ts'
 import { createVersions } from '../api/routing.ts'
 import { type Chains, openChains } from '../chain/open-chains.ts'
-import { createAuthorizationRoutes } from '../console/authorization/routes.ts'
+import { createAuthorization } from '../console/authorization/authorization.ts'
 import { createChallenges } from '../console/challenges.ts'
 import { createConsole } from '../console/console.ts'
 import { createDashboard } from '../console/dashboard/dashboard.ts'
@@ -503,7 +503,7 @@ function createConsolePages(parts: ConsolePages, observability: Observability): 
   pages.use(createSignIn({ ...shared, control, pepper, clock, wrongCodes, sessions }))
   const barcodes = createBarcodes()
   pages.use(createJoin({ ...shared, sessions, operator: parts.operator, barcodes }))
-  pages.use(createAuthorizationRoutes({ ...shared, control, pepper, clock, sessions }))
+  pages.use(createAuthorization({ ...shared, control, pepper, clock, sessions }))
   pages.use(
     createDashboard({
       ...shared,

@@ -7,7 +7,7 @@ import express, { type Request, type Response } from 'express'
 import { pino } from 'pino'
 import { createOauthClient, type OauthClientInput } from '../../runtime/admin/oauth-clients.ts'
 import { createUser, type MemberRole } from '../../runtime/admin/users.ts'
-import { createAuthorizationRoutes } from '../../runtime/console/authorization/routes.ts'
+import { createAuthorization } from '../../runtime/console/authorization/authorization.ts'
 import { createSessions, type Member, type Sessions } from '../../runtime/console/sign-in/sessions.ts'
 import { makeTenant, type TestService } from '../support/service.ts'
 
@@ -29,7 +29,7 @@ export async function startConsole(service: TestService, consoleUrl?: string): P
   const { control, pepper } = service.database
   const sessions = createSessions({ control, pepper, clock: service.clock, secure: false })
   handler = express().use(
-    createAuthorizationRoutes({
+    createAuthorization({
       control,
       pepper,
       clock: service.clock,

@@ -1,14 +1,14 @@
-/** OAuth 2.1 at the console's origin: its endpoints, their metadata and the page of consent. */
+/** The endpoints of OAuth 2.1 and the page of consent. */
 import express, { type NextFunction, type Request, type Response, type Router } from 'express'
 import { errors } from 'oidc-provider'
 import type { Logger } from 'pino'
 import { createAuthorizations } from '../../oauth/authorizations.ts'
-import { AUTHORIZE, CONSENT, createProvider, REVOKE, TOKEN } from '../../oauth/provider.ts'
+import { AUTHORIZE, CONSENT, REVOKE, TOKEN } from '../../oauth/paths.ts'
+import { createProvider } from '../../oauth/provider.ts'
 import type { ProxyTrust } from '../../platform/client-address.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { isUnavailable } from '../../platform/database/errors.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
-import { OAUTH_SCOPES } from '../../platform/keys/scopes.ts'
 import { createTenantNames } from '../../platform/keys/tenant-names.ts'
 import { answerFailures } from '../page/failures.ts'
 import { createFormGuard } from '../page/forms.ts'
@@ -30,11 +30,9 @@ export interface AuthorizationParts {
   readonly csrfKey: string
 }
 
-const METADATA = '/.well-known/oauth-authorization-server'
-
 const CONSENT_SECONDS = 1800
 
-/** @returns the routes, to be mounted at the console's root before what answers everything. */
+/** @returns what answers below `/oauth/`, which is in every path. */
 export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
   const { control, pepper, clock, consoleUrl, proxies, sessions, log } = parts
   const authorizations = createAuthorizations(control, clock)
@@ -65,8 +63,6 @@ export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   const form = express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 50 })
 
-  const metadata = describe(consoleUrl)
-  router.get(METADATA, (_request, response) => void response.set('Cache-Control', 'no-cache').json(metadata))
   router.use('/oauth', (request, _response, next) => {
     speakAsConsole(request, consoleUrl)
     next()
@@ -102,25 +98,6 @@ export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
     .post(form, (request, response) => answerConsent(consent, request, response))
   router.use('/oauth', answerFailure(log))
   return router
-}
-
-/** RFC 8414. */
-function describe(issuer: string): object {
-  const methods = ['none', 'client_secret_basic', 'client_secret_post']
-  return {
-    issuer,
-    authorization_endpoint: issuer + AUTHORIZE,
-    token_endpoint: issuer + TOKEN,
-    revocation_endpoint: issuer + REVOKE,
-    scopes_supported: OAUTH_SCOPES,
-    response_types_supported: ['code'],
-    response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'refresh_token'],
-    code_challenge_methods_supported: ['S256'],
-    token_endpoint_auth_methods_supported: methods,
-    revocation_endpoint_auth_methods_supported: methods,
-    authorization_response_iss_parameter_supported: true,
-  }
 }
 
 /** Addresses that oidc-provider makes are the console's own, whatever the request says of its host. */

@@ -1,7 +1,6 @@
 /** Documents that speak for a dispute: what they really are, not what they are called. */
 import { createHash } from 'node:crypto'
 import type { Detail } from 'dateline/runtime'
-import { fileTypeFromBuffer } from 'file-type'
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 
@@ -33,6 +32,7 @@ export async function readFiles(given: readonly Schemas['EvidenceFileInput'][]):
 
 async function faultOf(content: Buffer, text: string, type: string): Promise<string | undefined> {
   if (content.toString('base64') !== text) return 'is not base64'
+  const { fileTypeFromBuffer } = await import('file-type') // what few processes need, of many modules
   const found = (await fileTypeFromBuffer(content))?.mime
   return found === type ? undefined : `is ${found ?? 'of no known type'}, not ${type}`
 }
