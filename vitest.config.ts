@@ -2,6 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { CHROMIUM } from './test/support/chromium.ts'
 import { isInstalled } from './test/support/installed.ts'
 import { canIsolate } from './test/support/isolated.ts'
+import { folderInMemory } from './test/support/memory.ts'
 
 /** Tests that need what the machine may not have, and no npm package brings along. */
 const NEEDS = [
@@ -29,6 +30,10 @@ const NEEDS = [
 
 const leftOut = NEEDS.filter(({ has }) => !has())
 for (const { files, what } of leftOut) console.warn(`\nLEFT OUT: ${files} – there is no ${what}\n`)
+
+// Where `tmpdir()` is, for every process of the tests.
+const inMemory = folderInMemory()
+if (inMemory !== undefined) process.env.TMPDIR ??= inMemory
 
 export default defineConfig({
   test: {
