@@ -1,7 +1,6 @@
 /** Whether payouts can be made on a chain. */
 import { findAnvil } from '../chain/anvil.ts'
 import { examineNode } from '../chain/open-chains.ts'
-import { openSigner } from '../chain/open-signer.ts'
 import type { ChainSettings } from '../platform/chain-settings.ts'
 import type { Settings } from '../platform/settings.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -39,6 +38,7 @@ async function checkSigner(
   chain: Awaited<ReturnType<typeof examineNode>>['chain'],
 ): Promise<Finding> {
   try {
+    const { openSigner } = await import('../chain/open-signer.ts') // with all of viem
     const { address } = await openSigner(settings)()
     const [wei, units, head] = await Promise.all([
       chain.balanceOf(address),

@@ -1,4 +1,3 @@
-import { createClient } from '@redis/client'
 import { messageOf } from '../platform/database/errors.ts'
 import { redisPrefix } from '../platform/limits/open-limiter.ts'
 import { BEAT } from '../platform/limits/scripts.ts'
@@ -16,6 +15,7 @@ function placeOf(url: string): string {
 /** Whether Redis answers, takes what the limiter writes, and does not throw it away. */
 export async function checkRedis({ redisUrl: url }: Pick<Settings, 'redisUrl'>): Promise<Finding> {
   if (url === undefined) return ok('Redis', 'REDIS_URL is not set: limits hold exactly on one node')
+  const { createClient } = await import('@redis/client') // 500 modules, of a program that mostly needs none of them
   const place = placeOf(url)
   const client = createClient({
     url,
