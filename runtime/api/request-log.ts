@@ -54,9 +54,9 @@ export function createRequestLog(parts: RequestLogParts): RequestLog {
   let unsure: readonly RequestToLog[] = []
 
   const write = async () => {
-    names ??= sensitiveNames(versions.all.map(({ document }) => document))
     while (unsure.length > 0 || noted.length > 0) {
       if (unsure.length === 0) {
+        names ??= sensitiveNames(versions.all.map(({ document }) => document))
         const secret = names
         unsure = noted.slice(0, BATCH).map((each) => describe(each, secret))
         noted = noted.slice(BATCH)
