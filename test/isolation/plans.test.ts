@@ -10,7 +10,7 @@ import { plainText, type Recorder, recordStatements } from './recorder.ts'
 import { runBackground, runGoogle, runWorker, tour } from './walk.ts'
 
 /** Rows of the large tenant: a statement that reads them all is seen at once. */
-const ROWS = 20_000
+const ROWS = 10_000
 
 /** Rows read for each row that is given, and besides. */
 const TIMES = 10
@@ -21,7 +21,7 @@ const PAGES_TIMES = 20
 const PAGES_BESIDES = 250
 
 /** Executions of one text that are looked at. */
-const MOST = 40
+const MOST = 15
 
 let service: TestService
 let recorder: Recorder
