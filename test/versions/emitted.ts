@@ -24,6 +24,19 @@ export interface Emitted {
 
 const FUNCTION = /^((?:export )?function (\w+)\((\w+): (?:Value|string)\): (?:Value|string) \{)$/gm
 
+const transpiled = new Map<string, string>()
+
+/** Once for each text: most of grown cases come out alike. */
+function transpile(text: string): string {
+  const known = transpiled.get(text)
+  if (known !== undefined) return known
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
+  })
+  transpiled.set(text, outputText)
+  return outputText
+}
+
 /** @param translations as the emitter gives them. */
 export function runEmitted(translations: Translations, changes: readonly LoadedChange[]): Emitted {
   const watch: Watch = { replaced: undefined, called: new Set() }
@@ -44,9 +57,6 @@ export function runEmitted(translations: Translations, changes: readonly LoadedC
         functions.push(`${version}/${name}`)
         return `${opening}\n  if (replaced('${version}/${name}')) return ${value}`
       })
-    const { outputText } = ts.transpileModule(watched, {
-      compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
-    })
     const exports: Record<string, Translate> = {}
     const required = (path: string): unknown => {
       if (path === 'dateline/runtime/paths') return paths
@@ -54,7 +64,7 @@ export function runEmitted(translations: Translations, changes: readonly LoadedC
       const file = join(basename(dirname(path)), basename(path))
       return { default: changes.find((change) => change.file.endsWith(file)) }
     }
-    new Function('require', 'exports', 'replaced', outputText)(required, exports, call)
+    new Function('require', 'exports', 'replaced', transpile(watched))(required, exports, call)
     modules.set(file, exports)
     return exports
   }
