@@ -2,8 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Exchange, Service } from './exchange.ts'
 import { findAnywhere } from './routing.ts'
 
-const ALLOW_ORIGIN = ['Access-Control-Allow-Origin', '*']
-
 const EXPOSED = [
   'Access-Control-Expose-Headers',
   'Request-Id, Service-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Resource, ' +
@@ -12,38 +10,45 @@ const EXPOSED = [
 
 const NONE: readonly string[] = []
 
-function isOpen({ versions }: Service, method: string, path: string): boolean {
-  return (
-    findAnywhere(versions, method, path, ({ operation }) => operation.extensions.publishable === true) !==
-    undefined
-  )
+/**
+ * Who may read an answer from a page: everybody what publishable keys may call; the documentation, which is at the
+ * console, all of the sandbox.
+ */
+function allowOrigin(origin: string, service: Service, method: string, path: string): readonly string[] {
+  const { versions, environment, consoleUrl } = service
+  if (findAnywhere(versions, method, path, ({ operation }) => operation.extensions.publishable === true))
+    return ['Access-Control-Allow-Origin', '*']
+  const isDocumentation = environment === 'sandbox' && origin === new URL(consoleUrl).origin
+  if (!isDocumentation || !findAnywhere(versions, method, path)) return NONE
+  return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin']
 }
 
-/** Headers that let a browser read the answer: on what publishable keys may call, and only when a browser asks. */
+/** Headers that let a browser read the answer, only when a browser asks. */
 export function corsHeaders({ request, path }: Exchange, service: Service): readonly string[] {
-  if (request.headers.origin === undefined || !isOpen(service, request.method!, path)) return NONE
-  return [...ALLOW_ORIGIN, ...EXPOSED]
+  const { origin } = request.headers
+  const allowed = origin === undefined ? NONE : allowOrigin(origin, service, request.method!, path)
+  return allowed === NONE ? NONE : [...allowed, ...EXPOSED]
 }
 
 /**
  * The answer to a browser's question whether it may call a path (Fetch standard, CORS-preflight), which comes without a
- * key. Undefined where publishable keys have nothing to call.
+ * key. Undefined where it may not.
  */
 export function preflightHeaders(
   request: IncomingMessage,
   path: string,
   service: Service,
 ): readonly string[] | undefined {
-  const method = request.headers['access-control-request-method']
-  if (request.method !== 'OPTIONS' || request.headers.origin === undefined || method === undefined)
-    return undefined
-  if (!isOpen(service, method, path)) return undefined
+  const { origin, 'access-control-request-method': method } = request.headers
+  if (request.method !== 'OPTIONS' || origin === undefined || method === undefined) return undefined
+  const allowed = allowOrigin(origin, service, method, path)
+  if (allowed === NONE) return undefined
   return [
-    ...ALLOW_ORIGIN,
+    ...allowed,
     'Access-Control-Allow-Methods',
     method,
     'Access-Control-Allow-Headers',
-    'Authorization, Content-Type, Idempotency-Key, Service-Version',
+    'Authorization, Content-Type, Idempotency-Key, Service-Factor, Service-Version',
     'Access-Control-Max-Age',
     '7200',
     'Vary',

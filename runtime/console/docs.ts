@@ -11,8 +11,8 @@ export interface DocsParts {
   readonly versions: readonly string[]
   /** Origin of the console: addresses in the feed are relative to it. */
   readonly consoleUrl: string
-  /** Origins that pages may send a reader's requests to. */
-  readonly tryAt: readonly string[]
+  /** Where pages send what a reader tries. */
+  readonly sandboxUrl: string
   /** Makes the pages where they are missing. */
   readonly build: () => Promise<void>
 }
@@ -45,7 +45,7 @@ export function serveDocs(
   refuseMethod: (request: Request, response: Response) => void,
 ): void {
   const find = openListing(parts)
-  const policy = contentSecurityPolicy(parts.tryAt)
+  const policy = contentSecurityPolicy(new URL(parts.sandboxUrl).origin)
   const read = async (request: Request, response: Response, next: NextFunction) => {
     const path = pathOf(request.path)
     const served = path === undefined ? undefined : (findDocument(parts, path) ?? (await find(path)))
@@ -68,6 +68,10 @@ export function serveDocs(
     response.send(path === FEED ? withBase(bytes.toString(), parts.consoleUrl) : bytes)
   }
   router
+    .route('/docs/try.json')
+    .get((_request, response) => void response.json({ base_url: parts.sandboxUrl }))
+    .all(refuseMethod)
+  router
     .route(/^\/(?:docs(?:\/.*)?|changelog\.xml)$/)
     .get(read)
     .all(refuseMethod)
@@ -77,13 +81,13 @@ export function serveDocs(
 const withBase = (feed: string, consoleUrl: string): string =>
   feed.replace('<feed ', `<feed xml:base="${consoleUrl}/" `)
 
-/** Scripts and styles of ours alone; requests to the console itself and to where readers try things. */
-function contentSecurityPolicy(tryAt: readonly string[]): string {
+/** Scripts and styles of ours alone; requests to the console itself and to the sandbox. */
+function contentSecurityPolicy(sandbox: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    `connect-src ${["'self'", ...tryAt].join(' ')}`,
+    `connect-src 'self' ${sandbox}`,
     "img-src 'self' data:",
     "form-action 'none'",
     "base-uri 'none'",

@@ -520,7 +520,7 @@ function createConsolePages(parts: ConsolePages, observability: Observability): 
       documents: fileURLToPath(new URL('../../openapi', import.meta.url)),
       versions: versions.map(({ name }) => name),
       consoleUrl: baseUrls.console,
-      tryAt: [new URL(baseUrls.sandbox).origin],
+      sandboxUrl: baseUrls.sandbox,
       build: () => ensureBuilt(TOOLKIT_CONFIG, ['site']),
     }),
   )

@@ -282,6 +282,25 @@ describe('browsers', () => {
     expect(headers.has('Access-Control-Allow-Origin')).toBe(false)
   })
 
+  test('show the documentation, which is at the console, all of the sandbox and nothing of live', async () => {
+    const asked = async (url: string, origin: string, path: string) => {
+      const headers = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
+      const answer = await fetch(url + path, { method: 'OPTIONS', headers })
+      return [answer.status, answer.headers.get('Access-Control-Allow-Origin')]
+    }
+    const { sandbox: url, live } = service.urls
+    const documentation = 'http://127.0.0.1:4000'
+    expect(await asked(url, documentation, '/v1/passes')).toEqual([204, documentation])
+    expect(await asked(url, 'http://127.0.0.1:4001', '/v1/passes')).toEqual([401, null])
+    expect(await asked(url, documentation, '/v1/nothing')).toEqual([401, null])
+    expect(await asked(live, documentation, '/v1/passes')).toEqual([401, null])
+    const { headers } = await sandbox(secret)('/v1/passes', { headers: { Origin: documentation } })
+    expect([headers.get('Access-Control-Allow-Origin'), headers.get('Vary')]).toEqual([
+      documentation,
+      expect.stringContaining('Origin'),
+    ])
+  })
+
   test('OPTIONS with a key is a method that is not there', async () => {
     const answer = await sandbox(secret)('/v1/passes', { method: 'OPTIONS' })
     expect(refusal(answer)).toEqual([405, 'method_not_allowed', 'method_not_allowed'])

@@ -42,7 +42,7 @@ beforeAll(async () => {
     documents: join(folder, 'openapi'),
     consoleUrl: 'http://127.0.0.1:4000',
     versions: [VERSION],
-    tryAt: ['http://sandbox.example'],
+    sandboxUrl: 'http://sandbox.example',
     build: async () => builds.shift()?.(),
   }
   server = createServer(express().use(createConsole(docs)))

@@ -27,7 +27,7 @@ beforeAll(async () => {
     generated: 'generated',
     documents: 'openapi',
     versions: names,
-    tryAt: [],
+    sandboxUrl: 'http://sandbox.example',
     consoleUrl: origin,
   }
   server.on('request', express().use(createConsole({ ...parts, build: async () => {} })))

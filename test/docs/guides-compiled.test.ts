@@ -1,11 +1,7 @@
 /** The TypeScript of migration guides, compiled against the client's types of the version before and of the one after. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
-import ts from 'typescript'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
+import { compile } from './compile.ts'
 import { guideOf, usesIn, VERSIONS } from './guides.ts'
-
-const PACKAGE = 'generated/client'
 
 const adjacent = VERSIONS.slice(1).map((to, index) => guideOf(VERSIONS[index]!, to))
 const uses = adjacent.flatMap(usesIn).filter(({ typescript }) => typescript !== undefined)
@@ -16,10 +12,8 @@ const SEEN = [
   '2026-05-19 Block categories: Retrieve a program',
 ]
 
-let folder: string
 let errors: Map<string, string[]>
 beforeAll(() => {
-  folder = mkdtempSync(join('test/docs', '.guides-'))
   const files = uses.flatMap(({ typescript, from, to }, index) => [
     [`before-${index}.ts`, typescript!.before],
     [`after-${index}.ts`, typescript!.after],
@@ -28,27 +22,6 @@ beforeAll(() => {
   ])
   errors = compile(files.map(([name = '', text = '']) => [name, `${text}\nexport {}\n`]))
 }, 120_000)
-afterAll(() => rmSync(folder, { recursive: true }))
-
-/** All in one program. @returns messages by file. */
-function compile(files: readonly (readonly [string, string])[]): Map<string, string[]> {
-  mkdirSync(folder, { recursive: true })
-  for (const [name, text] of files) writeFileSync(join(folder, name), text)
-  const settings = ts.readConfigFile(`${PACKAGE}/tsconfig.json`, ts.sys.readFile).config
-  const { options } = ts.convertCompilerOptionsFromJson(settings.compilerOptions, PACKAGE)
-  const { rootDir: _, outDir: __, ...rest } = options
-  const paths = { '@dateline/passes/*': [resolve(PACKAGE, 'src/*/index.ts')] }
-  const program = ts.createProgram(
-    files.map(([name]) => join(folder, name)),
-    { ...rest, paths, types: ['node'], noEmit: true },
-  )
-  const found = new Map<string, string[]>()
-  for (const { file, messageText } of ts.getPreEmitDiagnostics(program)) {
-    const name = file ? relative(folder, file.fileName) : ''
-    found.set(name, [...(found.get(name) ?? []), ts.flattenDiagnosticMessageText(messageText, ' ')])
-  }
-  return found
-}
 
 const errorsOf = (kind: string) =>
   uses.flatMap(({ name }, index) =>

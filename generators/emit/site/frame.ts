@@ -49,6 +49,8 @@ export interface Site {
   readonly sections: readonly { readonly name: string; readonly href: string }[]
   readonly style: string
   readonly scripts: readonly string[]
+  /** Where readers may send samples from a page that is served, without a slash at its end. */
+  readonly server: string | undefined
   readonly feed: string | undefined
   /** Addresses of the script that searches, and of what it searches. */
   readonly searchLibrary: string

@@ -51,6 +51,7 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
   const assets = {
     'site.css': style,
     'site.js': readAsset('emit/site/assets/site.js'),
+    'try.js': readAsset('emit/site/assets/try.js'),
     'minisearch.js': readSearchLibrary(),
     'search-index.js': printSearchIndex(pages, index, HOME),
   }
@@ -64,7 +65,8 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
       { name: CHANGELOG, href: `${HOME}/changelog` },
     ],
     style: hrefOf('site.css'),
-    scripts: [hrefOf('site.js')],
+    scripts: [hrefOf('site.js'), hrefOf('try.js')],
+    server: newest.servers[0]?.url.replace(/\/$/, ''),
     feed: feed === undefined ? undefined : FEED,
     searchLibrary: hrefOf('minisearch.js'),
     searchIndex: hrefOf('search-index.js'),

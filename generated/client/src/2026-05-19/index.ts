@@ -1408,7 +1408,7 @@ export interface Client {
    *         {
    *           name: 'order.png',
    *           content_type: 'image/png',
-   *           content: 'iVBORw0KGgo=',
+   *           content: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
    *         },
    *       ],
    *     },

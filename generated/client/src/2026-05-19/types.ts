@@ -6712,7 +6712,7 @@ export interface components {
          *           {
          *             "name": "order.png",
          *             "content_type": "image/png",
-         *             "content": "iVBORw0KGgo="
+         *             "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
          *           }
          *         ]
          *       }
@@ -6749,7 +6749,7 @@ export interface components {
          *         {
          *           "name": "order.png",
          *           "content_type": "image/png",
-         *           "content": "iVBORw0KGgo="
+         *           "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
          *         }
          *       ]
          *     }
@@ -6783,7 +6783,7 @@ export interface components {
          * @example {
          *       "name": "order.png",
          *       "content_type": "image/png",
-         *       "content": "iVBORw0KGgo="
+         *       "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
          *     }
          */
         EvidenceFileInput: {
@@ -6795,7 +6795,7 @@ export interface components {
             content_type: components["schemas"]["EvidenceFileType"];
             /**
              * @description Its content in base64, up to 1 MB.
-             * @example iVBORw0KGgo=
+             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
              */
             content: string;
         };

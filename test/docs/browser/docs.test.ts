@@ -1,0 +1,187 @@
+/**
+ * The documentation in a real browser: every page shows without a word to the outside or a complaint, each kind of page is
+ * readable by everybody, and samples can be sent from where they stand.
+ */
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import axe, { type AxeResults } from 'axe-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { current, versions } from '../../../generated/versions.ts'
+import { createKey } from '../../../runtime/admin/keys.ts'
+import { createTenant } from '../../../runtime/admin/tenants.ts'
+import { startChromium } from '../../support/chromium.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { endPrograms, ROOT, startService } from '../../support/programs.ts'
+
+let database: TestDatabase
+let chromium: Browser
+let origin: string
+let sandbox: string
+let secret: string
+
+beforeAll(async () => {
+  ;[database, chromium] = await Promise.all([openTestDatabase(), startChromium()])
+  const { id: tenantId } = await createTenant(
+    database.operator,
+    { name: 'Harbour', plan: 'enterprise' },
+    current,
+  )
+  ;({ secret } = await createKey(database.operator, { tenantId, environment: 'sandbox', scope: 'admin' }))
+  const env = { DATABASE_URL: database.url, SVC_PEPPER: database.pepper }
+  const ready = await startService(env, ['--json', '--role', 'api', '--role', 'console']).ready()
+  ;[origin, sandbox] = [String(ready.console_url), String(ready.sandbox_base_url)]
+}, 60_000)
+
+afterAll(async () => {
+  await chromium?.close()
+  await endPrograms()
+  await database?.close()
+})
+
+const SITE = join(ROOT, 'generated/site')
+
+/** Addresses of all pages. The first reader has them built. */
+const addresses = async (): Promise<string[]> => {
+  await fetch(`${origin}/docs`)
+  return globSync('**/*.html', { cwd: SITE })
+    .map((file) => `/docs/${file.replace(/(?:^index)?\.html$/, '')}`.replace(/\/$/, ''))
+    .toSorted()
+}
+
+const oldest = versions[0]!.name
+
+/** With it every page is looked at on every screen (`npm run prove:docs`), without it these. */
+const everyPage = process.env.EVERY_PAGE !== undefined
+
+/** Versions between the oldest and the newest have no kind of page of their own. */
+const isBetween = (address: string) =>
+  versions.slice(1, -1).some(({ name }) => address.startsWith(`/docs/${name}`))
+
+/** One of each kind, on one of two screens in turn. */
+const KINDS = [
+  '/docs',
+  '/docs/changelog',
+  '/docs/errors',
+  '/docs/quick-start',
+  '/docs/webhooks',
+  `/docs/upgrading/${oldest}/${current}`,
+  `/docs/${oldest}`,
+  `/docs/${current}`,
+  `/docs/${current}/conventions`,
+  `/docs/${current}/events`,
+  `/docs/${current}/scans`,
+  `/docs/${current}/webhook-endpoints`,
+]
+
+/** Opens a page whose complaints, and requests to others than the console, are written down. */
+async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; strange: string[] }> {
+  const context = await chromium.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  const page = await context.newPage()
+  const strange: string[] = []
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`)) strange.push(request.url())
+  })
+  page.on('console', (message) => strange.push(`${page.url()}: ${message.text()}`))
+  page.on('pageerror', (error) => strange.push(`${page.url()}: ${error}`))
+  return { page, strange }
+}
+
+test('every page shows, on the narrowest screen too, and asks nobody outside for anything', async () => {
+  const { page, strange } = await open({ viewport: { width: 320, height: 640 } })
+  const wide: string[] = []
+  const all = await addresses()
+  expect(all.length).toBeGreaterThan(90)
+  for (const address of all) {
+    if (!everyPage && isBetween(address)) continue
+    const response = await page.goto(origin + address)
+    expect([address, response?.status()]).toEqual([address, 200])
+    if (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) wide.push(address)
+  }
+  expect([wide, strange]).toEqual([[], []])
+  await page.context().close()
+}, 180_000)
+
+const SHOTS = process.env.SCREENSHOTS
+
+test.each([
+  [390, 0],
+  [1280, 1],
+])(
+  'no finding of axe at %i pixels, light and dark',
+  async (width, turn) => {
+    const { page, strange } = await open({ viewport: { width, height: 900 }, bypassCSP: true })
+    const found: string[] = []
+    const all = await addresses()
+    expect(KINDS.filter((address) => !all.includes(address))).toEqual([])
+    for (const address of everyPage ? all : KINDS.filter((_, index) => index % 2 === turn)) {
+      await page.goto(origin + address)
+      await page.evaluate(axe.source)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        const name = `${width}-${colorScheme}${address.replaceAll('/', '_')}`
+        if (SHOTS) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
+        // All but colours stands in the document, whatever the scheme.
+        const rules = colorScheme === 'dark' ? { runOnly: ['color-contrast'] } : {}
+        const options = { resultTypes: ['violations'], preload: false, iframes: false, ...rules }
+        const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
+        for (const { id, nodes } of violations)
+          found.push(...nodes.map(({ html }) => `${address} ${colorScheme} ${id}: ${html.slice(0, 160)}`))
+      }
+    }
+    expect([found, strange]).toEqual([[], []])
+    await page.context().close()
+  },
+  everyPage ? 1_200_000 : 120_000,
+)
+
+test('a sample is sent to the sandbox with the reader’s key, which stays in the fields of the page', async () => {
+  const { page, strange } = await open({ colorScheme: 'dark' })
+  await page.goto(`${origin}/docs/${current}/pass-templates`)
+  const creation = page.locator('section.operation', { has: page.locator('#createPassTemplate') })
+  await creation.getByText('Try it').click()
+  await creation.getByLabel('Key of the sandbox').fill(secret)
+  await creation.getByRole('button', { name: 'Send' }).click()
+  await creation.getByText(/^201 in \d+ ms$/).waitFor()
+  const { id } = JSON.parse((await creation.locator('.try pre').textContent())!) as { id: string }
+  // Sent again it is another request: what is to be unique is made anew.
+  await creation.getByRole('button', { name: 'Send' }).click()
+  await creation.getByText(/^201 in/).waitFor()
+  await expect
+    .poll(async () => JSON.parse((await creation.locator('.try pre').textContent()) || '{}').id)
+    .not.toBe(id)
+
+  const reading = page.locator('section.operation', { has: page.locator('#getPassTemplate') })
+  await reading.getByText('Try it').click()
+  expect(await reading.getByLabel('Key of the sandbox').inputValue()).toBe(secret)
+  await reading.getByLabel('GET').fill(`/v1/pass_templates/${id}`)
+  await reading.getByRole('button', { name: 'Send' }).click()
+  await reading.getByText(/^200 in/).waitFor()
+  await reading.getByLabel('Key of the sandbox').fill('svc_test_wrong')
+  await reading.getByRole('button', { name: 'Send' }).click()
+  await reading.getByText(/^401 in/).waitFor()
+  if (SHOTS) await reading.screenshot({ path: `${SHOTS}/try.png` })
+
+  expect(
+    await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])'),
+  ).not.toContain('svc_')
+  await page.reload()
+  await creation.getByText('Try it').click()
+  expect(await creation.getByLabel('Key of the sandbox').inputValue()).toBe('')
+  const others = strange.filter((each) => !each.startsWith(`${sandbox}/v1/pass_templates`))
+  expect(others.filter((each) => !/status of 401/.test(each))).toEqual([])
+  await page.context().close()
+}, 60_000)
+
+test('what is live’s alone is not tried, and without scripts the samples stand', async () => {
+  const { page } = await open()
+  await page.goto(`${origin}/docs/${current}/passes`)
+  const operations = await page.locator('section.operation').count()
+  expect(await page.locator('.try').count()).toBe(operations)
+  await page.context().close()
+  const quiet = await open({ javaScriptEnabled: false })
+  await quiet.page.goto(`${origin}/docs/${current}/passes`)
+  expect(await quiet.page.locator('.try').count()).toBe(0)
+  expect(await quiet.page.getByText('curl ').first().isVisible()).toBe(true)
+  await quiet.page.context().close()
+})
