@@ -3,7 +3,9 @@ import { dirname, posix } from 'node:path'
 import type { OutputFile } from '../ir/model.ts'
 
 const FOLDER = 'site/'
-const LINK = /(?<=(?:href|src|data-index|data-library)=")\/docs(\/[^"#?]*)?(\?[^"#]*)?(#[^"]*)?(?=")/g
+/** What stands at the root of the server, beside the documentation. */
+const BESIDE = / href="\/(?!docs(?:[/"?#]|$))([^"]*)"/g
+const LINK = /(?<=(?:href|src|data-index|data-library)=")\/docs(\/[^"#?]*)?(\?(?:&#x3D;|[^"#])*)?(#[^"]*)?(?=")/g
 
 /** @param files all output. @param documents text by path below the folder: `2030-01-01/openapi.yaml`. @returns what the folder holds. */
 export function exportSite(files: readonly OutputFile[], documents: readonly OutputFile[]): OutputFile[] {
@@ -19,6 +21,10 @@ export function exportSite(files: readonly OutputFile[], documents: readonly Out
 function relativeLinks(from: string, text: string, known: ReadonlySet<string>): string {
   const root = posix.relative(posix.dirname(from), '.') || '.'
   return text
+    .replace(BESIDE, (_link, path: string) => {
+      // A place of the server's own is no link in a folder.
+      return known.has(path) ? ` href="${posix.relative(dirname(from), path)}"` : ''
+    })
     .replace('<html lang="en">', `<html lang="en" data-root="${root}">`)
     .replace(LINK, (_link, path: string | undefined, _query, anchor = '') => {
       const name = (path ?? '/index').slice(1)

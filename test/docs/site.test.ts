@@ -1,8 +1,9 @@
 /** The documentation as it is generated: every link leads somewhere, nothing is asked of the outside, outlines are whole. */
 import { globSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, posix, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { versions } from '../../generated/versions.ts'
+import { exportSite } from '../../generators/output/export-site.ts'
 import { ROOT } from '../support/programs.ts'
 
 const SITE = join(ROOT, 'generated/site')
@@ -71,6 +72,36 @@ test('links lead to a page, and to a place on it', () => {
   expect(
     failing((page) => links(page).filter((href) => !isOutside(href) && !leadsSomewhere(page, href))),
   ).toEqual([])
+})
+
+test('as a folder of files, links lead to files that are in it, and scripts know that', () => {
+  const site = globSync('**/*.*', { cwd: SITE }).map((path) => ({
+    path: `site/${path}`,
+    text: readFileSync(join(SITE, path), 'utf8'),
+  }))
+  const documents = names.flatMap((name) =>
+    ['json', 'yaml'].map((kind) => ({ path: `${name}/openapi.${kind}`, text: '' })),
+  )
+  const folder = new Map(exportSite(site, documents).map(({ path, text }) => [path, text]))
+  expect(folder.size).toBe(site.length + documents.length)
+  const lost: string[] = []
+  for (const [path, text] of folder) {
+    if (!path.endsWith('.html')) continue
+    expect(text).toMatch(/<html lang="en" data-root="[./]+">/)
+    const links = tagsOf(text).flatMap(({ attributes: { href, src, ...data } }) =>
+      [href, src, data['data-index'], data['data-library']].filter((link) => link !== undefined),
+    )
+    for (const link of links) {
+      const [file = '', anchor] = link.split('#')
+      if (/^(?:https:|mailto:|data:)/.test(link)) continue
+      const target = file === '' ? path : posix.join(posix.dirname(path), file)
+      const found = folder.get(target)
+      const isThere =
+        found !== undefined && (anchor === undefined || found.includes(` id="${decodeURIComponent(anchor)}"`))
+      if (!isThere) lost.push(`${path}: ${link}`)
+    }
+  }
+  expect(lost).toEqual([])
 })
 
 test('nothing is fetched from elsewhere, and nothing runs but files of ours', () => {
