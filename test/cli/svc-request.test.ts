@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { readPath } from '../../runtime/cli/svc-request.ts'
 import { wantsColours } from '../../runtime/cli/terminal/colours.ts'
-import { ROOT } from '../support/programs.ts'
+import { COMPILED, ROOT } from '../support/programs.ts'
 import { KEY, serveHttp } from './stream-server.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
@@ -38,7 +38,8 @@ async function serve(...answers: readonly Answer[]) {
 }
 
 async function run(url: string, words: readonly string[], { input = '', env = {} } = {}) {
-  const variables = { PATH: process.env.PATH ?? '', SVC_API_KEY: KEY, SVC_BASE_URL: url, ...env }
+  const ours = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: COMPILED }
+  const variables = { ...ours, SVC_API_KEY: KEY, SVC_BASE_URL: url, ...env }
   const child = spawn(process.execPath, ['runtime/cli/svc.ts', ...words], { cwd: ROOT, env: variables })
   child.stdin.end(input)
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
@@ -117,6 +118,14 @@ test.each([
     code: 1,
   },
   { status: 404, error: refused('not_found', { doc_url: 'http://d' }), say: 'More: http://d', code: 1 },
+  {
+    status: 400,
+    error: refused('validation_failed', {
+      details: [{ field: 'holdr', issue: 'is unknown (did you mean holder?)' }],
+    }),
+    say: '\n  holdr: is unknown (did you mean holder?)\n',
+    code: 1,
+  },
   { status: 302, error: {}, say: 'redirects elsewhere', code: 1 },
 ])('$status $error.error.code: what to do is said', async ({ status, error, say, code }) => {
   const { url } = await serve(reply(status, error))

@@ -139,6 +139,13 @@ describe('forms', () => {
     expect(answer.text).toContain('value="no address"')
     expect(answer.text).toContain('value="Till &quot;4&quot; &amp; more"')
     expect(answer.text).toContain('pass.created</textarea>')
+    const misspelt = await browse('developer').submit(`${ENDPOINTS}/new`, `${ENDPOINTS}/new`, {
+      url: 'https://93.184.215.14/hooks',
+      enabled_events: 'pass.updatd',
+    })
+    const [, fault = ''] = /id="enabled_events-fault"[^>]*>([\s\S]*?)<\//.exec(misspelt.text) ?? []
+    expect(fault).toContain('did you mean')
+    expect(fault).toContain('pass.updated')
   })
 
   test('what others set is text, wherever it stands', async () => {

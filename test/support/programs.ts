@@ -72,7 +72,7 @@ export const NO_NAMES = '127.0.0.1:9'
 export const UNHURRIED = { SVC_MAX_LOOP_DELAY_MS: '60000' }
 
 /** Compiled once for all programs of all tests: most of a start is compiling. */
-const COMPILED = join(ROOT, 'node_modules/.cache/compiled')
+export const COMPILED = join(ROOT, 'node_modules/.cache/compiled')
 
 /** An environment in which nothing of the tester's own settings is left. */
 function cleanEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
