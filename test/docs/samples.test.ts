@@ -77,14 +77,38 @@ test('every version shows its operations', () => {
     expect(shown.filter(({ where }) => where.startsWith(name)).length).toBeGreaterThan(20)
 })
 
+/** What guides take as given in code that is no whole program. */
+const GIVEN = `import { createClient } from '@dateline/passes/${current}'
+declare const client: ReturnType<typeof createClient>
+declare const body: string
+declare const secret: string
+declare const request: Request
+`
+
+/** Code of guides beside requests. */
+const codeIn = (language: string): string[] =>
+  globSync('*.md', { cwd: SITE })
+    .filter((file) => file !== 'changelog.md')
+    .flatMap((file) => {
+      const fences = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')
+      return [...readFileSync(join(SITE, file), 'utf8').matchAll(fences)].map(([, text = '']) => text)
+    })
+
 test('TypeScript compiles against the version that it imports', { timeout: 120_000 }, () => {
-  const files = shown.map(
+  const guides = codeIn('ts').map((text, index) => [`guide-${index}.ts`, `${GIVEN}${text}`] as const)
+  expect(guides.length).toBeGreaterThan(1)
+  const samples = shown.map(
     ({ typescript }, index) => [`sample-${index}.ts`, `${typescript}\nexport {}\n`] as const,
   )
-  const errors = compile(files)
-  expect(
-    [...errors].map(([name, messages]) => [shown[Number(/\d+/.exec(name))]?.where ?? name, messages]),
-  ).toEqual([])
+  const errors = [...compile([...guides, ...samples])]
+  const whereIs = (name: string) => shown[Number(/^sample-(\d+)/.exec(name)?.[1])]?.where ?? name
+  expect(errors.map(([name, messages]) => [whereIs(name), messages])).toEqual([])
+})
+
+test('JSON of guides is JSON', () => {
+  const examples = codeIn('json')
+  expect(examples.length).toBeGreaterThan(30)
+  for (const text of examples) JSON.parse(text)
 })
 
 /** Runs what it reads, with a `requests` that writes down what it is asked for. */
