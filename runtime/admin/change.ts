@@ -55,8 +55,11 @@ export function change<T>(
   })
 }
 
-/** Each environment's entry by its own clock. The revision is locked before any chain: so do requests that change the account. */
-async function tell(tx: Database, { clock, member }: Operator, note: OperatorNote): Promise<void> {
+/**
+ * Writes a note into the audit logs, each environment's entry by its own clock. What locks the revision too locks it before:
+ * so do requests that change the account.
+ */
+export async function tell(tx: Database, { clock, member }: Operator, note: OperatorNote): Promise<void> {
   const { tenantId, action, targetId } = note
   for (const environment of note.environment ? [note.environment] : ENVIRONMENTS) {
     const created = clock.service(environment)

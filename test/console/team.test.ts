@@ -6,7 +6,14 @@ import { createKey } from '../../runtime/admin/keys.ts'
 import { listMembers } from '../../runtime/admin/members.ts'
 import { issueToken } from '../support/access-tokens.ts'
 import { speak } from '../support/service.ts'
-import { Browser, makeTenant, startDashboard, type TestDashboard, type Visitor } from './support/dashboard.ts'
+import {
+  Browser,
+  hiddenFields,
+  makeTenant,
+  startDashboard,
+  type TestDashboard,
+  type Visitor,
+} from './support/dashboard.ts'
 
 let dashboard: TestDashboard
 let tenantId: string
@@ -253,9 +260,23 @@ test('a session is ended from another, and nobody else’s', async () => {
   const actionsOf = async (who: Browser) =>
     [...(await who.get(path)).text.matchAll(/action="([^"]+\/end)"/g)].map(([, action]) => action!)
   const actions = await actionsOf(browser)
+  const rowsOf = async (who: Browser) => (await who.get(path)).text.split('<tr').slice(2)
+  const marked = async (who: Browser) => (await rowsOf(who)).map((row) => row.includes('(this session)'))
+  expect([await marked(browser), await marked(other)]).toEqual([
+    [false, true],
+    [true, false],
+  ])
   expect([actions.length, (await actionsOf(theirs)).length]).toEqual([2, 1])
   for (const action of actions) expect((await theirs.post(action, {})).status).toBe(403)
-  // The one begun last stands first.
-  expect((await browser.submit(path, actions[0]!)).location).toBe(path)
+  // The one begun last stands first. Sent several times at once, it is told once.
+  const form = hiddenFields((await browser.get(path)).text, actions[0]!)
+  const sent = await Promise.all(Array.from({ length: 6 }, () => browser.post(actions[0]!, form)))
+  expect(new Set(sent.map(({ location }) => location))).toEqual(new Set([path]))
   expect([(await other.get(path)).status, (await actionsOf(browser)).length]).toEqual([303, 1])
+  for (const environment of ['sandbox', 'live']) {
+    const { rows } = await query(
+      `SELECT actor_id, target_id, ip FROM ${environment}.audit_log WHERE tenant_id = $1 AND action = 'member.session_ended'`,
+    )
+    expect(rows).toEqual([{ actor_id: owner.memberId, target_id: owner.memberId, ip: '127.0.0.1' }])
+  }
 })

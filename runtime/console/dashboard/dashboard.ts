@@ -40,7 +40,7 @@ import type { Tails } from './watch/tails.ts'
 import { findPlace, type Watching } from './watch/watching.ts'
 
 export interface DashboardParts extends Watching {
-  readonly sessions: Pick<Sessions, 'find'>
+  readonly sessions: Pick<Sessions, 'find' | 'digest'>
   readonly operate: Operate
   readonly barcodes: Pick<Barcodes, 'draw'>
   /** Key of the forms' MAC. */
@@ -224,6 +224,7 @@ function createVisit(
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
     guard: (path) => forms.issue(response, formName(member, path), '/'),
+    sessionDigest: sessions.digest(request),
     isSignedIn: async () => (await sessions.find(request))?.memberId === member.memberId,
   }
 }

@@ -17,6 +17,8 @@ export interface Member {
 export interface Sessions {
   /** The member whose session the request's cookie names; undefined without one that is good. */
   find(request: Request): Promise<Member | undefined>
+  /** Under what the session that the request's cookie names is kept, whether it is good or not. */
+  digest(request: Request): Buffer | undefined
   /** Begins another session than any before, and sets its cookie. The one that the request came with ends. */
   begin(request: Request, response: Response, member: SignedIn): Promise<void>
   /** Ends the request's session and takes its cookie away. @returns whose it was. */
@@ -76,6 +78,8 @@ export function createSessions({ control, pepper, clock, secure }: SessionParts)
       if (now - row.seen_at > SEEN_EVERY_MS) await seeSession(control, named.tenantId, named.digest, now)
       return { tenantId: named.tenantId, memberId: row.member_id, email: row.email, role: row.role }
     },
+
+    digest: (request) => read(request)?.digest,
 
     async begin(request, response, { tenantId, memberId, ip }) {
       const before = read(request)

@@ -1,4 +1,5 @@
 /** A member's own sessions, and the end of any. */
+import { tell } from '../../../admin/change.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import { deleteSession, type ListedSession, listSessions } from '../../sign-in/queries.ts'
@@ -29,7 +30,7 @@ export function sessionRoutes(send: SendFramed): Route[] {
       handle: async (visit, id) => {
         const own = (await readSessions(visit)).find((each) => idOf(each) === id)
         // One that has ended by itself is what was asked for.
-        if (own) await deleteSession(visit.operator.control, visit.member.tenantId, own.digest)
+        if (own) await endSession(visit, own)
         visit.response.redirect(303, `/${environment}/${PATH}`)
       },
     },
@@ -41,12 +42,28 @@ function readSessions({ operator, member }: Visit): Promise<readonly ListedSessi
   return listSessions(operator.control, member.tenantId, member.memberId, now, now - MAX_IDLE_MS)
 }
 
+async function endSession({ operator, member }: Visit, { digest }: ListedSession): Promise<void> {
+  const { tenantId, memberId } = member
+  await operator.control.transaction(async (tx) => {
+    // Sent twice, it is told once.
+    if ((await deleteSession(tx, tenantId, digest)) === undefined) return
+    await tell(tx, operator, { tenantId, action: 'member.session_ended', targetId: memberId })
+  })
+}
+
 /** A digest under the pepper: nobody gets to the cookie by it. */
 const idOf = ({ digest }: ListedSession) => digest.toString('hex')
 
 async function showSessions(visit: Visit, send: SendFramed): Promise<void> {
+  const isCurrent = ({ digest }: ListedSession) => visit.sessionDigest?.equals(digest) === true
   const columns: readonly Column<ListedSession>[] = [
-    { title: 'Browser', show: ({ user_agent }) => orDash(user_agent) },
+    {
+      title: 'Browser',
+      show: (session) =>
+        isCurrent(session)
+          ? html`${orDash(session.user_agent)} <strong>(this session)</strong>`
+          : orDash(session.user_agent),
+    },
     { title: 'From', show: ({ ip }) => ip },
     { title: 'Last seen', show: ({ seen_at }) => when(new Date(seen_at).toISOString()) },
     { title: 'Since', show: ({ created }) => when(new Date(created).toISOString()) },
