@@ -2,6 +2,7 @@
 import type { Argument, Command, Option } from 'commander'
 import { service } from '../../generated/client/src/2026-05-19/index.ts'
 import { EVENT_TYPES } from './event-types.ts'
+import { GUIDES } from './guides.ts'
 import { ownProfiles } from './svc-session.ts'
 import { TRIGGERABLE } from './svc-trigger.ts'
 
@@ -18,7 +19,7 @@ const VALUES: Readonly<Record<string, () => readonly string[]>> = {
 /** Values of arguments, by the command's name. */
 const ARGUMENTS: Readonly<Record<string, (typed: string) => readonly string[]>> = {
   trigger: () => TRIGGERABLE,
-  open: () => ['dashboard', 'docs'],
+  open: () => ['dashboard', 'docs', ...GUIDES],
   get: (typed) => pathsFor('GET', typed),
   post: (typed) => pathsFor('POST', typed),
   put: (typed) => pathsFor('PUT', typed),

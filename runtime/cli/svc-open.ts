@@ -1,6 +1,7 @@
 /** `svc open`: pages of the console, in the browser. */
 import { Argument, type Command, Option } from 'commander'
 import { type Client, service } from '../../generated/client/src/2026-05-19/index.ts'
+import { GUIDES } from './guides.ts'
 import { openAddress } from './sign-in/open-address.ts'
 import { DEFAULT_PROFILE } from './sign-in/profiles.ts'
 import { MisuseError, ownProfiles, readHttpUrl, type Surroundings } from './svc-session.ts'
@@ -42,13 +43,17 @@ interface OpenWords {
 export function addOpen(program: Command, { print }: Surroundings): void {
   program
     .command('open')
-    .description('open the console, the reference, or what it says of the record with an identifier')
-    .addArgument(new Argument('[what]', 'dashboard, docs, or an identifier').default('dashboard'))
+    .description('open the console, the documentation, or what it says of the record with an identifier')
+    .addArgument(
+      new Argument('[what]', `dashboard, docs, an identifier, or a guide: ${GUIDES.join(', ')}`).default(
+        'dashboard',
+      ),
+    )
     .addOption(new Option('--auth-url <url>', 'the address of the console').env('SVC_AUTH_URL'))
     .option('--no-browser', 'only print the address')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc open\n  svc open docs\n  svc open pass_01jx1a2b3c4d5e6f7g8h9j0k1m',
+      '\nExamples:\n  svc open\n  svc open webhooks\n  svc open pass_01jx1a2b3c4d5e6f7g8h9j0k1m',
     )
     .action(async (what: string, _words: object, command: Command) => {
       const words = command.optsWithGlobals<OpenWords>()
@@ -62,10 +67,13 @@ export function addOpen(program: Command, { print }: Surroundings): void {
 export function pathOf(what: string): string {
   if (what === 'dashboard') return '/'
   if (what === 'docs') return '/docs'
+  if (GUIDES.includes(what)) return `/docs/${what}`
   const prefix = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{26}$/.exec(what)?.[1] ?? ''
   const reader = Object.hasOwn(READERS, prefix) ? READERS[prefix] : undefined
   if (!reader)
-    throw new MisuseError(`${JSON.stringify(what)} is neither dashboard nor docs nor an identifier`)
+    throw new MisuseError(
+      `${JSON.stringify(what)} is neither dashboard nor docs nor a guide nor an identifier`,
+    )
   return `/docs/${service.version}#${reader}`
 }
 

@@ -1,5 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { readTypes } from './event-types.ts'
+import { nameGuides } from './guides.ts'
 import { type LiveOptions, takeLive } from './live-session.ts'
 import { addCards } from './svc-cards.ts'
 import { addCompletion } from './svc-completion.ts'
@@ -69,6 +70,7 @@ export function createProgram(surroundings: Surroundings): Command {
   addEvents(program, run)
   addPromote(program, run)
   addCompletion(program, surroundings)
+  nameGuides(program)
   return program
 }
 

@@ -1,12 +1,13 @@
 /** What the tab key offers, and what `svc open` knows of identifiers. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { readDocument } from '../../runtime/api/explanation.ts'
 import { candidatesFor } from '../../runtime/cli/completion-candidates.ts'
+import { GUIDES } from '../../runtime/cli/guides.ts'
 import { pathOf, READERS } from '../../runtime/cli/svc-open.ts'
 import { createProgram } from '../../runtime/cli/svc-program.ts'
 import { ROOT } from '../support/programs.ts'
@@ -28,6 +29,7 @@ test.each<[line: string, offers: readonly string[]]>([
     ['pass_template.archived', 'pass_template.created', 'pass_template.updated'],
   ],
   ['trigger webhook', ['webhook_endpoint.test']],
+  ['open we', ['webhooks']],
   ['completion ', ['bash', 'fish', 'zsh']],
   ['--base-url ', []],
 ])('svc %s', (line, offers) => {
@@ -70,4 +72,23 @@ test('every identifier that an operation reads a record by can be opened', () =>
   const apart = ['ten', 'req', 'aud', 'key', 'tok', 'sln']
   expect(prefixes.filter((prefix) => !(prefix in READERS) && !apart.includes(prefix))).toEqual([])
   expect(pathOf('card_01jxg19h8j7k6m5n4p3q2r1s0t')).toBe(`/docs/${current}#getCard`)
+})
+
+test('every guide can be opened, and the help of commands names guides', () => {
+  const written = readdirSync(join(ROOT, 'docs/site')).flatMap(
+    (file) => /^\d+-(.+)\.md\.hbs$/.exec(file)?.[1] ?? [],
+  )
+  expect([...GUIDES].toSorted()).toEqual([...written, 'changelog'].toSorted())
+  expect(GUIDES.map(pathOf)).toEqual(GUIDES.map((slug) => `/docs/${slug}`))
+  let named: string[] = []
+  for (const command of program.commands) {
+    command.configureOutput({
+      writeOut: (text) => {
+        named = [...named, ...(/^Guide: svc open (.+)$/m.exec(text)?.slice(1) ?? [])]
+      },
+    })
+    command.outputHelp()
+  }
+  expect(named.length).toBeGreaterThan(6)
+  expect(named.filter((slug) => !GUIDES.includes(slug))).toEqual([])
 })
