@@ -122,7 +122,7 @@ test('nothing is fetched from elsewhere, and nothing runs but files of ours', ()
     expect(readFileSync(file, 'utf8')).not.toMatch(/url\(|@import|expression/)
 })
 
-test('headings go down one level at a time, from one h1; ids are unique; elements are closed in order', () => {
+test('headings go down one level at a time, from one h1, and none is empty; ids are unique; elements are closed in order', () => {
   expect(
     failing(({ tags }) => {
       const levels = tags.flatMap(({ name }) => (/^h[1-6]$/.test(name) ? [Number(name[1])] : []))
@@ -136,6 +136,7 @@ test('headings go down one level at a time, from one h1; ids are unique; element
     }),
   ).toEqual([])
   expect(failing(({ text }) => unclosed(text))).toEqual([])
+  expect(failing(({ text }) => text.match(/<(th|h[1-6])\b[^>]*>\s*<\/\1>/g) ?? [])).toEqual([])
 })
 
 function unclosed(text: string): string[] {
