@@ -510,6 +510,7 @@ function createConsolePages(parts: ConsolePages, observability: Observability): 
       ...parts.apis,
       sessions,
       operator: parts.operator,
+      wrongCodes,
       databases: database,
       barcodes,
     }),

@@ -77,10 +77,7 @@ test('devices and scans of a pass are shown, and all scans in a list', async () 
   const pass = await make(send, '/v1/passes', { template_id })
   await send('/v1/test/passes/simulate_install', { body: { pass_id: pass.id, platform: 'apple' } })
   const place = { member: developer, environment: 'sandbox' } as const
-  const { db, space } = await findPlace(
-    { ...dashboard.service, databases: dashboard.service.database },
-    place,
-  )
+  const { db, space } = await findPlace(dashboard.watching, place)
   for (const deviceId of ['telephone', 'watch']) {
     const push = { pushToken: deviceId, changed: 0, registeredAt: Date.now() }
     await writeRegistration(db, space, { deviceId, passId: pass.id, templateId: template_id, ...push })

@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { sweepSessions } from '../../runtime/console/sign-in/queries.ts'
+import { addRecoveryCodes, sweepSessions } from '../../runtime/console/sign-in/queries.ts'
 import { createSessions } from '../../runtime/console/sign-in/sessions.ts'
 import { createSignIn, ownPath, requireMember } from '../../runtime/console/sign-in/sign-in.ts'
 import { createWrongCodes } from '../../runtime/platform/factors/wrong-codes.ts'
+import { digestKey } from '../../runtime/platform/keys/keys.ts'
 import { hashPassword } from '../../runtime/platform/secrets.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from '../account/confirmers.ts'
 import { makeTenant, startTestService, type TestService } from '../support/service.ts'
@@ -174,6 +175,19 @@ describe('signing in', () => {
     const fields = { email: ` ${ada.email.toUpperCase()} `, password: ada.password, code: spelt }
     expect((await browser.send('/sign-in', fields)).status).toBe(303)
     expect((await openBrowser(origin).send('/sign-in', fields)).status).toBe(403)
+  })
+
+  test('takes a recovery code in the place of a code, once, and says so in the log', async () => {
+    const { control, pepper } = service.database
+    await addRecoveryCodes(control, tenantId, ada.id, [digestKey(pepper, '012345678901')])
+    const words = { ...wordsOf(ada), code: '0123-4567 8901' }
+    expect((await browser.send('/sign-in', words)).status).toBe(303)
+    expect((await openBrowser(origin).send('/sign-in', words)).status).toBe(403)
+    const text = `SELECT action, actor_id FROM sandbox.audit_log
+                  WHERE tenant_id = $1 AND action LIKE 'member.recovery%'`
+    expect((await control.query({ text }, [tenantId])).rows).toEqual([
+      { action: 'member.recovery_code_used', actor_id: ada.id },
+    ])
   })
 
   test('pauses after ten wrong tries, for right ones too, and lets nobody else wait', async () => {

@@ -15,6 +15,7 @@ import { connectedAppRoutes } from '../team/connected-apps.ts'
 import { memberRoutes } from '../team/members.ts'
 import { keyRoutes } from './account/keys.ts'
 import { RESET_PATH, resetRoutes } from './account/reset.ts'
+import { SECURITY_PATH, securityRoutes } from './account/security.ts'
 import { sessionRoutes } from './account/sessions.ts'
 import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
@@ -77,6 +78,7 @@ const MENU: Menu = [
   { group: 'Developers', title: 'API version', path: 'version', needs: 'viewer' },
   { group: 'Account', title: 'Members', path: 'members', needs: 'viewer' },
   { group: 'Account', title: 'Connected apps', path: 'connected-apps', needs: 'viewer' },
+  { group: 'Account', title: 'Your sign-in', path: SECURITY_PATH, needs: 'viewer' },
   { group: 'Account', title: 'Your sessions', path: 'sessions', needs: 'viewer' },
   { group: 'Account', title: 'Usage', path: 'usage', needs: 'viewer' },
   {
@@ -128,6 +130,7 @@ export function listRoutes(watching: Watching): readonly Route[] {
     ...versionRoutes(send),
     ...memberRoutes(send),
     ...connectedAppRoutes(send),
+    ...securityRoutes(send, watching),
     ...sessionRoutes(send),
     ...usageRoutes(send, operator),
     ...templateRoutes(send),

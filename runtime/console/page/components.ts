@@ -7,8 +7,10 @@ export function notice(kind: 'bad' | 'good' | 'warn', text: string): Html {
 }
 
 export interface Field {
-  /** Of the form's field and of its element. */
+  /** Of the form's field. */
   readonly name: string
+  /** Of its element, where a page has several of the name. */
+  readonly id?: string
   readonly label: string
   readonly type?: 'text' | 'email' | 'password' | 'color'
   /** What was typed before. Never given for a password. */
@@ -25,11 +27,11 @@ export interface Field {
 
 /** A labelled input that must be filled in, unless it is optional, with what is wrong beside it. */
 export function field(given: Field): Html {
-  const { name, type = 'text', value, autocomplete = 'off', inputMode, suggestions = [] } = given
-  const list = suggestions.length > 0 ? `${name}-list` : undefined
+  const { name, id = name, type = 'text', value, autocomplete = 'off', inputMode, suggestions = [] } = given
+  const list = suggestions.length > 0 ? `${id}-list` : undefined
   return labelled(
     given,
-    html`<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${
+    html`<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${
       !given.optional && html` required`
     }${inputMode && html` inputmode="${inputMode}"`}${value !== undefined && html` value="${value}"`}${list && html` list="${list}"`}${describe(given)}>${
       list &&
@@ -75,19 +77,19 @@ export function choice(
   )
 }
 
-function describe({ name, hint, fault }: Field): Html {
-  const notes = [fault !== undefined && `${name}-fault`, hint !== undefined && `${name}-hint`].filter(Boolean)
+function describe({ name, id = name, hint, fault }: Field): Html {
+  const notes = [fault !== undefined && `${id}-fault`, hint !== undefined && `${id}-hint`].filter(Boolean)
   return html`${fault !== undefined && html` aria-invalid="true"`}${
     notes.length > 0 && html` aria-describedby="${notes.join(' ')}"`
   }`
 }
 
-function labelled({ name, label, optional, hint, fault }: Field, control: Html): Html {
+function labelled({ name, id = name, label, optional, hint, fault }: Field, control: Html): Html {
   return html`<div class="field">
-<label for="${name}">${label}${optional && html` <span class="quiet">(optional)</span>`}</label>
+<label for="${id}">${label}${optional && html` <span class="quiet">(optional)</span>`}</label>
 ${control}
-${fault !== undefined && html`<p class="fault" id="${name}-fault">${fault}</p>`}
-${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}
+${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 </div>`
 }
 

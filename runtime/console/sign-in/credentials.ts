@@ -5,6 +5,7 @@ import { useCode } from '../../platform/factors/factors.ts'
 import type { WrongCodes } from '../../platform/factors/wrong-codes.ts'
 import { randomBase62 } from '../../platform/keys/keys.ts'
 import { hashPassword, isHashedAsToday, verifyPassword } from '../../platform/secrets.ts'
+import { useRecoveryCode } from './own-credentials.ts'
 import { type CandidateRow, findCandidates, renewHash } from './queries.ts'
 
 export interface Credentials {
@@ -25,7 +26,12 @@ export interface CredentialParts {
 
 /** Who the credentials are of; or who was named, in vain. */
 export type Recognition =
-  | { readonly right: true; readonly member: CandidateRow }
+  | {
+      readonly right: true
+      readonly member: CandidateRow
+      /** With one of the member's recovery codes, which is used now. */
+      readonly recovered: boolean
+    }
   | { readonly right: false; readonly named: readonly CandidateRow[] }
 
 /** An address may be known to several tenants, with passwords of their own. More than that, and the newest are not tried. */
@@ -53,15 +59,17 @@ export async function recognize(parts: CredentialParts, credentials: Credentials
     const admitted = await wrongCodes.admit(member.tenant_id, [member.id])
     const isAdmitted = admitted.members.has(member.id)
     const fits = await verifyPassword(password, isAdmitted ? member.password_hash : await nobody)
-    const isRight =
+    const own = { tenantId: member.tenant_id, memberId: member.id }
+    const isCode =
       isAdmitted && fits && (await useCode(control, pepper, member.tenant_id, member, code, clock.machine()))
+    const recovered = isAdmitted && fits && !isCode && (await useRecoveryCode(control, pepper, own, code))
     tries.push({ member, admitted, isAdmitted })
-    if (!isRight) continue
+    if (!isCode && !recovered) continue
     await admitted.right(member.id)
     // Nobody guessed at the others: it was the password of this one.
     for (const other of tries) if (other.member !== member) await other.admitted.right(member.id)
     if (!isHashedAsToday(member.password_hash)) await renewHash(control, member, await hashPassword(password))
-    return { right: true, member }
+    return { right: true, member, recovered }
   }
   for (const { admitted } of tries) {
     await admitted.wrong({ actorType: 'member', actorId: null, requestId: null, ip: credentials.ip })

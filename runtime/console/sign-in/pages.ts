@@ -23,7 +23,7 @@ ${guard}
 <input type="hidden" name="return_to" value="${returnTo}">
 ${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email })}
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
-${field({ name: 'code', label: 'Code of your authenticator app', inputMode: 'numeric', autocomplete: 'one-time-code', hint: 'Six digits. Each is good once.' })}
+${field({ name: 'code', label: 'Code of your authenticator app', inputMode: 'numeric', autocomplete: 'one-time-code', hint: 'Six digits, or one of your recovery codes. Each is good once.' })}
 <div class="actions"><button type="submit">Sign in</button></div>
 </form>`,
   })

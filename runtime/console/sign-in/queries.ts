@@ -156,3 +156,90 @@ const SWEEP: Statement = { text: 'DELETE FROM control.sessions WHERE expires_at 
 export function sweepSessions(db: Database, by: number): Promise<unknown> {
   return db.query(SWEEP, [toTimestamp(by)])
 }
+
+const OWN: Statement = {
+  text: `SELECT id, password_hash, totp_secret FROM control.members
+         WHERE tenant_id = $1 AND id = $2 AND totp_secret IS NOT NULL`,
+}
+
+/** @returns undefined for nobody, and for a member who has never been able to sign in. */
+export async function findOwnCredentials(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+): Promise<Pick<CandidateRow, 'id' | 'password_hash' | 'totp_secret'> | undefined> {
+  return (await db.query<CandidateRow>(OWN, [tenantId, memberId])).rows[0]
+}
+
+const SET_HASH: Statement = {
+  text: 'UPDATE control.members SET password_hash = $3 WHERE tenant_id = $1 AND id = $2',
+}
+
+export function setPasswordHash(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  hash: string,
+): Promise<unknown> {
+  return db.query(SET_HASH, [tenantId, memberId, hash])
+}
+
+const DELETE_OTHERS: Statement = {
+  text: `DELETE FROM control.sessions
+         WHERE tenant_id = $1 AND member_id = $2 AND digest IS DISTINCT FROM $3::bytea`,
+}
+
+/** @param kept the session that stays. */
+export function deleteOtherSessions(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  kept: Buffer | undefined,
+): Promise<unknown> {
+  return db.query(DELETE_OTHERS, [tenantId, memberId, kept ?? null])
+}
+
+const ADD_CODES: Statement = {
+  text: `INSERT INTO control.recovery_codes (tenant_id, member_id, digest)
+         SELECT $1, $2, digest FROM unnest($3::bytea[]) AS digest`,
+}
+
+export function addRecoveryCodes(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  digests: readonly Buffer[],
+): Promise<unknown> {
+  return db.query(ADD_CODES, [tenantId, memberId, digests])
+}
+
+const DELETE_CODES: Statement = {
+  text: 'DELETE FROM control.recovery_codes WHERE tenant_id = $1 AND member_id = $2',
+}
+
+export function deleteRecoveryCodes(db: Database, tenantId: string, memberId: string): Promise<unknown> {
+  return db.query(DELETE_CODES, [tenantId, memberId])
+}
+
+const DELETE_CODE: Statement = {
+  text: 'DELETE FROM control.recovery_codes WHERE tenant_id = $1 AND member_id = $2 AND digest = $3',
+}
+
+/** @returns whether there was such a code. */
+export async function deleteRecoveryCode(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  digest: Buffer,
+): Promise<boolean> {
+  return (await db.query(DELETE_CODE, [tenantId, memberId, digest])).count > 0
+}
+
+const COUNT_CODES: Statement = {
+  text: `SELECT count(*)::integer AS count FROM control.recovery_codes
+         WHERE tenant_id = $1 AND member_id = $2`,
+}
+
+export async function countRecoveryCodes(db: Database, tenantId: string, memberId: string): Promise<number> {
+  return (await db.query<{ count: number }>(COUNT_CODES, [tenantId, memberId])).rows[0]!.count
+}

@@ -113,13 +113,8 @@ async function signIn(parts: SignInParts, forms: FormGuard, request: Request, re
   }
   const { tenant_id: tenantId, id: memberId } = recognition.member
   await sessions.begin(request, response, { tenantId, memberId, ip })
-  await tell(parts, tenantId, {
-    action: 'member.signed_in',
-    targetId: memberId,
-    outcome: 'succeeded',
-    actorId: memberId,
-    ip,
-  })
+  for (const action of ['member.signed_in', ...(recognition.recovered ? ['member.recovery_code_used'] : [])])
+    await tell(parts, tenantId, { action, targetId: memberId, outcome: 'succeeded', actorId: memberId, ip })
   response.set('Cache-Control', 'no-store').redirect(303, returnTo)
 }
 

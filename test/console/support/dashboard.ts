@@ -13,6 +13,7 @@ import { serveAssets } from '../../../runtime/console/page/assets.ts'
 import { createSessions, type Member } from '../../../runtime/console/sign-in/sessions.ts'
 import { createJoin } from '../../../runtime/console/team/join.ts'
 import { createBarcodes } from '../../../runtime/holders/barcodes.ts'
+import { createWrongCodes } from '../../../runtime/platform/factors/wrong-codes.ts'
 import { makeTenant, startTestService, type TestService } from '../../support/service.ts'
 
 export interface TestDashboard {
@@ -27,6 +28,7 @@ export interface TestDashboard {
 
 export interface Visitor extends Member {
   readonly cookie: string
+  readonly password: string
   /** What the member's authenticator app shows now. */
   code(): string
 }
@@ -41,6 +43,7 @@ export async function startDashboard(): Promise<TestDashboard> {
     operator: service.operator,
     databases: service.database,
     streams: service.streams,
+    wrongCodes: createWrongCodes(control, clock, () => {}),
   }
   const app = express()
   app.get('/begin/:tenantId/:memberId', async (request, response) => {
@@ -70,11 +73,12 @@ export async function startDashboard(): Promise<TestDashboard> {
     origin,
     async signIn(tenantId, role) {
       const email = `${role}@example.com`
-      const { id, totp_secret: secret } = await createUser(service.operator, { tenantId, email, role })
+      const user = await createUser(service.operator, { tenantId, email, role })
+      const { id, password, totp_secret: secret } = user
       const member = { tenantId, memberId: id, email, role }
       const begun = await fetch(`${origin}/begin/${tenantId}/${id}`)
       const code = () => new TOTP({ secret }).generate({ timestamp: service.clock.machine() })
-      return { ...member, code, cookie: begun.headers.getSetCookie()[0]!.split(';')[0]! }
+      return { ...member, password, code, cookie: begun.headers.getSetCookie()[0]!.split(';')[0]! }
     },
     async stop() {
       server.close()

@@ -3,6 +3,7 @@ import type { Operator } from '../../../admin/change.ts'
 import type { EventStreams } from '../../../events/streams.ts'
 import type { Pool } from '../../../platform/database/pool/pool.ts'
 import type { Environment } from '../../../platform/environment.ts'
+import type { WrongCodes } from '../../../platform/factors/wrong-codes.ts'
 import { readMember } from '../../../platform/keys/credential-queries.ts'
 import { type Place, Refused, type Visit } from '../shape/visit.ts'
 
@@ -10,6 +11,8 @@ export interface Watching {
   readonly operator: Operator
   readonly databases: Readonly<Record<Environment, Pool>>
   readonly streams: Readonly<Record<Environment, EventStreams>>
+  /** Counts what is wrong of what members confirm with. */
+  readonly wrongCodes: WrongCodes
 }
 
 /** @throws `Refused` where the member is one no longer. */

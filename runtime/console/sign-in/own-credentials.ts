@@ -1,0 +1,113 @@
+/** What a member signs in with, changed by the member: the password, and codes for the day when the telephone is gone. */
+import { randomInt } from 'node:crypto'
+import { change, type Operator } from '../../admin/change.ts'
+import type { Database } from '../../platform/database/database.ts'
+import { useCode } from '../../platform/factors/factors.ts'
+import type { WrongCodes } from '../../platform/factors/wrong-codes.ts'
+import { digestKey } from '../../platform/keys/keys.ts'
+import { hashPassword, verifyPassword } from '../../platform/secrets.ts'
+import {
+  addRecoveryCodes,
+  deleteOtherSessions,
+  deleteRecoveryCode,
+  deleteRecoveryCodes,
+  findOwnCredentials,
+  setPasswordHash,
+} from './queries.ts'
+
+export interface OwnParts {
+  readonly operator: Operator
+  readonly wrongCodes: WrongCodes
+}
+
+/** The member who asks, and from where. */
+export interface Own {
+  readonly tenantId: string
+  readonly memberId: string
+  readonly ip: string
+}
+
+/** Codes of one set. */
+export const RECOVERY_CODES = 10
+
+/** Digits, which every keyboard has: 40 bits, of which ten wrong ones in a quarter of an hour are looked at. */
+const RECOVERY_DIGITS = 12
+
+/**
+ * Puts another password in the place of the member's, and ends the member's other sessions.
+ *
+ * @param session the one that stays, by its digest.
+ * @returns false where the password or the code is wrong, or the code was used before.
+ */
+export async function changePassword(
+  parts: OwnParts,
+  own: Own & { readonly session: Buffer | undefined },
+  given: { readonly current: string; readonly next: string; readonly code: string },
+): Promise<boolean> {
+  const { tenantId, memberId, session } = own
+  if (!(await confirm(parts, own, given.code, given.current))) return false
+  const hash = await hashPassword(given.next)
+  await change(parts.operator, async (tx, note) => {
+    await setPasswordHash(tx, tenantId, memberId, hash)
+    await deleteOtherSessions(tx, tenantId, memberId, session)
+    note({ tenantId, action: 'member.password_changed', targetId: memberId })
+  })
+  return true
+}
+
+/**
+ * Makes a set of recovery codes; those before are good no longer.
+ *
+ * @returns the codes, told once; undefined where the code is wrong or was used before.
+ */
+export async function makeRecoveryCodes(
+  parts: OwnParts,
+  own: Own,
+  code: string,
+): Promise<readonly string[] | undefined> {
+  const { operator } = parts
+  const { tenantId, memberId } = own
+  if (!(await confirm(parts, own, code))) return undefined
+  const codes = Array.from({ length: RECOVERY_CODES }, makeCode)
+  const digests = codes.map((each) => digestKey(operator.pepper, each))
+  await change(operator, async (tx, note) => {
+    await deleteRecoveryCodes(tx, tenantId, memberId)
+    await addRecoveryCodes(tx, tenantId, memberId, digests)
+    note({ tenantId, action: 'member.recovery_codes_made', targetId: memberId })
+  })
+  return codes.map((each) => each.replace(/\d{4}(?=\d)/g, '$&-'))
+}
+
+const makeCode = () => Array.from({ length: RECOVERY_DIGITS }, () => randomInt(10)).join('')
+
+/** Whether it is a recovery code of the member, which it is no longer. @param code without blanks. */
+export async function useRecoveryCode(
+  control: Database,
+  pepper: string,
+  { tenantId, memberId }: Pick<Own, 'tenantId' | 'memberId'>,
+  code: string,
+): Promise<boolean> {
+  const digits = code.replaceAll('-', '')
+  if (!/^\d{12}$/.test(digits)) return false
+  return deleteRecoveryCode(control, tenantId, memberId, digestKey(pepper, digits))
+}
+
+/** Whether they are the member's. What is wrong counts as a wrong code, and after too many none is looked at. */
+async function confirm(
+  { operator, wrongCodes }: OwnParts,
+  { tenantId, memberId, ip }: Own,
+  code: string,
+  password?: string,
+): Promise<boolean> {
+  const { control, pepper, clock } = operator
+  const member = await findOwnCredentials(control, tenantId, memberId)
+  const admitted = await wrongCodes.admit(tenantId, [memberId])
+  const fits =
+    member !== undefined &&
+    admitted.members.has(memberId) &&
+    (password === undefined || (await verifyPassword(password, member.password_hash))) &&
+    (await useCode(control, pepper, tenantId, member, code.replaceAll(/\s/g, ''), clock.machine()))
+  if (fits) await admitted.right(memberId)
+  else await admitted.wrong({ actorType: 'member', actorId: memberId, requestId: null, ip })
+  return fits
+}
