@@ -5,7 +5,8 @@ import type { OutputFile } from '../ir/model.ts'
 const FOLDER = 'site/'
 /** What stands at the root of the server, beside the documentation. */
 const BESIDE = / href="\/(?!docs(?:[/"?#]|$))([^"]*)"/g
-const LINK = /(?<=(?:href|src|data-index|data-library)=")\/docs(\/[^"#?]*)?(\?(?:&#x3D;|[^"#])*)?(#[^"]*)?(?=")/g
+const LINK =
+  /(?<=(?:href|src|data-index|data-library)=")\/docs(\/[^"#?]*)?(\?(?:&#x3D;|[^"#])*)?(#[^"]*)?(?=")/g
 
 /** @param files all output. @param documents text by path below the folder: `2030-01-01/openapi.yaml`. @returns what the folder holds. */
 export function exportSite(files: readonly OutputFile[], documents: readonly OutputFile[]): OutputFile[] {

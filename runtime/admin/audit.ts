@@ -12,6 +12,8 @@ export interface VerifiedChain {
   readonly tenant_id: string
   readonly environment: Environment
   readonly entries: number
+  /** So many of them were looked at, up to the last. */
+  readonly checked: number
   /** Hash of the last entry: kept elsewhere, it shows later that nothing before it was taken away. Null: no entry. */
   readonly head: string | null
 }
@@ -20,21 +22,26 @@ export interface VerifiedChain {
  * Checks the audit log of a tenant's environment: that numbers have no gap, that every entry fits its hash and follows on
  * the one before, and that the chain ends where its end was noted. Entries that come meanwhile are left for the next time.
  *
- * @param contains a head that was seen before and must still be in the chain.
+ * @param newest so many entries alone are looked at; absent: all.
+ * @param contains a head that was seen before and must still be among them.
  * Throws `broken` naming the first entry that does not fit.
  */
 export async function verifyAudit(
   operator: Operator,
   tenantId: string,
   environment: Environment,
-  contains?: string,
+  {
+    contains,
+    newest = Number.POSITIVE_INFINITY,
+  }: { readonly contains?: string | undefined; readonly newest?: number } = {},
 ): Promise<VerifiedChain> {
   const { control } = operator
   await requireTenant(control, tenantId)
   const end = await readAuditHead(control, environment, tenantId)
-  let last: Pick<AuditRow, 'sequence' | 'hash'> | undefined
+  const before = Math.max(0, (end?.sequence ?? 0) - newest)
+  let last: Link | undefined = before === 0 ? undefined : { sequence: before, hash: undefined }
   let isFound = contains === undefined
-  for await (const row of readRows(control, environment, tenantId)) {
+  for await (const row of readRows(control, environment, tenantId, before)) {
     if (end && row.sequence > end.sequence) break
     const fault = faultOf(row, last)
     if (fault !== undefined) throw broken(`entry ${row.sequence} (${row.id}) ${fault}`)
@@ -46,15 +53,23 @@ export async function verifyAudit(
   }
   if (last?.hash !== end?.hash) throw broken(`the hash of its last entry is not the one that was noted`)
   if (!isFound) throw broken(`it does not contain ${contains}`)
-  return { tenant_id: tenantId, environment, entries: last?.sequence ?? 0, head: last?.hash ?? null }
+  const entries = last?.sequence ?? 0
+  return { tenant_id: tenantId, environment, entries, checked: entries - before, head: last?.hash ?? null }
+}
+
+/** An entry that another follows on. Its hash is undefined where it was not looked at. */
+interface Link {
+  readonly sequence: number
+  readonly hash: string | undefined
 }
 
 async function* readRows(
   control: Database,
   environment: Environment,
   tenantId: string,
+  before: number,
 ): AsyncGenerator<AuditRow> {
-  for (let after = 0; ; ) {
+  for (let after = before; ; ) {
     const rows = await readAuditChain(control, environment, tenantId, after, BATCH)
     yield* rows
     const last = rows.at(-1)
@@ -63,10 +78,11 @@ async function* readRows(
   }
 }
 
-function faultOf(row: AuditRow, before: Pick<AuditRow, 'sequence' | 'hash'> | undefined): string | undefined {
+function faultOf(row: AuditRow, before: Link | undefined): string | undefined {
   const expected = (before?.sequence ?? 0) + 1
   if (row.sequence !== expected) return `comes where entry ${expected} is missing`
-  if (row.previous_hash !== (before?.hash ?? null)) return 'does not follow on the entry before it'
+  const isKnown = before === undefined || before.hash !== undefined
+  if (isKnown && row.previous_hash !== (before?.hash ?? null)) return 'does not follow on the entry before it'
   const hash = entryHash(
     {
       id: row.id,

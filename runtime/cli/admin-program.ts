@@ -191,7 +191,9 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     .addOption(environmentOption())
     .option('--contains <hash>', 'a head that was told before and must still be there')
     .action((options: VerifyOptions, command: Command) =>
-      run(command, (operator) => verifyAudit(operator, options.tenant, options.env, options.contains)),
+      run(command, (operator) =>
+        verifyAudit(operator, options.tenant, options.env, { contains: options.contains }),
+      ),
     )
   verb(noun('ledger', 'money'), 'verify', 'check that every account is what its entries make it')
     .addOption(tenantOption())

@@ -37,8 +37,8 @@ beforeEach(async () => {
 
 const list = async (query = '', by = send) => (await by(`/v1/audit_log?limit=100${query}`)).body.data
 
-const verify = (environment: Environment = 'sandbox', contains?: string) =>
-  verifyAudit(service.operator, tenantId, environment, contains)
+const verify = (environment: Environment = 'sandbox', contains?: string, newest?: number) =>
+  verifyAudit(service.operator, tenantId, environment, { contains, ...(newest !== undefined && { newest }) })
 
 /** As the owner, who may do everything. */
 const owner = (text: string, ...values: readonly unknown[]) =>
@@ -252,6 +252,17 @@ describe('the chain', () => {
     await owner('DELETE FROM live.audit_log WHERE tenant_id = $1', tenantId)
     await owner('DELETE FROM live.audit_heads WHERE tenant_id = $1', tenantId)
     expect(await verify('live')).toMatchObject({ entries: 0, head: null })
+  })
+
+  test('is looked at from its end on, where that is asked for', async () => {
+    for (let count = 0; count < 4; count += 1) await makeTemplate(send)
+    const { entries, head } = await verify()
+    expect(await verify('sandbox', undefined, 2)).toMatchObject({ entries, checked: 2, head })
+    expect(await verify('sandbox', undefined, entries + 1)).toMatchObject({ checked: entries })
+    const change = `UPDATE sandbox.audit_log SET ip = '1.2.3.4' WHERE tenant_id = $1 AND sequence = $2`
+    await owner(change, tenantId, entries - 2)
+    expect(await verify('sandbox', undefined, 2)).toMatchObject({ checked: 2 })
+    await expect(verify('sandbox', undefined, 3)).rejects.toMatchObject({ kind: 'broken' })
   })
 
   const second = `tenant_id = $1 AND sequence = 2`

@@ -157,6 +157,28 @@ describe('forms', () => {
     }
   })
 
+  test('the audit log is verified on its page, and what was changed in it is said', async () => {
+    await addEndpoint()
+    const browser = browse('owner')
+    const ask = () => browser.submit('/sandbox/audit-log', '/sandbox/audit-log/verify')
+    const whole = await ask()
+    expect([whole.status, whole.text]).toEqual([200, expect.stringContaining('No entry was changed')])
+    const { control } = dashboard.service.database
+    const change = (ip: string) =>
+      control.query({ text: 'UPDATE sandbox.audit_log SET ip = $2 WHERE tenant_id = $1 AND sequence = 2' }, [
+        tenantId,
+        ip,
+      ])
+    const { rows } = await control.query<{ ip: string }>(
+      { text: 'SELECT ip FROM sandbox.audit_log WHERE tenant_id = $1 AND sequence = 2' },
+      [tenantId],
+    )
+    await change('192.0.2.1')
+    const broken = await ask()
+    expect([broken.status, broken.text]).toEqual([409, expect.stringMatching(/tampered with: entry 2 /)])
+    await change(rows[0]!.ip)
+  })
+
   test('a form is good for its own address, its own member and its own browser', async () => {
     const { path } = await addEndpoint()
     const browser = browse('developer')

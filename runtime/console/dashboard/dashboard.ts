@@ -24,6 +24,7 @@ import { issueRoutes } from './passes/issue.ts'
 import { uploadRoutes } from './passes/upload.ts'
 import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
+import { auditRoutes } from './resources/audit-log.ts'
 import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
@@ -126,6 +127,7 @@ export function listRoutes(watching: Watching): readonly Route[] {
   return [
     ...homeRoutes(send),
     ...attemptRoutes(send),
+    ...auditRoutes(send),
     ...keyRoutes(send),
     ...versionRoutes(send),
     ...memberRoutes(send),

@@ -1,16 +1,30 @@
 import type { components } from '../../../../generated/canonical/types.ts'
+import { verifyAudit } from '../../../admin/audit.ts'
+import { ControlError } from '../../../admin/change.ts'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { html } from '../../../platform/html.ts'
+import { facts, notice } from '../../page/components.ts'
+import type { SendFramed } from '../shape/frame.ts'
+import { linkIn } from '../shape/list-page.ts'
+import type { Route } from '../shape/routes.ts'
 import { resource } from '../shape/shapes.ts'
 import { code, orDash, state, when } from '../shape/values.ts'
+import { roleFor, type Visit } from '../shape/visit.ts'
 
 type Entry = components['schemas']['AuditEntry']
 
+const PATH = 'audit-log'
+const LISTING = 'listAuditEntries'
+
+const verifyAddress = ({ environment }: Pick<Visit, 'environment'>) => `/${environment}/${PATH}/verify`
+
 export const AUDIT_LOG = resource<Entry>({
-  path: 'audit-log',
+  path: PATH,
   title: 'Audit log',
   intro:
     'Who did what. Each entry holds the hash of the one before, so none can be changed or left out unseen.',
   list: {
-    operation: 'listAuditEntries',
+    operation: LISTING,
     columns: [
       { title: 'Action', show: ({ action }) => code(action) },
       { title: 'By', show: ({ actor }) => `${actor.type} ${actor.id ?? ''}` },
@@ -25,5 +39,47 @@ export const AUDIT_LOG = resource<Entry>({
       { name: 'target_id', label: 'What' },
     ],
     empty: 'Nothing has been done yet.',
+    above: (visit) => {
+      const address = verifyAddress(visit)
+      return html`<form method="post" action="${address}">${visit.guard(address)}<div class="actions"><button type="submit" class="second">Verify the log</button></div></form>`
+    },
   },
 })
+
+/** Entries that a page looks at: a second's work. The operator's command looks at all. */
+const MAX_CHECKED = 50_000
+
+/** The check of the chain, asked for on the page of the log. */
+export function auditRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.map((environment) => ({
+    method: 'POST',
+    path: verifyAddress({ environment }),
+    environment,
+    needs: roleFor(LISTING),
+    handle: (visit) => verify(visit, send),
+  }))
+}
+
+async function verify(visit: Visit, send: SendFramed): Promise<void> {
+  const { operator, member, environment } = visit
+  const show = (content: ReturnType<typeof html>, status = 200) =>
+    send(visit, status, {
+      title: 'Audit log, verified',
+      path: PATH,
+      content: html`${content}<p>${linkIn(visit)(PATH, 'Back to the log')}</p>`,
+    })
+  try {
+    const found = await verifyAudit(operator, member.tenantId, environment, { newest: MAX_CHECKED })
+    const { checked, entries, head } = found
+    show(html`${notice('good', checked === 0 ? 'There is no entry yet.' : 'No entry was changed, taken away or slipped in.')}
+${facts([
+  ['Entries', `${entries}`],
+  ['Looked at', checked === entries ? 'all of them' : `the last ${checked}`],
+  ['Hash of the last', head === null ? '–' : code(head)],
+])}
+<p class="quiet">Keep the hash elsewhere: it shows later that nothing before it was taken away.</p>`)
+  } catch (error) {
+    if (!(error instanceof ControlError) || error.kind !== 'broken') throw error
+    show(notice('bad', `${error.message}. Tell whoever runs the service.`), 409)
+  }
+}

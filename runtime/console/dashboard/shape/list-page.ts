@@ -59,6 +59,7 @@ export async function showList(
   const canCreate = create && mayAct(visit.member.role, roleFor(create.operation))
   const content = html`<p class="quiet">${intro}</p>
 ${canCreate && html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`}
+${list.above?.(visit)}
 ${list.filters && writeFilters(list.filters, asked)}
 ${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: data[0]?.id ?? '' })}`)}
 ${

@@ -125,6 +125,8 @@ export interface Resource<Item> {
     readonly filters?: readonly Filter[]
     /** What to do first where there is nothing yet. */
     readonly empty: string
+    /** Between the introduction and the list. */
+    above?(visit: Visit): Html
     /** What is new comes by itself, from `live` below its address. */
     readonly isLive?: boolean
   }
