@@ -127,3 +127,35 @@ const SWEEP: Statement = {
 export async function sweepRequests(db: Database, writtenBy: number, limit: number): Promise<number> {
   return (await db.query(SWEEP, [toTimestamp(writtenBy), limit])).count
 }
+
+/** Requests of an hour, of those that were looked at. */
+export interface RequestHour {
+  /** Its beginning. */
+  readonly hour: number
+  readonly requests: number
+  /** Answered with 4xx, and with 5xx. */
+  readonly refused: number
+  readonly failed: number
+  /** Of the time that answers took, in milliseconds. */
+  readonly p95: number
+}
+
+const BY_HOUR: Statement = {
+  text: `SELECT date_trunc('hour', r.created) AS hour, count(*)::integer AS requests,
+                count(*) FILTER (WHERE r.status LIKE '4%')::integer AS refused,
+                count(*) FILTER (WHERE r.status LIKE '5%')::integer AS failed,
+                percentile_disc(0.95) WITHIN GROUP (ORDER BY r.ms)::float8 AS p95
+           FROM (SELECT created, status, ms FROM request_log
+                  WHERE tenant_id = $1 AND created >= $2 ORDER BY created DESC, id DESC LIMIT $3) AS r
+          GROUP BY 1 ORDER BY 1`,
+}
+
+/** The last requests since an instant, by hour. @param most so many are looked at. */
+export async function countRequestsByHour(
+  db: Database,
+  tenantId: string,
+  since: number,
+  most: number,
+): Promise<readonly RequestHour[]> {
+  return (await db.query<RequestHour>(BY_HOUR, [tenantId, toTimestamp(since), most])).rows
+}

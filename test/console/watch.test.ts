@@ -238,3 +238,28 @@ describe('requests', () => {
     expect(await count('ten_loud')).toBe(0)
   })
 })
+
+test('the last hours are drawn, with their numbers in a table, and are of one tenant', async () => {
+  const own = await makeTenant(dashboard.service)
+  const visitor = await dashboard.signIn(own, 'viewer')
+  const page = new Browser(dashboard.origin, visitor.cookie)
+  expect((await page.get('/sandbox/usage')).text).toContain('Nothing has been asked or delivered in them.')
+  const { secret } = await makeKey(dashboard.service, own, { scope: 'admin' })
+  const ask = speak(dashboard.service.urls.sandbox, { secret })
+  for (const path of ['/v1/me', '/v1/me', '/v1/passes/pass_00000000000000000000000000']) await ask(path)
+  await dashboard.service.flush()
+  const { text } = await page.get('/sandbox/usage')
+  const [, row = ''] = /aria-label="The last hours"[\s\S]*?<tbody>\s*([\s\S]*?)<\/tbody>/.exec(text) ?? []
+  const cells = [...row.matchAll(/<div>([^<]*)<\/div>/g)].map(([, cell]) => cell)
+  expect(cells).toEqual(['12:00', '2', '1', '0', expect.stringMatching(/^\d+$/), '0', '0'])
+  // Two bars of one hour, stacked, and one of its time.
+  const bars = [
+    ...text.matchAll(/<rect class="(\w+)" x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g),
+  ]
+  expect(bars.map(([, kind]) => kind)).toEqual(['plain', 'warn', 'plain'])
+  const [done, refused] = bars.map(([, , x, y, height]) => ({ x, y: Number(y), height: Number(height) }))
+  expect(refused!.x).toBe(done!.x)
+  expect(refused!.y + refused!.height).toBeCloseTo(done!.y, 0)
+  expect(done!.height / refused!.height).toBeCloseTo(2, 1)
+  expect(text).not.toContain('NaN')
+})

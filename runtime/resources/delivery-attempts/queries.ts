@@ -155,3 +155,30 @@ export async function retryAttempt(
   const { rows } = await db.query<AttemptRow>(RETRY, [tenantId, id, toTimestamp(now)])
   return rows[0]!
 }
+
+/** Attempts of an hour that were made, of those that were looked at. */
+export interface AttemptHour {
+  /** Its beginning. */
+  readonly hour: number
+  readonly succeeded: number
+  readonly failed: number
+}
+
+const BY_HOUR: Statement = {
+  text: `SELECT date_trunc('hour', a.attempted_at) AS hour,
+                count(*) FILTER (WHERE a.status = 'succeeded')::integer AS succeeded,
+                count(*) FILTER (WHERE a.status = 'failed')::integer AS failed
+           FROM (SELECT attempted_at, status FROM webhook_attempts
+                  WHERE tenant_id = $1 ORDER BY id DESC LIMIT $3) AS a
+          WHERE a.attempted_at >= $2 GROUP BY 1 ORDER BY 1`,
+}
+
+/** The last attempts that were made since an instant, by hour. @param most so many are looked at. */
+export async function countAttemptsByHour(
+  db: Database,
+  tenantId: string,
+  since: number,
+  most: number,
+): Promise<readonly AttemptHour[]> {
+  return (await db.query<AttemptHour>(BY_HOUR, [tenantId, toTimestamp(since), most])).rows
+}

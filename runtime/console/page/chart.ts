@@ -1,0 +1,62 @@
+/** Charts as SVG that is made here: no script, readable in either scheme; the numbers stand beside them as a table. */
+import { type Html, html } from '../../platform/html.ts'
+
+/** Numbers, one for each label of the chart. */
+export interface Series {
+  readonly name: string
+  /** Decides the colour. */
+  readonly kind: 'plain' | 'good' | 'warn' | 'bad'
+  readonly values: readonly number[]
+}
+
+export interface Chart {
+  /** What it shows, for those who do not see it. */
+  readonly title: string
+  /** Along the axis below: days, hours. */
+  readonly labels: readonly string[]
+  /** Stacked on each other. */
+  readonly bars: readonly Series[]
+  /** Behind the numbers of the axis. */
+  readonly unit?: string
+}
+
+const SIZE = { width: 640, height: 180 }
+const MARGIN = { top: 8, right: 8, bottom: 22, left: 64 }
+
+/** Labels that have room below the chart. */
+const MAX_LABELS = 8
+
+/** Draws it. The library of scales is loaded by the first chart of a process. */
+export async function drawChart({ title, labels, bars, unit = '' }: Chart): Promise<Html> {
+  const { scaleBand, scaleLinear } = await import('d3-scale')
+  const heapOf = (at: number, series: readonly Series[]) =>
+    series.reduce((sum, { values }) => sum + values[at]!, 0)
+  const most = Math.max(1, ...labels.map((_, at) => heapOf(at, bars)))
+  const right = SIZE.width - MARGIN.right
+  const x = scaleBand([...labels.keys()], [MARGIN.left, right]).padding(0.2)
+  const y = scaleLinear([0, most], [SIZE.height - MARGIN.bottom, MARGIN.top]).nice(4)
+  const grid = y.ticks(4).filter(Number.isInteger)
+  const every = Math.ceil(labels.length / MAX_LABELS)
+  const rectangle = (series: Series, order: number, at: number) => {
+    const below = heapOf(at, bars.slice(0, order))
+    const top = y(below + series.values[at]!)
+    return html`<rect class="${series.kind}" x="${round(x(at)!)}" y="${round(top)}" width="${round(x.bandwidth())}" height="${round(y(below) - top)}"/>\n`
+  }
+  return html`<figure class="chart">
+<figcaption>${title} ${bars.map(({ name, kind }) => html`<span class="key ${kind}">${name}</span> `)}</figcaption>
+<svg viewBox="0 0 ${String(SIZE.width)} ${String(SIZE.height)}" role="img" aria-label="${title}">
+${grid.map(
+  (
+    tick,
+  ) => html`<line x1="${String(MARGIN.left)}" x2="${String(right)}" y1="${round(y(tick))}" y2="${round(y(tick))}"/>
+<text class="value" x="${String(MARGIN.left - 6)}" y="${round(y(tick) + 4)}">${tick.toLocaleString('en')}${unit}</text>
+`,
+)}${bars.map((series, order) => labels.map((_, at) => series.values[at]! > 0 && rectangle(series, order, at)))}${labels.map(
+  (label, at) =>
+    at % every === 0 &&
+    html`<text class="label" x="${round(x(at)! + x.bandwidth() / 2)}" y="${String(SIZE.height - 6)}">${label}</text>\n`,
+)}</svg>
+</figure>`
+}
+
+const round = (pixels: number): string => String(Math.round(pixels * 10) / 10)
