@@ -1,0 +1,219 @@
+/** The APIs of both environments, and what holders ask for beside them. */
+import type { RequestListener } from 'node:http'
+import { versions } from '../../generated/versions.ts'
+import { readPin } from '../admin/pins.ts'
+import { refuse } from '../api/answer.ts'
+import type { Service } from '../api/exchange.ts'
+import type { ContractGuard } from '../api/guard/contract-guard.ts'
+import type { UsdcChain } from '../api/handler.ts'
+import { createApiListener } from '../api/listener.ts'
+import { createOperate, type Operate } from '../api/operate.ts'
+import { createRequestLog, type RequestLog } from '../api/request-log.ts'
+import { createVersions } from '../api/routing.ts'
+import { createEventStreams, type EventStreams } from '../events/streams.ts'
+import { appleServiceRoute } from '../holders/apple-service.ts'
+import { createBarcodes } from '../holders/barcodes.ts'
+import { createChangeTags } from '../holders/change-tags.ts'
+import type { RootKeys } from '../holders/google/root-keys.ts'
+import { GOOGLE_PREFIX, googleRoute } from '../holders/google/route.ts'
+import { createHolders, firstOf } from '../holders/holders.ts'
+import { createPassFiles, passFileRoute } from '../holders/pass-files.ts'
+import { passPageRoute } from '../holders/pass-pages.ts'
+import { reportFileRoute } from '../holders/report-files.ts'
+import type { Observability } from '../observability/observability.ts'
+import { databasesAnswer } from '../observability/readiness.ts'
+import { openReportLinks } from '../platform/addresses/report-links.ts'
+import { createCardKeys } from '../platform/card-keys/card-keys.ts'
+import { readTrust } from '../platform/client-address.ts'
+import type { OpenDatabase } from '../platform/database/open/open-database.ts'
+import type { Environment } from '../platform/environment.ts'
+import { createFactors } from '../platform/factors/factors.ts'
+import { createPresence } from '../platform/fairness/presence.ts'
+import { createTurns } from '../platform/fairness/turns.ts'
+import { createKeyring } from '../platform/keys/keyring.ts'
+import { createTenantNames } from '../platform/keys/tenant-names.ts'
+import type { RequestLimiter } from '../platform/limits/limiter.ts'
+import { createSeals, deriveSecret } from '../platform/secrets.ts'
+import type { Settings } from '../platform/settings.ts'
+import type { UsageMeter } from '../platform/usage/meter.ts'
+import { createAccountChanges } from '../resources/account/changes.ts'
+import { createDevices } from '../resources/passes/registrations.ts'
+import { createEndpointSecrets } from '../resources/webhook-endpoints/secrets.ts'
+import { createWallet, type GoogleSigner } from '../wallet/google/signer.ts'
+import { openPassTokens } from '../wallet/pass-tokens.ts'
+import { createCardEncryption } from '../wallet/pay/encryption.ts'
+import { openPayTrust } from '../wallet/pay/trust.ts'
+import { openApple } from './apple.ts'
+import type { Foundation } from './foundation.ts'
+import { handlers } from './handlers.ts'
+import { USDC_CHAINS } from './usdc-chains.ts'
+
+/** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */
+export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google' | 'bank' | 'chains'> {
+  readonly settings: Pick<
+    Settings,
+    | 'trustedProxies'
+    | 'timeouts'
+    | 'dataDir'
+    | 'applePass'
+    | 'pay'
+    | 'production'
+    | 'licensedStates'
+    | 'rates'
+  >
+  readonly google: {
+    readonly signer: GoogleSigner
+    /** Absent where passes are not sent to Google. */
+    readonly rootKeys?: RootKeys | undefined
+  }
+  readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live' | 'pepper'>
+  readonly limiter: RequestLimiter
+  /** Where USDC is paid; absent: where it is without settings. */
+  readonly usdcChains?: Readonly<Record<Environment, UsdcChain>>
+  /** Validates everything a second time. */
+  readonly guard?: ContractGuard | undefined
+  /** Counts requests. */
+  readonly usage?: UsageMeter | undefined
+  /** Whether requests are noted for their tenants to look at. */
+  readonly logsRequests?: boolean
+  /** Times requests, and sheds them under load. */
+  readonly observability?: Observability | undefined
+}
+
+export interface Apis {
+  readonly listeners: Readonly<Record<Environment, RequestListener>>
+  /** What members do on pages of the console. */
+  readonly operate: Operate
+  /** For pages that show events as they happen. */
+  readonly streams: Readonly<Record<Environment, EventStreams>>
+  /** The control schema has changed: what is cached of it is dropped. */
+  forget(): void
+  /** Writes the request logs. */
+  flush(): Promise<void>
+  /** After the last request. */
+  stop(): Promise<void>
+}
+
+/** The APIs of both environments. */
+export function createApis(parts: ApiParts): Apis {
+  const { settings, database, clock, log, baseUrls, outbound, isLeaving, limiter, usage, observability } =
+    parts
+  const { google } = parts
+  const { control, pepper } = database
+  const presence = createPresence()
+  const keyring = createKeyring(control, pepper)
+  const wallet = createWallet(google.signer, clock, presence)
+  const passTokens = openPassTokens(pepper)
+  const reportLinks = openReportLinks(pepper, baseUrls)
+  const tenantNames = createTenantNames(control)
+  const barcodes = createBarcodes()
+  const apple = openApple(settings, clock)
+  const seals = createSeals(pepper)
+  const shared = {
+    clock,
+    log,
+    keyring,
+    limiter,
+    usage,
+    seals,
+    cardKeys: createCardKeys(control, pepper, clock),
+    cardEncryption: createCardEncryption(
+      () => openPayTrust(settings, clock.machine()),
+      deriveSecret(pepper, 'card network'),
+      clock.machine,
+    ),
+    turns: createTurns(presence),
+    factors: createFactors(control, pepper, clock, observability?.memberPaused),
+    cursorKey: deriveSecret(pepper, 'cursors'),
+    proxies: readTrust(settings.trustedProxies),
+    bodyMs: settings.timeouts.bodyMs,
+    consoleUrl: baseUrls.console,
+  }
+  const requestLogs: RequestLog[] = []
+  const serviceOf = (environment: Environment): Service => {
+    const pool = database[environment]
+    const tables = createVersions(versions, handlers, environment, baseUrls.console)
+    const requestLog = parts.logsRequests
+      ? createRequestLog({ database: pool, versions: tables, now: clock.machine, log })
+      : undefined
+    if (requestLog) requestLogs.push(requestLog)
+    const service: Service = {
+      ...shared,
+      environment,
+      database: pool,
+      sandbox: database.sandbox,
+      account: createAccountChanges(control, pepper, environment, clock),
+      links: {
+        baseUrl: baseUrls[environment],
+        wallet,
+        passTokens: passTokens[environment],
+        reports: reportLinks[environment],
+      },
+      destinations: outbound[environment],
+      endpointSecrets: createEndpointSecrets(seals, environment),
+      sanctions: parts.sanctions,
+      licensedStates: settings.licensedStates,
+      usdcChain: (parts.usdcChains ?? USDC_CHAINS)[environment],
+      rates: settings.rates,
+      streams: createEventStreams({ database: pool, environment, wakeUps: parts.wakeUps, isLeaving }),
+      openStreams: new Map(),
+      deliveriesDue: (tenantId) => parts.wakeUpChannel.publish(environment, tenantId),
+      versions: tables,
+      requestLog,
+      traffic: observability?.watch(environment, (exchange, error) => void refuse(exchange, service, error)),
+    }
+    return service
+  }
+  const services = { sandbox: serviceOf('sandbox'), live: serviceOf('live') }
+  const listenerOf = (environment: Environment): RequestListener => {
+    const service = services[environment]
+    const pool = database[environment]
+    // Where nothing watches, only the databases are asked.
+    const isReady = observability?.isReady ?? (() => databasesAnswer([control, pool]))
+    const sources = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], tenantNames }
+    const files = createPassFiles({ database: pool, sources, builder: apple.builder })
+    const tokens = passTokens[environment]
+    const page = passPageRoute({ environment, database: pool, sources, passTokens: tokens, barcodes })
+    const appleService = appleServiceRoute({
+      passType: () => apple.signer().passType.passTypeIdentifier,
+      passTokens: tokens,
+      devices: createDevices({ ...parts, environment, pool, control, passTokens }),
+      files,
+      tags: createChangeTags(pepper, environment),
+      log,
+    })
+    const holders = createHolders(service, {
+      '/p/': firstOf(passFileRoute(files, tokens), page),
+      [GOOGLE_PREFIX]: googleRoute({
+        environment,
+        database: pool,
+        clock,
+        log,
+        issuerId: google.signer.issuerId,
+        keys: google.rootKeys,
+        showing: { baseUrl: baseUrls[environment], passTokens: passTokens[environment] },
+        readPin: (tenantId) => readPin(control, tenantId, environment),
+        deliveriesDue: service.deliveriesDue,
+      }),
+      '/apple/v1/': appleService,
+      '/reports/': reportFileRoute({ database: pool, links: reportLinks[environment] }),
+    })
+    return createApiListener(service, isReady, holders, parts.guard?.watch)
+  }
+  const forget = () => {
+    keyring.forget()
+    tenantNames.forget()
+  }
+  return {
+    listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') },
+    operate: createOperate(services),
+    streams: { sandbox: services.sandbox.streams, live: services.live.streams },
+    forget,
+    async flush() {
+      await Promise.all(requestLogs.map((each) => each.flush()))
+    },
+    async stop() {
+      await Promise.all(requestLogs.map((each) => each.stop()))
+    },
+  }
+}
