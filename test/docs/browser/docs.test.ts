@@ -51,7 +51,7 @@ const addresses = async (): Promise<string[]> => {
 
 const oldest = versions[0]!.name
 
-/** With it every page is looked at on every screen (`npm run prove:docs`), without it these. */
+/** With it every page is looked at on every screen (`npm run prove:pages`), without it these. */
 const everyPage = process.env.EVERY_PAGE !== undefined
 
 /** Versions between the oldest and the newest have no kind of page of their own. */

@@ -81,7 +81,9 @@ ${said.wrong === 'password' && notice('bad', WRONG)}
 ${formTo(
   visit,
   'password',
-  html`${field({ name: 'current', label: 'Password now', type: 'password', autocomplete: 'current-password' })}
+  // For managers of passwords: whose password it is.
+  html`<input type="text" name="username" autocomplete="username" value="${member.email}" readonly hidden>
+${field({ name: 'current', label: 'Password now', type: 'password', autocomplete: 'current-password' })}
 ${field({ name: 'next', label: 'New password', type: 'password', autocomplete: 'new-password', hint: `At least ${MIN_PASSWORD} characters.`, fault: said.fault })}
 ${codeField('password')}`,
   'Change the password',
