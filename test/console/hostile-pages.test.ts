@@ -81,6 +81,14 @@ test('no name becomes markup on any page, and no page is framed, kept or runs wh
   )
 }, 120_000)
 
+test.each([
+  ['req_00000000000000000000000000', 'requests/req_00000000000000000000000000'],
+  ['mem_00000000000000000000000000', 'members'],
+])('the search leads from %s to a page', async (id, place) => {
+  const { status, headers } = await browser.get(`/sandbox/search?q=${id}`)
+  expect([status, headers.get('Location')]).toEqual([303, `/sandbox/${place}`])
+})
+
 test('a form that is good for one address is good for no other', async () => {
   const own = '/sandbox/cardholders/new'
   const fields = hiddenFields((await browser.get(own)).text, own)

@@ -19,10 +19,16 @@ const OF_ID: Readonly<Partial<Record<IdPrefix, string>>> = {
   pod: 'payout-destinations',
   trp: 'reports',
   len: 'ledger-entries',
+  req: 'requests',
 }
 
 /** What stands in a list alone. */
-const LISTED: Readonly<Partial<Record<IdPrefix, string>>> = { key: 'keys', scan: 'scans', aud: 'audit-log' }
+const LISTED: Readonly<Partial<Record<IdPrefix, string>>> = {
+  key: 'keys',
+  scan: 'scans',
+  aud: 'audit-log',
+  mem: 'members',
+}
 
 /** @returns the path below the environment that shows what an identifier names; undefined where it is none, or has no page. */
 export function findById(text: string): string | undefined {
