@@ -42,8 +42,7 @@ export default defineConfig({
     globalSetup: ['test/support/server.ts'],
     // A test that fails once is a finding, in CI too.
     retry: 0,
-    // One more than the cores of most machines that run them: a third of what tests do is wait.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Files share what they load, which is compiled and kept once: the documents' second readers above all.
     isolate: false,
     testTimeout: 60_000,
