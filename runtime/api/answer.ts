@@ -38,7 +38,8 @@ export function answer(exchange: Performed, service: Service): Answered | Promis
   const { reply } = exchange
   if (exchange.route.operation.stream) return stream(exchange, service, reply)
   const headers = reply.replayed ? REPLAYED : NONE
-  const text = reply.status < 400 ? writeSuccess(exchange, reply) : writeRefusal(exchange, reply)
+  const text =
+    reply.status < 400 ? writeSuccess(exchange, service, reply) : writeRefusal(exchange, service, reply)
   send(exchange, service, statusFor(exchange, reply.status), text, headers)
   return pass(exchange, 'answer')
 }
@@ -48,31 +49,36 @@ function statusFor({ route }: Exchange, status: number): number {
   return route?.operation.downStatus?.[status] ?? status
 }
 
-function writeSuccess(exchange: Routed, { status, body, text }: WrittenReply): string {
+function writeSuccess(exchange: Routed, service: Service, { status, body, text }: WrittenReply): string {
   const { operation } = exchange.route
   const { body: described } = operation
   const down = translationFor(operation, statusFor(exchange, status))
   if (!down && !described?.each) return text ?? JSON.stringify(body)
   const whole = body ?? JSON.parse(text!)
-  const worded = described?.each ? wordResults(exchange, whole) : whole
+  const worded = described?.each ? wordResults(exchange, service, whole) : whole
   if (down) return JSON.stringify(down(worded))
   return worded === body && text !== undefined ? text : JSON.stringify(worded)
 }
 
-/** A refusal that was stored: the names of fields and the address of its page depend on who reads it. */
-function writeRefusal(exchange: Exchange, { status, text }: WrittenReply): string {
-  return showError(exchange, statusFor(exchange, status), JSON.parse(text!) as ErrorBody)
+/** A refusal that was stored: the names of its fields depend on who reads it, its `doc_url` on where the console is now. */
+function writeRefusal(exchange: Exchange, service: Service, { status, text }: WrittenReply): string {
+  return showError(exchange, service, statusFor(exchange, status), JSON.parse(text!) as ErrorBody)
 }
 
 /**
  * An error as the caller's version words it: what a handler refused names its fields as the newest version does. What
  * is refused before its operation is known has the newest shape, which only adds to the older ones.
  */
-function showError({ route, answerVersion, reached }: Exchange, status: number, error: ErrorBody): string {
+function showError(
+  { route, reached }: Exchange,
+  { versions }: Service,
+  status: number,
+  error: ErrorBody,
+): string {
   const { downField, parameterNames } = (reached ? route?.operation : undefined) ?? {}
   const named = parameterNames ? renameParameter(error, parameterNames) : error
   const worded = downField ? renameFields(named, downField) : named
-  const whole = { error: { ...worded, doc_url: answerVersion.docUrl(error.code) } }
+  const whole = { error: { ...worded, doc_url: versions.docUrl(error.code) } }
   const down = route && translationFor(route.operation, status)
   return JSON.stringify(down ? down(whole) : whole)
 }
@@ -135,7 +141,7 @@ function sendError(exchange: Metered, service: Service, error: ApiError): void {
   if (exchange.response.destroyed || exchange.response.headersSent) return
   exchange.refusal = error.code
   const status = statusFor(exchange, error.status)
-  const text = showError(exchange, status, describeError(error, exchange.requestId))
+  const text = showError(exchange, service, status, describeError(error, exchange.requestId))
   send(exchange, service, status, text, error.parts.headers ?? NONE)
 }
 
@@ -217,21 +223,25 @@ interface Batch {
  * The answer of a batch with the errors of failed items as the caller's version words them. They are stored unworded,
  * because a repetition may come in another version. The same object where nothing failed.
  */
-export function wordResults<Answer extends Batch>(exchange: Routed, answer: Answer): Answer {
+export function wordResults<Answer extends Batch>(
+  exchange: Routed,
+  service: Service,
+  answer: Answer,
+): Answer {
   if (!answer.results.some(({ status }) => status === 'failed')) return answer
   const results = answer.results.map((result) =>
-    result.status === 'failed' ? { ...result, error: wordError(exchange, result.error) } : result,
+    result.status === 'failed' ? { ...result, error: wordError(exchange, service, result.error) } : result,
   )
   return { ...answer, results }
 }
 
-function wordError({ route, version }: Routed, { as_sent, ...error }: ItemError): ItemError {
+function wordError({ route }: Routed, { versions }: Service, { as_sent, ...error }: ItemError): ItemError {
   const rename = route.operation.downField
   const worded = rename && !as_sent ? renameFields(error, rename) : error
   const { param } = worded
   return {
     ...worded,
     ...(rename && param !== undefined && { param: rename(param) }),
-    doc_url: version.docUrl(error.code),
+    doc_url: versions.docUrl(error.code),
   }
 }

@@ -99,8 +99,6 @@ export interface VersionTable {
   /** Operations that answer with pages. */
   readonly lists: readonly string[]
   readonly eventTypes: ReadonlySet<string>
-  /** Where to read about an error code. */
-  docUrl(code: string): string
   /** Where to read how to leave this version for a later one. */
   upgradeUrl(to: string): string
 }
@@ -110,6 +108,8 @@ export interface Versions {
   readonly all: readonly VersionTable[]
   readonly current: VersionTable
   find(name: string): VersionTable | undefined
+  /** Where to read about an error code, in whichever version it came. */
+  docUrl(code: string): string
   /** The oldest version that is answered at that time. */
   successor(now: number): VersionTable
 }
@@ -141,6 +141,7 @@ export function createVersions(
     all,
     current,
     find: (name) => byName.get(name),
+    docUrl: (code) => `${consoleUrl}/docs/errors#${code}`,
     successor: (now) => all.find((table) => table.sunset > now) ?? current,
   }
 }
@@ -153,7 +154,6 @@ function createTable(
   consoleUrl: string,
 ): VersionTable {
   const { name, deprecated, sunset } = version
-  const referenceUrl = `${consoleUrl}/docs/${name}`
   const upgradeUrl = (to: string) => `${consoleUrl}/docs/upgrading/${name}/${to}`
   const headers = [...ALWAYS, 'Service-Version', name]
   if (deprecated !== undefined) headers.push('Deprecation', `@${Math.floor(Date.parse(deprecated) / 1000)}`)
@@ -173,7 +173,6 @@ function createTable(
     paths: [...new Set(operations.map(({ path }) => path))],
     lists: operations.filter(({ query }) => query.some(isCursor)).map(({ id }) => id),
     eventTypes: new Set(Object.keys(events[name] ?? {})),
-    docUrl: (code) => `${referenceUrl}#error-${code}`,
     upgradeUrl,
   }
 }

@@ -49,7 +49,7 @@ export function sendError(response: ServerResponse, service: Service, error: Api
   const requestId = newId('req', service.clock.service(service.environment))
   const body = {
     ...describeError(error, requestId),
-    doc_url: service.versions.current.docUrl(error.code),
+    doc_url: service.versions.docUrl(error.code),
   }
   sendJson(response, error.status, JSON.stringify({ error: body }), [
     'Request-Id',

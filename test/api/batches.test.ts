@@ -58,7 +58,7 @@ describe('batches', () => {
       type: 'invalid_request',
       details: [{ field: 'template_id' }],
       request_id: headers.get('Request-Id'),
-      doc_url: expect.stringContaining('#error-validation_failed'),
+      doc_url: expect.stringContaining('/docs/errors#validation_failed'),
     })
     expect(body.results[4].error.details[0].field).toBe('template_id')
     for (const at of [0, 2]) {

@@ -1,5 +1,4 @@
 /** What is called: versions, routes, and what stands outside /v1. */
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   makeKey,
@@ -120,13 +119,6 @@ describe('routes', () => {
   test('what another version has is not there: 404, not 405', async () => {
     const answer = await sandbox(secret, '2025-11-01')('/v1/passes/batch', { body: {} })
     expect(refusal(answer)).toEqual([404, 'not_found', 'not_found'])
-  })
-
-  test.each(VERSIONS)('every error of %s names its page there', async (version) => {
-    const { body } = await sandbox(secret, version)('/v1/nothing')
-    expect(body.error.doc_url).toBe(`http://127.0.0.1:4000/docs/${version}#error-not_found`)
-    const page = readFileSync(new URL(`../../generated/site/${version}.html`, import.meta.url), 'utf8')
-    expect(page).toContain('id="error-not_found"')
   })
 })
 

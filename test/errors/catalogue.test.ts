@@ -285,18 +285,19 @@ const codesOf = new Map(
   }),
 )
 
-const overviews = new Map(
-  versions.map(({ name }) => [
-    name,
-    readFileSync(new URL(`../../generated/site/${name}.html`, import.meta.url), 'utf8'),
+/** Pages that say what a code means: the one of errors, and the overview of each version. */
+const pages = new Map(
+  ['errors', ...versions.map(({ name }) => name)].map((page) => [
+    page,
+    readFileSync(new URL(`../../generated/site/${page}.html`, import.meta.url), 'utf8'),
   ]),
 )
 
 /** Whether the page of the address has what the address points to. */
 function leadsSomewhere(address: string): boolean {
-  const [, version = '', anchor = ''] =
-    /^http:\/\/127\.0\.0\.1:4000\/docs\/([\d-]+)#([\w-]+)$/.exec(address) ?? []
-  return overviews.get(version)?.includes(`id="${anchor}"`) ?? false
+  const [, page = '', anchor = ''] =
+    /^http:\/\/127\.0\.0\.1:4000\/docs\/([\w-]+)#([\w-]+)$/.exec(address) ?? []
+  return pages.get(page)?.includes(`id="${anchor}"`) ?? false
 }
 
 test.each(Object.entries(PRODUCED))('%s', async (code, produce) => {
@@ -331,11 +332,11 @@ describe('the catalogue', () => {
     expect(codesOf.get(name)!.filter((code) => !known.has(code))).toEqual([])
   })
 
-  test.each(versions)('errors in $name lead to the page of $name', async ({ name }) => {
+  test.each(versions)('errors in $name lead to their codes on the page of errors', async ({ name }) => {
     const by = speak(service.urls.sandbox, { secret, version: name })
     for (const path of ['/v1/passes/pass_00000000000000000000000000', '/v1/passes?limit=0', '/v1/nothing']) {
-      const { doc_url } = (await by(path)).body.error
-      expect([doc_url.includes(`/docs/${name}#`), leadsSomewhere(doc_url)]).toEqual([true, true])
+      const { code, doc_url } = (await by(path)).body.error
+      expect([doc_url, leadsSomewhere(doc_url)]).toEqual([`http://127.0.0.1:4000/docs/errors#${code}`, true])
     }
   })
 

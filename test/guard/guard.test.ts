@@ -59,7 +59,7 @@ const refusal = (type: string, code: string) => ({
     code,
     message: 'No.',
     request_id: `req_${'0'.repeat(26)}`,
-    doc_url: 'http://127.0.0.1:4000/docs/x#error-x',
+    doc_url: 'http://127.0.0.1:4000/docs/errors#x',
   },
 })
 

@@ -413,7 +413,7 @@ test('so do the items of a batch, but for fields that the caller’s own validat
     downField: (field) => field.replace('blocked', 'allowed'),
   })
   const { body } = await ask({ operation: row, handlers }, '/v1/things', { method: 'POST' })
-  const page = (code: string) => `http://console/docs/2026-05-19#error-${code}`
+  const page = (code: string) => `http://console/docs/errors#${code}`
   const invalid = { type: 'invalid_request', code: 'validation_failed', request_id: 'req_1' }
   const worded = (field: string) => ({
     ...invalid,

@@ -3226,7 +3226,7 @@ export interface components {
             /**
              * Format: uri
              * @description A page on this code.
-             * @example http://127.0.0.1:4000/docs/2026-05-19#error-out_of_range
+             * @example http://127.0.0.1:4000/docs/errors#out_of_range
              */
             doc_url: string;
         };
