@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import type { NextFunction, Request, Response, Router } from 'express'
+import { compress } from './page/compress.ts'
 
 export interface DocsParts {
   /** The toolkit's output: pages below `site/`, documents in JSON in the folders of versions. */
@@ -34,7 +35,7 @@ const A_YEAR_SECONDS = 31_536_000
 
 interface Served {
   readonly file: string
-  /** Of its bytes; undefined where the manifest does not say. */
+  /** Of its text; undefined where the manifest does not say. */
   readonly hash: string | undefined
 }
 
@@ -62,7 +63,7 @@ export function serveDocs(
       'X-Content-Type-Options': 'nosniff',
       // What programs read, they may read from any page.
       ...(!/html|css|javascript/.test(type) && { 'Access-Control-Allow-Origin': '*' }),
-      ...(served.hash !== undefined && { ETag: `"${served.hash}"` }),
+      ...(served.hash !== undefined && { ETag: `W/"${served.hash}"` }),
     })
     const bytes = await readFile(served.file)
     response.send(path === FEED ? withBase(bytes.toString(), parts.consoleUrl) : bytes)
@@ -73,7 +74,7 @@ export function serveDocs(
     .all(refuseMethod)
   router
     .route(/^\/(?:docs(?:\/.*)?|changelog\.xml)$/)
-    .get(read)
+    .get(compress, read)
     .all(refuseMethod)
 }
 

@@ -5,6 +5,7 @@ import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createConsole } from '../../runtime/console/console.ts'
@@ -12,9 +13,12 @@ import { writeNotice } from '../../runtime/console/page/layout.ts'
 
 const VERSION = '2030-01-01'
 const PAGE = '<!doctype html><title>Books</title>'
+/** Longer than a packet. */
+const LONG_PAGE = `<!doctype html><title>All books</title>${'<p>A book.'.repeat(500)}`
 const FILES = {
   'generated/site/index.html': '<!doctype html><title>Documentation</title>',
   [`generated/site/${VERSION}/books.html`]: PAGE,
+  [`generated/site/${VERSION}/all.html`]: LONG_PAGE,
   [`generated/site/${VERSION}/books.md`]: '# Books',
   'generated/site/assets/site.css': 'body { color: black }',
   'generated/site/not-listed.html': 'left by another branch',
@@ -100,6 +104,27 @@ test('a reader who has the page is told so', async () => {
   const tag = (await get(`/docs/${VERSION}/books`)).headers.get('ETag') ?? ''
   expect(await statusFor(tag)).toBe(304)
   expect(await statusFor('"other"')).toBe(200)
+})
+
+/** How the body is coded, and its bytes; fetch would decode it. */
+async function bytesOf(path: string, accepted: string): Promise<[string | undefined, Buffer]> {
+  const asked = request(origin + path, { headers: { 'Accept-Encoding': accepted } }).end()
+  const [response] = await once(asked, 'response')
+  return [response.headers['content-encoding'], Buffer.concat(await response.toArray())]
+}
+
+test('long pages and what they load are compressed for those who read that', async () => {
+  const path = `/docs/${VERSION}/all`
+  const [, plain] = await bytesOf(path, 'identity')
+  expect(plain.toString()).toBe(LONG_PAGE)
+  const [gzip, zipped] = await bytesOf(path, 'gzip')
+  expect([gzip, gunzipSync(zipped).toString(), zipped.length < 200]).toEqual(['gzip', LONG_PAGE, true])
+  const [brotli, small] = await bytesOf(path, 'gzip, br')
+  expect([brotli, brotliDecompressSync(small).toString()]).toEqual(['br', LONG_PAGE])
+  expect((await get(path)).headers.get('Vary')).toContain('Accept-Encoding')
+  const style = /<link rel="stylesheet" href="([^"]+)">/.exec(writeNotice('Title', 'Text').text)?.[1] ?? ''
+  expect((await bytesOf(style, 'gzip'))[0]).toBe('gzip')
+  expect((await bytesOf(`/docs/${VERSION}/books`, 'gzip'))[0]).toBeUndefined()
 })
 
 const JSON_TYPE = 'application/json; charset=utf-8'

@@ -55,6 +55,16 @@ const actions = async () => {
   return (await query(text)).rows.map((row) => (row as { action: string }).action)
 }
 
+test('a page of the dashboard is not compressed: its length would tell of secrets beside what was typed', async () => {
+  const { headers } = await fetch(dashboard.origin + PAGE, {
+    headers: { Cookie: owner.cookie, 'Accept-Encoding': 'gzip' },
+  })
+  expect([Number(headers.get('Content-Length')) > 1024, headers.get('Content-Encoding')]).toEqual([
+    true,
+    null,
+  ])
+})
+
 test('a password is changed with the one before and a code; other sessions end, this one stays', async () => {
   const other = await fetch(`${dashboard.origin}/begin/${tenantId}/${owner.memberId}`)
   const elsewhere = new Browser(dashboard.origin, other.headers.getSetCookie()[0]!.split(';')[0]!)

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { Router } from 'express'
+import { compress } from './compress.ts'
 
 const FOLDER = new URL('assets/', import.meta.url)
 /** How passes look on their own pages, for previews. */
@@ -36,7 +37,7 @@ export function assetPath(name: string): string {
 /** Adds the routes of all files in `assets/`. */
 export function serveAssets(router: Router): void {
   for (const { path, type, bytes } of ASSETS.values()) {
-    router.get(path, (_request, response) => {
+    router.get(path, compress, (_request, response) => {
       response.set({
         'Cache-Control': `public, max-age=${A_YEAR_SECONDS}, immutable`,
         'Content-Type': type,
