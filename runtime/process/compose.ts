@@ -136,7 +136,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => apis?.stop())
     const consolePages =
       apis && roles.has('console')
-        ? createConsolePages({ ...foundation, operator, apis }, observability)
+        ? createConsolePages({ ...foundation, operator, apis, limiter: limits.limiter }, observability)
         : undefined
     const revision = await watchRevision(database.control, async () => {
       await clock.refresh(database.control)

@@ -15,6 +15,7 @@ import type { Observability } from '../observability/observability.ts'
 import { readTrust } from '../platform/client-address.ts'
 import { createFactors } from '../platform/factors/factors.ts'
 import { createWrongCodes } from '../platform/factors/wrong-codes.ts'
+import type { RequestLimiter } from '../platform/limits/limiter.ts'
 import { deriveSecret } from '../platform/secrets.ts'
 import type { Apis } from './apis.ts'
 import { build } from './build.ts'
@@ -23,11 +24,12 @@ import type { Foundation } from './foundation.ts'
 interface ConsoleParts extends Foundation {
   readonly operator: Operator
   readonly apis: Pick<Apis, 'operate' | 'streams'>
+  readonly limiter: RequestLimiter
 }
 
 /** What the console's port answers: to those who run the service, to members who confirm requests, sign in and work, and to readers. */
 export function createConsolePages(parts: ConsoleParts, observability: Observability): express.Express {
-  const { settings, database, clock, baseUrls, log } = parts
+  const { settings, database, clock, baseUrls, log, limiter } = parts
   const pages = express()
   pages.disable('x-powered-by')
   pages.use(observability.pages)
@@ -45,7 +47,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
   pages.use(createSignIn({ ...shared, control, pepper, clock, wrongCodes, sessions }))
   const barcodes = createBarcodes()
   pages.use(createJoin({ ...shared, sessions, operator: parts.operator, barcodes }))
-  pages.use(createAuthorization({ ...shared, control, pepper, clock, sessions }))
+  pages.use(createAuthorization({ ...shared, control, pepper, clock, sessions, limiter }))
   pages.use(
     createDashboard({
       ...shared,

@@ -9,6 +9,7 @@ import { createOauthClient, type OauthClientInput } from '../../runtime/admin/oa
 import { createUser, type MemberRole } from '../../runtime/admin/users.ts'
 import { createAuthorization } from '../../runtime/console/authorization/authorization.ts'
 import { createSessions, type Member, type Sessions } from '../../runtime/console/sign-in/sessions.ts'
+import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { makeTenant, type TestService } from '../support/service.ts'
 
 export const REDIRECT = 'https://app.example/callback'
@@ -20,8 +21,12 @@ export interface Console {
   stop(): void
 }
 
-/** @param url of the first node's console, where this is a further node behind the same address. */
-export async function startConsole(service: TestService, consoleUrl?: string): Promise<Console> {
+/** @param consoleUrl of the first node's console, where this is a further node behind the same address. */
+export async function startConsole(
+  service: TestService,
+  consoleUrl?: string,
+  limiter = createLimiter(),
+): Promise<Console> {
   let handler: RequestListener = () => {}
   const server: Server = createServer((request, response) => handler(request, response))
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -35,6 +40,7 @@ export async function startConsole(service: TestService, consoleUrl?: string): P
       clock: service.clock,
       consoleUrl: consoleUrl ?? url,
       proxies: 0,
+      limiter,
       log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
       csrfKey: 'key of the forms',
       sessions,

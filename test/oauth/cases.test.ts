@@ -2,6 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuthorizations } from '../../runtime/oauth/authorizations.ts'
+import { addressGroup } from '../../runtime/platform/client-address.ts'
+import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { speak, startTestService, type TestService } from '../support/service.ts'
 import {
   Browser,
@@ -81,6 +83,31 @@ const statusOf = async (token: string, path = '/v1/me') => {
   service.forget()
   return (await speak(service.urls.sandbox, { secret: token })(path)).status
 }
+
+test('an address has so many calls a minute, of all endpoints together', async () => {
+  const now = { monotonic: 0 }
+  const limiter = createLimiter(() => now.monotonic)
+  const crowded = await startConsole(service, console.url, limiter)
+  const call = async (path: string, method = 'POST') => {
+    const response = await fetch(crowded.url + path, { method, redirect: 'manual' })
+    const text = await response.text()
+    return { status: response.status, wait: response.headers.get('Retry-After'), text }
+  }
+  const meter = limiter.meter(addressGroup('127.0.0.1'))
+  while (limiter.take(meter, 'unauthenticated').allowed);
+  for (const [path, method] of [
+    ['/oauth/token', 'POST'],
+    ['/oauth/revoke', 'POST'],
+    ['/oauth/authorize', 'GET'],
+  ] as const) {
+    const { status, wait, text } = await call(path, method)
+    expect([path, status, wait, JSON.parse(text).error]).toEqual([path, 429, '1', 'temporarily_unavailable'])
+  }
+  now.monotonic += 60
+  expect((await call('/oauth/token')).status).toBe(400)
+  expect((await call('/oauth/token')).status).toBe(429)
+  crowded.stop()
+})
 
 test('the interface’s parameters suffice', async () => {
   const redeemed = await redeem(await getCode())

@@ -5,11 +5,12 @@ import type { Logger } from 'pino'
 import { createAuthorizations } from '../../oauth/authorizations.ts'
 import { AUTHORIZE, CONSENT, REVOKE, TOKEN } from '../../oauth/paths.ts'
 import { createProvider } from '../../oauth/provider.ts'
-import type { ProxyTrust } from '../../platform/client-address.ts'
+import { addressGroup, clientAddress, type ProxyTrust } from '../../platform/client-address.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { isUnavailable } from '../../platform/database/errors.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { createTenantNames } from '../../platform/keys/tenant-names.ts'
+import type { RequestLimiter } from '../../platform/limits/limiter.ts'
 import { answerFailures } from '../page/failures.ts'
 import { createFormGuard } from '../page/forms.ts'
 import { pageHeaders, writeNotice } from '../page/layout.ts'
@@ -24,6 +25,7 @@ export interface AuthorizationParts {
   /** Origin of the console. */
   readonly consoleUrl: string
   readonly proxies: ProxyTrust
+  readonly limiter: Pick<RequestLimiter, 'meter' | 'take'>
   readonly log: Logger
   readonly sessions: Sessions
   /** Key of the forms' MAC. */
@@ -67,6 +69,7 @@ export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
     speakAsConsole(request, consoleUrl)
     next()
   })
+  router.use([AUTHORIZE, TOKEN, REVOKE], limitCalls(parts))
   router.get(AUTHORIZE, (request, response) => {
     const question = request.originalUrl.indexOf('?')
     const search = question < 0 ? '' : request.originalUrl.slice(question)
@@ -98,6 +101,18 @@ export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
     .post(form, (request, response) => answerConsent(consent, request, response))
   router.use('/oauth', answerFailure(log))
   return router
+}
+
+/** Each costs its address a token, as what is asked of the API without a key does. */
+function limitCalls({ limiter, proxies }: AuthorizationParts) {
+  return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
+    const meter = limiter.meter(addressGroup(clientAddress(request, proxies)))
+    const { allowed, limit, retryAfterMs } = await limiter.take(meter, 'unauthenticated')
+    if (allowed) return next()
+    response.set('Retry-After', String(Math.ceil(retryAfterMs / 1000)))
+    const told = `An address has ${limit} calls a minute. Wait as Retry-After says, and send it again.`
+    sendJson(response, 429, 'temporarily_unavailable', told)
+  }
 }
 
 /** Addresses that oidc-provider makes are the console's own, whatever the request says of its host. */
