@@ -138,11 +138,13 @@ export const authorizationOf = async ({ bearer }: Pick<Session, 'bearer'>): Prom
   `${PREFIX}${await bearer()}`
 
 function fetchAs({ renewed }: Credential): typeof globalThis.fetch {
-  // A redirect would carry the token to wherever it points.
-  const attempt = (request: Request) => fetch(request, { redirect: 'manual' })
   return async (input, init) => {
     const request = new Request(input, init)
     const again = request.clone()
+    // A redirect would carry the token to wherever it points. A signal that is only the request's goes with the request when
+    // that is collected, while the body is still read.
+    const attempt = (each: Request) =>
+      fetch(each, { redirect: 'manual', ...(init?.signal ? { signal: init.signal } : {}) })
     const response = await attempt(request)
     // This machine's clock may be late.
     const isExpired = renewed && response.status === 401 && (await codeOf(response)) === 'expired_token'

@@ -1,6 +1,8 @@
 /** What `svc listen` sends to the developer's endpoint, and how it holds on to the stream. */
 import type { Socket } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test } from 'vitest'
 import * as oldClient from '../../generated/client/src/2025-11-01/index.ts'
 import * as client from '../../generated/client/src/2026-05-19/index.ts'
@@ -327,4 +329,21 @@ test('it stops at once when it is told to, even while the endpoint thinks', asyn
   // The one under way may not have been dealt with.
   expect(said.at(-1)).toBe(`To go on where this stopped: --since ${makeEvent(1).id}`)
   await until('the stream is let go', () => stream.closed)
+})
+
+test('it stops at once when nothing comes, whatever was collected since it connected', async () => {
+  const server = await serveStreams()
+  const { said, stop } = start(server, 'http://127.0.0.1:1/')
+  const stream = await server.stream(1)
+  await until('the connection', () => said.some((line) => line.startsWith('Connected')))
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  for (let times = 0; times < 3; times++) {
+    collect()
+    await turn() // what is registered as gone is dealt with in turns of its own
+  }
+  const stopped = stop()
+  await until('the stream is let go', () => stream.closed)
+  await stopped
+  expect(said.filter((line) => line.startsWith('Not connected'))).toEqual([])
 })
