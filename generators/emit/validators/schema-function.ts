@@ -11,9 +11,9 @@ import { tagsOf } from '../../ir/tags.ts'
 import { type Code, code, joinCode, printCode } from '../../print/code.ts'
 import { literal, member, stringLiteral } from '../../print/literal.ts'
 import type { Constants } from './constants.ts'
-import { printPattern, STRING_FORMATS } from './functions.ts'
-
-type Of<Kind extends Schema['kind']> = Extract<Schema, { kind: Kind }>
+import { areDisjoint } from './disjoint.ts'
+import { printPattern } from './functions.ts'
+import { fitsEnum, fitsNumber, fitsString, type Of, type ScalarWriter } from './scalars.ts'
 
 /** One validator: its function and those it is made of. */
 export interface ValidatorCode {
@@ -22,11 +22,8 @@ export interface ValidatorCode {
   readonly refs: ReadonlySet<string>
 }
 
-interface Writer {
+interface Writer extends ScalarWriter {
   readonly api: Api
-  readonly constants: Constants
-  /** First part of the name of a constant that is made for a place of the schema: `Dispute$evidence_`. */
-  readonly ownerOf: (place: Place) => string
   readonly refs: Set<string>
   /** Functions for members of unions that are no expression. */
   readonly parts: Code[]
@@ -119,65 +116,6 @@ function fitsPlain(schema: Schema, v: string, writer: Writer): Code | undefined 
   }
 }
 
-const all = (conditions: readonly (string | false | undefined)[]): string => {
-  const kept = conditions.filter((each) => each)
-  if (kept.length === 0) return 'true'
-  return kept.length === 1 ? String(kept[0]) : `(${kept.join(' && ')})`
-}
-
-const above = (sign: string, v: string, bound: number | undefined) =>
-  bound !== undefined && `${v} ${sign} ${bound}`
-
-function fitsNumber(schema: Of<'number'>, v: string, { constants }: Writer): string {
-  // int32 is bounds in disguise; int64, float and double say nothing about JSON.
-  const narrow = schema.format === 'int32'
-  const fitting = all([
-    // JSON.parse makes Infinity of 1e400.
-    schema.integer ? `Number.isInteger(${v})` : `Number.isFinite(${v})`,
-    above('>=', v, schema.minimum ?? (narrow ? -(2 ** 31) : undefined)),
-    above('<=', v, schema.maximum ?? (narrow ? 2 ** 31 - 1 : undefined)),
-    above('>', v, schema.exclusiveMinimum),
-    above('<', v, schema.exclusiveMaximum),
-    schema.multipleOf !== undefined && `${constants.call('isMultiple')}(${v}, ${schema.multipleOf})`,
-  ])
-  return schema.untyped ? `(typeof ${v} !== 'number' || ${fitting})` : fitting
-}
-
-function fitsString(schema: Of<'string'>, v: string, writer: Writer): string {
-  const { minLength: least = 0, maxLength: most, pattern, format } = schema
-  const { constants } = writer
-  const owner = writer.ownerOf(schema.place)
-  const longer =
-    most !== undefined &&
-    `(${v}.length <= ${most} || (${v}.length <= ${2 * most} && ${constants.call('length')}(${v}) <= ${most}))`
-  const shorter =
-    least === 1
-      ? `${v} !== ''`
-      : least > 1 && `(${v}.length >= ${2 * least} || ${constants.call('length')}(${v}) >= ${least})`
-  const fitting = all([
-    !schema.untyped && `typeof ${v} === 'string'`,
-    // Length first: a pattern then never runs over more than it allows.
-    longer,
-    shorter,
-    pattern !== undefined && `${constants.define(`${owner}pattern`, printPattern(pattern))}.test(${v})`,
-    format !== undefined &&
-      STRING_FORMATS.includes(format) &&
-      `${constants.define(`${owner}format`, `${constants.call('format')}(${stringLiteral(format)})`)}(${v})`,
-  ])
-  return schema.untyped ? `(typeof ${v} !== 'string' || ${fitting})` : fitting
-}
-
-function fitsEnum(schema: Of<'enum'>, v: string, writer: Writer): string {
-  const { values } = schema
-  if (values.length === 0) return 'false'
-  if (values.length > 4) {
-    const name = `${writer.ownerOf(schema.place)}values`
-    return `${writer.constants.define(name, `new Set(${literal(values)})`)}.has(${v})`
-  }
-  const each = values.map((value) => `${v} === ${literal(value)}`)
-  return each.length === 1 ? each[0]! : `(${each.join(' || ')})`
-}
-
 /** A union as an expression; members that take statements become functions of their own. */
 function fitsUnion(schema: Of<'union'>, v: string, writer: Writer): Code | undefined {
   if (tagsOf(schema, writer.api)) return undefined
@@ -198,39 +136,6 @@ function callPart(schema: Schema, v: string, writer: Writer): Code {
   const self = writer.parts.length + 1
   writer.parts.push(printFunction(self, body))
   return code`${{ self }}(${v}${GIVEN})`
-}
-
-/** Whether no value can fit two of the members, since their JSON types differ: then the first that fits settles it. */
-function areDisjoint(members: readonly Schema[], api: Api): boolean {
-  const seen = new Set<string>()
-  for (const each of members) {
-    const types = jsonTypes(each, api, new Set())
-    if (!types || each.nullable || types.some((type) => seen.has(type))) return false
-    for (const type of types) seen.add(type)
-  }
-  return true
-}
-
-function jsonTypes(schema: Schema, api: Api, seen: Set<string>): string[] | undefined {
-  if (schema.nullable || schema.untyped || schema.partial) return undefined
-  switch (schema.kind) {
-    case 'null':
-    case 'boolean':
-    case 'number':
-    case 'string':
-    case 'array':
-    case 'object':
-      return [schema.kind]
-    case 'enum':
-      return [...new Set(schema.values.map((value) => (value === null ? 'null' : typeof value)))]
-    case 'ref': {
-      const target = api.schemas.get(schema.name)
-      if (!target || seen.has(schema.name)) return undefined
-      return jsonTypes(target, api, seen.add(schema.name))
-    }
-    default:
-      return undefined
-  }
 }
 
 /** Statements that return false when the value does not fit. @param known whether it is known to be an object. */
