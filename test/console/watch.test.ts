@@ -9,7 +9,14 @@ import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { makeTemplate } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
-import { Browser, makeTenant, startDashboard, type TestDashboard, type Visitor } from './support/dashboard.ts'
+import {
+  Browser,
+  makeTenant,
+  readMessages,
+  startDashboard,
+  type TestDashboard,
+  type Visitor,
+} from './support/dashboard.ts'
 
 let dashboard: TestDashboard
 let tenantId: string
@@ -28,28 +35,9 @@ beforeAll(async () => {
 
 afterAll(() => dashboard?.stop())
 
-/** Messages of a stream until there are so many; the connection is closed then. */
-async function readMessages(path: string, count: number, cookie = owner.cookie): Promise<string[]> {
-  const closing = new AbortController()
-  const response = await fetch(dashboard.origin + path, {
-    headers: { Cookie: cookie, Accept: 'text/event-stream' },
-    redirect: 'manual',
-    signal: closing.signal,
-  })
-  expect([path, response.status, response.headers.get('Content-Type')]).toEqual([
-    path,
-    200,
-    'text/event-stream; charset=utf-8',
-  ])
-  let text = ''
-  const messages = () => text.split('\n\n').filter((each) => each.includes('data: '))
-  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-    text += chunk
-    if (messages().length >= count) break
-  }
-  closing.abort()
-  return messages()
-}
+/** Of a stream of the dashboard, until there are so many. */
+const readOf = (path: string, count: number, cookie = owner.cookie) =>
+  readMessages(dashboard.origin + path, count, cookie)
 
 test('an event is shown in every version, and as it was sent', async () => {
   const card = await makeCard(send)
@@ -105,7 +93,7 @@ test('events appear as they happen, after what the page showed, and of the type 
   const list = await browser.get('/sandbox/events?type=pass.created')
   const address = /data-rows="([^"]+)"/.exec(list.text)![1]!.replaceAll('&amp;', '&')
   expect(address).toBe(`/sandbox/events/live?type=pass.created&after=${body.data[0].id}`)
-  const reading = readMessages(address, 2)
+  const reading = readOf(address, 2)
   await make(send, '/v1/passes', { template_id })
   await makeTemplate(send)
   await make(send, '/v1/passes', { template_id })
@@ -124,7 +112,7 @@ test('a tail is for those who have signed in, and shows nothing of another tenan
   })
   await makeTemplate(own)
   const [before] = (await own('/v1/events')).body.data
-  const reading = readMessages(`/sandbox/events/live?after=${before.id}`, 1, other.cookie)
+  const reading = readOf(`/sandbox/events/live?after=${before.id}`, 1, other.cookie)
   await makeTemplate(send)
   await makeTemplate(own)
   expect((await reading)[0]).toContain((await own('/v1/events')).body.data[0].id)
@@ -196,7 +184,7 @@ describe('requests', () => {
     const next = /rel="next" href="([^"]+)"/.exec(first.text)![1]!.replaceAll('&amp;', '&')
     expect((await browser.get(REQUESTS + next)).text).toContain('First page')
     const address = /data-rows="([^"]+)"/.exec(first.text)![1]!.replaceAll('&amp;', '&')
-    const reading = readMessages(address, 1)
+    const reading = readOf(address, 1)
     const { headers } = await send('/v1/me')
     expect((await reading)[0]).toContain(headers.get('Request-Id'))
   })

@@ -30,7 +30,7 @@ export interface Owner {
 /** Prefixes of objects that nothing can make yet. Shrinks as operations are built; what is made belongs into `makeOwner`. */
 export const NOT_YET: readonly string[] = []
 
-const MERCHANT = { name: MARK, category_code: '5812', network_id: null, city: MARK, country: 'US' } as const
+const MERCHANT = { category_code: '5812', network_id: null, country: 'US' } as const
 
 export type Ask = (
   secret: string,
@@ -58,12 +58,16 @@ export function openLine(service: TestService, environment: Environment): Ask {
   }
 }
 
-/** A tenant with at least two of everything in both environments. */
-export async function makeOwners(service: TestService, version: string): Promise<Record<Environment, Owner>> {
+/** A tenant with at least two of everything in both environments. @param mark what everything is called. */
+export async function makeOwners(
+  service: TestService,
+  version: string,
+  mark = MARK,
+): Promise<Record<Environment, Owner>> {
   const tenantId = await makeTenant(service, 'enterprise')
   await verifyTenant(service.operator, tenantId)
-  const sandbox = await makeOwner(service, tenantId, 'sandbox', version)
-  return { sandbox, live: await makeOwner(service, tenantId, 'live', version, sandbox) }
+  const sandbox = await makeOwner(service, tenantId, 'sandbox', version, mark)
+  return { sandbox, live: await makeOwner(service, tenantId, 'live', version, mark, sandbox) }
 }
 
 const PERSON = {
@@ -76,6 +80,7 @@ async function makeOwner(
   tenantId: string,
   environment: Environment,
   version: string,
+  mark: string,
   sandbox?: Owner,
 ): Promise<Owner> {
   const key = await makeKey(service, tenantId, { environment, scope: 'admin' })
@@ -86,9 +91,9 @@ async function makeOwner(
     if (status !== 201) throw new Error(`${path}: ${text}`)
     return (JSON.parse(text) as { id: string }).id
   }
-  const metadata = { note: MARK }
+  const metadata = { note: mark }
   const template = {
-    name: MARK,
+    name: mark,
     kind: 'loyalty',
     brand: { background_color: '#000000', foreground_color: '#FFFFFF' },
     fields: [{ key: 'points', label: 'Points', value: '0' }],
@@ -97,22 +102,27 @@ async function makeOwner(
   await make('/v1/pass_templates', template)
   const tpl = await make('/v1/pass_templates', template)
   await make('/v1/passes', { template_id: tpl, metadata })
-  const pass = await make('/v1/passes', { template_id: tpl, holder: { name: MARK }, metadata })
-  await make('/v1/scans', { pass_id: pass, mode: 'verify', scanner: MARK })
-  const scan = await make('/v1/scans', { pass_id: pass, mode: 'redeem', scanner: MARK })
-  await make('/v1/cardholders', { name: MARK, metadata })
-  const chd = await make('/v1/cardholders', { name: MARK, metadata })
+  const pass = await make('/v1/passes', { template_id: tpl, holder: { name: mark }, metadata })
+  await make('/v1/scans', { pass_id: pass, mode: 'verify', scanner: mark })
+  const scan = await make('/v1/scans', { pass_id: pass, mode: 'redeem', scanner: mark })
+  await make('/v1/cardholders', { name: mark, metadata })
+  const chd = await make('/v1/cardholders', { name: mark, metadata })
   // On the test list.
   for (let count = 0; count < 2; count += 1)
     await make('/v1/cardholders', { name: 'Dmitri Volkov', metadata })
-  const tok = await make('/v1/tokens', { type: 'person', person: { ...PERSON, name: MARK } })
-  await make('/v1/card_programs', { name: MARK, kind: 'both', metadata })
-  const cprg = await make('/v1/card_programs', { name: MARK, kind: 'both', metadata })
+  const tok = await make('/v1/tokens', { type: 'person', person: { ...PERSON, name: mark } })
+  await make('/v1/card_programs', { name: mark, kind: 'both', metadata })
+  const cprg = await make('/v1/card_programs', { name: mark, kind: 'both', metadata })
   const order = { cardholder_id: chd, card_program_id: cprg, type: 'virtual', metadata }
   await make('/v1/cards', order)
   const card = await make('/v1/cards', order)
   // A merchant's doing, which no caller can cause in live.
-  const use = { merchant: MERCHANT, requested: 100, entry_method: null, wallet: null }
+  const use = {
+    merchant: { ...MERCHANT, name: mark, city: mark },
+    requested: 100,
+    entry_method: null,
+    wallet: null,
+  }
   const posted = [0, 1].map(() => ({
     ...forcePost(newCardTransaction({ id: card, cardholder_id: chd }, use, service.clock.now)),
     metadata,
@@ -123,7 +133,7 @@ async function makeOwner(
     await service.database[environment].transaction((db) =>
       writeLines(
         { db, space: tenantId, events: { emit: () => undefined } },
-        [{ type: 'adjustment', amount: 1, source_id: MARK, ledger_entry_id: newId('len') }],
+        [{ type: 'adjustment', amount: 1, source_id: mark, ledger_entry_id: newId('len') }],
         service.clock.now - daysAgo * 86_400_000,
         undefined,
       ),
@@ -142,7 +152,7 @@ async function makeOwner(
   await make('/v1/disputes', dispute)
   const dsp = await make('/v1/disputes', dispute)
   const address = `${USDC_CHAINS[environment].id}:0x52908400098527886E0F7030069857D2E4169EE7`
-  const destination = { type: 'usdc_address', address, holder_name: MARK, metadata }
+  const destination = { type: 'usdc_address', address, holder_name: mark, metadata }
   await make('/v1/payout_destinations', destination)
   const pod = await make('/v1/payout_destinations', destination)
   const interval = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
@@ -152,7 +162,7 @@ async function makeOwner(
   await makePayable(service.database, environment, tenantId, pod, 2)
   await make('/v1/payouts', pay)
   const po = await make('/v1/payouts', pay)
-  const device = { client_device_id: MARK, client_wallet_account_id: MARK }
+  const device = { client_device_id: mark, client_wallet_account_id: mark }
   const payloads = `/v1/cards/${card}/provisioning_payloads`
   await make(payloads, { wallet: 'google_pay', ...device })
   const ppl = await make(payloads, { wallet: 'google_pay', ...device })

@@ -78,6 +78,19 @@ export async function readAttempt(
   return (await db.query<AttemptRow>(READ, [tenantId, id, endpointId])).rows[0]
 }
 
+const FIND_ENDPOINT: Statement = {
+  text: 'SELECT endpoint_id FROM webhook_attempts WHERE tenant_id = $1 AND id = $2',
+}
+
+/** The endpoint that an attempt is made to, for who knows nothing else. */
+export async function findEndpointOf(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<string | undefined> {
+  return (await db.query<Pick<AttemptRow, 'endpoint_id'>>(FIND_ENDPOINT, [tenantId, id])).rows[0]?.endpoint_id
+}
+
 const LOCK: Statement = { name: 'webhook_attempts_lock', text: `${READ.text} FOR NO KEY UPDATE` }
 
 /** Reads an attempt and keeps others from changing it until the transaction ends. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { TOTP } from 'otpauth'
 import { pino } from 'pino'
+import { expect } from 'vitest'
 import { createUser } from '../../../runtime/admin/users.ts'
 import { createDashboard } from '../../../runtime/console/dashboard/dashboard.ts'
 import type { Role } from '../../../runtime/console/dashboard/shape/visit.ts'
@@ -163,6 +164,29 @@ export function hiddenFields(text: string, action: string): Record<string, strin
   if (form === undefined) throw new Error(`no form goes to ${action}`)
   const inputs = form.split('</form>')[0]!.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)
   return Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!]))
+}
+
+/** Messages of a stream until there are so many; the connection is closed then. */
+export async function readMessages(url: string, count: number, cookie: string): Promise<string[]> {
+  const closing = new AbortController()
+  const response = await fetch(url, {
+    headers: { Cookie: cookie, Accept: 'text/event-stream' },
+    redirect: 'manual',
+    signal: closing.signal,
+  })
+  expect([url, response.status, response.headers.get('Content-Type')]).toEqual([
+    url,
+    200,
+    'text/event-stream; charset=utf-8',
+  ])
+  let text = ''
+  const messages = () => text.split('\n\n').filter((each) => each.includes('data: '))
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk
+    if (messages().length >= count) break
+  }
+  closing.abort()
+  return messages()
 }
 
 export { makeTenant }

@@ -1,4 +1,5 @@
 /** Where the pages of the dashboard are, for whoever knows an identifier or what a page is called. */
+import type { Environment } from '../../../platform/environment.ts'
 import { type IdPrefix, isId, PREFIXES } from '../../../platform/ids.ts'
 import type { MenuEntry } from '../shape/frame.ts'
 
@@ -20,6 +21,7 @@ const OF_ID: Readonly<Partial<Record<IdPrefix, string>>> = {
   trp: 'reports',
   len: 'ledger-entries',
   req: 'requests',
+  prm: 'promotions',
 }
 
 /** What stands in a list alone. */
@@ -30,12 +32,24 @@ const LISTED: Readonly<Partial<Record<IdPrefix, string>>> = {
   mem: 'members',
 }
 
-/** @returns the path below the environment that shows what an identifier names; undefined where it is none, or has no page. */
-export function findById(text: string): string | undefined {
+/** Whose pages are in one environment only. */
+const ONLY_IN: Readonly<Partial<Record<IdPrefix, Environment>>> = { prm: 'live' }
+
+export interface Found {
+  /** Below the environment. */
+  readonly path: string
+  /** Absent: where one is. */
+  readonly environment?: Environment
+}
+
+/** @returns the page that shows what an identifier names; undefined where it is none, or has no page of its own. */
+export function findById(text: string): Found | undefined {
   const prefix = PREFIXES.find((each) => isId(each, text))
   if (prefix === undefined) return undefined
   const page = OF_ID[prefix]
-  return page === undefined ? LISTED[prefix] : `${page}/${text}`
+  const path = page === undefined ? LISTED[prefix] : `${page}/${text}`
+  const environment = ONLY_IN[prefix]
+  return path === undefined ? undefined : { path, ...(environment && { environment }) }
 }
 
 /** @returns the pages whose title, with its group, has every word of the text in it. */

@@ -1,12 +1,14 @@
 /** One field for everything: an identifier leads to its page, words to the pages that are called so. */
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
+import { isId } from '../../../platform/ids.ts'
+import { findEndpointOf } from '../../../resources/delivery-attempts/queries.ts'
 import { field } from '../../page/components.ts'
 import type { Menu, SendFramed } from '../shape/frame.ts'
 import { linkIn, queryText } from '../shape/list-page.ts'
 import type { Route } from '../shape/routes.ts'
 import { mayAct, type Visit } from '../shape/visit.ts'
-import { findById, findByName } from './places.ts'
+import { type Found, findById, findByName } from './places.ts'
 
 const PATH = 'search'
 
@@ -21,11 +23,19 @@ export function searchRoutes(send: SendFramed, pages: Menu): Route[] {
   }))
 }
 
-function search(visit: Visit, pages: Menu, send: SendFramed): void {
+/** An attempt is shown below the endpoint that it was made to. */
+async function findAttempt(visit: Visit, id: string): Promise<Found | undefined> {
+  if (!isId('wdla', id)) return undefined
+  const { db, space } = await visit.place()
+  const endpointId = await findEndpointOf(db, space, id)
+  return endpointId === undefined ? undefined : { path: `webhook-endpoints/${endpointId}/attempts/${id}` }
+}
+
+async function search(visit: Visit, pages: Menu, send: SendFramed): Promise<void> {
   const { environment, member, response } = visit
   const asked = queryText(visit, 'q').trim()
-  const named = findById(asked)
-  if (named !== undefined) return response.redirect(303, `/${environment}/${named}`)
+  const named = findById(asked) ?? (await findAttempt(visit, asked))
+  if (named) return response.redirect(303, `/${named.environment ?? environment}/${named.path}`)
   const readable = pages.filter(
     ({ needs, environment: only = environment }) => only === environment && mayAct(member.role, needs),
   )
