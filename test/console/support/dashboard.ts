@@ -15,7 +15,7 @@ import { createSessions, type Member } from '../../../runtime/console/sign-in/se
 import { createJoin } from '../../../runtime/console/team/join.ts'
 import { createBarcodes } from '../../../runtime/holders/barcodes.ts'
 import { createWrongCodes } from '../../../runtime/platform/factors/wrong-codes.ts'
-import { makeTenant, startTestService, type TestService } from '../../support/service.ts'
+import { makeTenant, type ServiceOptions, startTestService, type TestService } from '../../support/service.ts'
 
 export interface TestDashboard {
   readonly service: TestService
@@ -34,8 +34,8 @@ export interface Visitor extends Member {
   code(): string
 }
 
-export async function startDashboard(): Promise<TestDashboard> {
-  const service = await startTestService({ logsRequests: true })
+export async function startDashboard(options: ServiceOptions = {}): Promise<TestDashboard> {
+  const service = await startTestService({ logsRequests: true, ...options })
   const { control, pepper } = service.database
   const clock = { machine: Date.now, service: () => service.clock.now }
   const sessions = createSessions({ control, pepper, clock, secure: false })

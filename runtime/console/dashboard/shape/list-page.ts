@@ -32,9 +32,9 @@ export function writeRow<Item>(columns: readonly Column<Item>[], item: Item, lin
   )}</tr>\n`
 }
 
-/** Where the script finds what is new for the page's table, as rows; says nothing without the script. */
+/** Where the script finds what is new for the page's table, as rows; says without scripts how it is seen then. */
 export function writeTail(address: string): Html {
-  return html`<p class="tail" data-rows="${address}" role="status"></p>`
+  return html`<p class="tail" data-rows="${address}" role="status"><noscript>What is new is here when you load the page again.</noscript></p>`
 }
 
 /** The script of `writeTail`. */
