@@ -80,6 +80,9 @@ test('the rules of Citus are known', () => {
   expect(refusals('INSERT INTO t (tenant_id, n) VALUES ($1, coalesce((SELECT 1), 0))', false)).toEqual([
     'a look within a new row',
   ])
+  expect(refusals('UPDATE t SET (a, b) = (SELECT c, d FROM s) WHERE t.tenant_id = $1', false)).toEqual([
+    'several columns set by one look',
+  ])
   expect(
     refusals('INSERT INTO t (tenant_id, n) SELECT h.tenant_id, 1 FROM h WHERE h.tenant_id = $1', false),
   ).toEqual([])

@@ -122,7 +122,8 @@ WITH visit AS MATERIALIZED (
     FROM claimed GROUP BY tenant_id
 ), spent AS (
   UPDATE webhook_senders w
-     SET (tokens, endpoint_id) = (SELECT s.tokens, s.endpoint_id FROM served s WHERE s.tenant_id = w.tenant_id),
+     SET tokens = (SELECT s.tokens FROM served s WHERE s.tenant_id = w.tenant_id),
+         endpoint_id = (SELECT s.endpoint_id FROM served s WHERE s.tenant_id = w.tenant_id),
          refilled_at = greatest(w.refilled_at, $1), turn = w.turn + 1
    WHERE w.ctid = ANY (ARRAY(SELECT place FROM served))
 )

@@ -114,8 +114,9 @@ WITH visit AS MATERIALIZED (
     FROM reach v LEFT JOIN sent s ON s.tenant_id = v.tenant_id
 ), spent AS (
   UPDATE webhook_senders w
-     SET (planned, tokens, endpoint_id) =
-           (SELECT v.reached, v.tokens, v.endpoint_id FROM visited v WHERE v.tenant_id = w.tenant_id),
+     SET planned = (SELECT v.reached FROM visited v WHERE v.tenant_id = w.tenant_id),
+         tokens = (SELECT v.tokens FROM visited v WHERE v.tenant_id = w.tenant_id),
+         endpoint_id = (SELECT v.endpoint_id FROM visited v WHERE v.tenant_id = w.tenant_id),
          refilled_at = greatest(w.refilled_at, $1), turn = w.turn + 1
    WHERE w.ctid = ANY (ARRAY(SELECT v.place FROM visited v WHERE v.reached > v.planned))
 )
