@@ -41,6 +41,7 @@ const HAND_OVER_KEYS: Statement = {
 const DELETIONS: readonly Statement[] = [
   { text: 'DELETE FROM control.sessions WHERE tenant_id = $1 AND member_id = $2' },
   { text: 'DELETE FROM control.recovery_codes WHERE tenant_id = $1 AND member_id = $2' },
+  { text: 'DELETE FROM control.passkeys WHERE tenant_id = $1 AND member_id = $2' },
   { text: 'DELETE FROM control.totp_uses WHERE tenant_id = $1 AND member_id = $2' },
   { text: 'DELETE FROM control.wrong_codes WHERE tenant_id = $1 AND member_id = $2' },
   { text: 'DELETE FROM control.members WHERE tenant_id = $1 AND id = $2' },

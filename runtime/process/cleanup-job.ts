@@ -3,6 +3,7 @@ import { sweepInvitations } from '../admin/invitations.ts'
 import { STORED_FOR_MS, sweepAnswers } from '../api/idempotency.ts'
 import { sweepRequests } from '../api/request-log-queries.ts'
 import { PAYMENTS_KEPT_MS, sweepPayments } from '../chain/retention.ts'
+import { sweepPasskeyChallenges } from '../console/sign-in/passkey-queries.ts'
 import { sweepSessions } from '../console/sign-in/queries.ts'
 import { sweepOauth } from '../oauth/queries.ts'
 import type { Clock } from '../platform/clock/clock.ts'
@@ -55,6 +56,7 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   await sweepFactors(databases.control, before - DAY_MS, Math.floor(before / STEP_MS))
   await sweepWrongCodes(databases.control, before - MAX_PAUSE_MS)
   await sweepSessions(databases.control, clock.machine())
+  await sweepPasskeyChallenges(databases.control, clock.machine())
   await sweepInvitations(databases.control, clock.machine())
   while ((await sweepPayments(databases.control, clock.machine() - PAYMENTS_KEPT_MS, BATCH)) >= BATCH) {
     // the same

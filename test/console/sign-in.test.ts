@@ -81,7 +81,10 @@ function openBrowser(origin: string): Browser {
     go,
     async send(path, fields) {
       const { text } = await go(path)
-      const hidden = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)]
+      // The form with a password stands first.
+      const hidden = [
+        ...text.split('</form>')[0]!.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g),
+      ]
       const form = { ...Object.fromEntries(hidden.map(([, name, value]) => [name, value])), ...fields }
       return go(path.split('?')[0]!, { method: 'POST', body: new URLSearchParams(form) })
     },

@@ -74,6 +74,7 @@ export const LOCATORS: Table = [
   ['DELETE FROM control.challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.totp_uses', 'what has run out is swept for everybody'],
   ['DELETE FROM control.wrong_codes', 'what has run out is swept for everybody'],
+  ['DELETE FROM control.passkey_challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.sessions WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.invitations WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.oauth_artefacts WHERE expires_at', 'what has run out is swept for everybody'],

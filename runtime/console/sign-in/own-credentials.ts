@@ -93,7 +93,7 @@ export async function useRecoveryCode(
 }
 
 /** Whether they are the member's. What is wrong counts as a wrong code, and after too many none is looked at. */
-async function confirm(
+export async function confirm(
   { operator, wrongCodes }: OwnParts,
   { tenantId, memberId, ip }: Own,
   code: string,

@@ -11,12 +11,17 @@ export interface SignInForm {
   readonly fault?: string | undefined
   /** As it was typed before. */
   readonly email?: string | undefined
+  /** What a browser is asked for, and the field that proves its form is ours; absent where there are no passkeys. */
+  readonly passkey?:
+    | { readonly options: object; readonly challenge: string; readonly guard: Html }
+    | undefined
 }
 
-export function writeSignIn({ guard, returnTo, fault, email = '' }: SignInForm): Html {
+export function writeSignIn({ guard, returnTo, fault, email = '', passkey }: SignInForm): Html {
   return writePage({
     title: 'Sign in',
     narrow: true,
+    ...(passkey && { scripts: [PASSKEY_SCRIPT] }),
     content: html`${fault !== undefined && notice('bad', fault)}
 <form method="post" action="/sign-in">
 ${guard}
@@ -25,9 +30,23 @@ ${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
 ${field({ name: 'code', label: 'Code of your authenticator app', inputMode: 'numeric', autocomplete: 'one-time-code', hint: 'Six digits, or one of your recovery codes. Each is good once.' })}
 <div class="actions"><button type="submit">Sign in</button></div>
-</form>`,
+</form>
+${
+  passkey &&
+  html`<form method="post" action="/sign-in/passkey" data-passkey="${JSON.stringify(passkey.options)}" hidden>
+${passkey.guard}
+<input type="hidden" name="return_to" value="${returnTo}">
+<input type="hidden" name="challenge" value="${passkey.challenge}">
+<input type="hidden" name="credential" value="">
+<div class="actions"><button type="submit" class="second">Sign in with a passkey</button></div>
+<p class="hint" role="status"></p>
+</form>`
+}`,
   })
 }
+
+/** The script of forms that want a passkey. */
+export const PASSKEY_SCRIPT = 'passkey.js'
 
 export function writeSignOut(member: Member, guard: Html): Html {
   return writePage({

@@ -10,6 +10,7 @@ import { createFormGuard, type FormGuard, formField } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
 import { type CredentialParts, recognize } from './credentials.ts'
 import { writeSignedOut, writeSignIn, writeSignOut } from './pages.ts'
+import { makeChallenge, recognizePasskey, relyingPartyOf, requestOptions } from './passkeys.ts'
 import type { Member, Sessions } from './sessions.ts'
 
 export interface SignInParts extends CredentialParts, FailureParts {
@@ -22,6 +23,10 @@ export interface SignInParts extends CredentialParts, FailureParts {
 }
 
 const FORM_SECONDS = 3600
+
+const PASSKEY_PATH = '/sign-in/passkey'
+
+const WRONG_PASSKEY = 'The passkey is not known here, or the page was open for too long. Please try again.'
 
 const WRONG =
   'E-mail, password and code do not fit together, or the code was used before. ' +
@@ -41,10 +46,13 @@ export function createSignIn(parts: SignInParts): Router {
   router
     .route('/sign-in')
     .get((request, response) => {
-      const returnTo = ownPath(consoleUrl, request.query.return_to)
-      sendPage(response, 200, writeSignIn({ guard: issue(forms, response, '/sign-in'), returnTo }))
+      show(parts, forms, response, 200, { returnTo: ownPath(consoleUrl, request.query.return_to) })
     })
     .post(form, (request, response) => signIn(parts, forms, request, response))
+    .all(refuseMethod)
+  router
+    .route(PASSKEY_PATH)
+    .post(form, (request, response) => signInByPasskey(parts, forms, request, response))
     .all(refuseMethod)
   router
     .route('/sign-out')
@@ -78,16 +86,29 @@ export async function requireMember(
 
 const issue = (forms: FormGuard, response: Response, path: string) => forms.issue(response, path, path)
 
+/** The form of signing in. A challenge is good in the browser that it was made for. */
+function show(
+  { consoleUrl, pepper, clock }: SignInParts,
+  forms: FormGuard,
+  response: Response,
+  status: number,
+  said: { readonly returnTo: string; readonly fault?: string; readonly email?: string },
+): void {
+  const party = relyingPartyOf(consoleUrl)
+  const challenge = makeChallenge(pepper, PASSKEY_PATH, clock.machine())
+  const passkey = party && {
+    challenge,
+    options: requestOptions(party, challenge),
+    guard: forms.issue(response, `${PASSKEY_PATH} ${challenge}`, '/sign-in'),
+  }
+  sendPage(response, status, writeSignIn({ ...said, guard: issue(forms, response, '/sign-in'), passkey }))
+}
+
 async function signIn(parts: SignInParts, forms: FormGuard, request: Request, response: Response) {
   const { sessions, consoleUrl, proxies } = parts
   const email = formField(request, 'email')
   const returnTo = ownPath(consoleUrl, formField(request, 'return_to'))
-  const again = (fault: string) =>
-    sendPage(
-      response,
-      403,
-      writeSignIn({ guard: issue(forms, response, '/sign-in'), returnTo, fault, email }),
-    )
+  const again = (fault: string) => show(parts, forms, response, 403, { returnTo, fault, email })
   if (!forms.isOwn(request, '/sign-in')) {
     return again('The form had to be made anew. Please fill it in again.')
   }
@@ -114,6 +135,30 @@ async function signIn(parts: SignInParts, forms: FormGuard, request: Request, re
   const { tenant_id: tenantId, id: memberId } = recognition.member
   await sessions.begin(request, response, { tenantId, memberId, ip })
   for (const action of ['member.signed_in', ...(recognition.recovered ? ['member.recovery_code_used'] : [])])
+    await tell(parts, tenantId, { action, targetId: memberId, outcome: 'succeeded', actorId: memberId, ip })
+  response.set('Cache-Control', 'no-store').redirect(303, returnTo)
+}
+
+async function signInByPasskey(parts: SignInParts, forms: FormGuard, request: Request, response: Response) {
+  const { sessions, consoleUrl, proxies } = parts
+  const returnTo = ownPath(consoleUrl, formField(request, 'return_to'))
+  const given = { challenge: formField(request, 'challenge'), credential: formField(request, 'credential') }
+  const ip = plainAddress(clientAddress(request, proxies))
+  const recognition = forms.isOwn(request, `${PASSKEY_PATH} ${given.challenge}`)
+    ? await recognizePasskey(parts, PASSKEY_PATH, given)
+    : ({ right: false } as const)
+  if (!recognition.right) {
+    // A signature that was right, of a passkey that may have been copied, or used again.
+    if (recognition.named) {
+      const { tenantId, memberId: targetId } = recognition.named
+      const told = { action: 'member.signed_in', targetId, outcome: 'failed', actorId: null, ip } as const
+      await tell(parts, tenantId, told)
+    }
+    return show(parts, forms, response, 403, { returnTo, fault: WRONG_PASSKEY })
+  }
+  const { tenantId, memberId } = recognition
+  await sessions.begin(request, response, { tenantId, memberId, ip })
+  for (const action of ['member.signed_in', 'member.passkey_used'])
     await tell(parts, tenantId, { action, targetId: memberId, outcome: 'succeeded', actorId: memberId, ip })
   response.set('Cache-Control', 'no-store').redirect(303, returnTo)
 }

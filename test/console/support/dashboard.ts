@@ -12,6 +12,7 @@ import type { Role } from '../../../runtime/console/dashboard/shape/visit.ts'
 import type { Watching } from '../../../runtime/console/dashboard/watch/watching.ts'
 import { serveAssets } from '../../../runtime/console/page/assets.ts'
 import { createSessions, type Member } from '../../../runtime/console/sign-in/sessions.ts'
+import { createSignIn } from '../../../runtime/console/sign-in/sign-in.ts'
 import { createJoin } from '../../../runtime/console/team/join.ts'
 import { createBarcodes } from '../../../runtime/holders/barcodes.ts'
 import { createWrongCodes } from '../../../runtime/platform/factors/wrong-codes.ts'
@@ -34,7 +35,12 @@ export interface Visitor extends Member {
   code(): string
 }
 
-export async function startDashboard(options: ServiceOptions = {}): Promise<TestDashboard> {
+export interface DashboardOptions extends ServiceOptions {
+  /** At the name localhost and with its pages of signing in, as passkeys need it. */
+  readonly named?: boolean
+}
+
+export async function startDashboard({ named, ...options }: DashboardOptions = {}): Promise<TestDashboard> {
   const service = await startTestService({ logsRequests: true, ...options })
   const { control, pepper } = service.database
   const clock = { machine: Date.now, service: () => service.clock.now }
@@ -47,6 +53,12 @@ export async function startDashboard(options: ServiceOptions = {}): Promise<Test
     wrongCodes: createWrongCodes(control, clock, () => {}),
   }
   const app = express()
+  const server = createServer(app)
+  // A test may do other things for long, and then send on the same connection.
+  server.keepAliveTimeout = 60_000
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const origin = named ? `http://localhost:${port}` : `http://127.0.0.1:${port}`
   app.get('/begin/:tenantId/:memberId', async (request, response) => {
     await sessions.begin(request, response, { ...request.params, ip: '127.0.0.1' })
     response.end()
@@ -58,16 +70,12 @@ export async function startDashboard(options: ServiceOptions = {}): Promise<Test
     barcodes,
     ...watching,
     csrfKey: 'key of the forms',
-    consoleUrl: 'http://127.0.0.1',
+    consoleUrl: named ? origin : 'http://127.0.0.1',
     proxies: 0,
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
   }
+  if (named) app.use(createSignIn({ ...parts, control, pepper, clock: service.clock }))
   app.use(createJoin(parts), createDashboard(parts))
-  const server = createServer(app)
-  // A test may do other things for long, and then send on the same connection.
-  server.keepAliveTimeout = 60_000
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     service,
     watching,
@@ -146,7 +154,7 @@ export class Browser {
         Accept: 'text/html',
       },
     })
-    const set = response.headers.getSetCookie().find((each) => each.startsWith('svc_form='))
+    const set = response.headers.getSetCookie().find((each) => /^svc_(?:form|sign_in)=/.test(each))
     if (set) this.#form = set.split(';')[0]!
     return {
       status: response.status,

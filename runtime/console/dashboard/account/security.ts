@@ -1,4 +1,4 @@
-/** What a member signs in with: the password and recovery codes, changed with a code of the member's app. */
+/** What a member signs in with: the password, passkeys and recovery codes, changed with a code of the member's app. */
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { field, notice } from '../../page/components.ts'
@@ -9,11 +9,13 @@ import {
   type OwnParts,
   RECOVERY_CODES,
 } from '../../sign-in/own-credentials.ts'
+import { PASSKEY_SCRIPT } from '../../sign-in/pages.ts'
 import { faultOfPassword, MIN_PASSWORD } from '../../sign-in/passwords.ts'
 import { countRecoveryCodes } from '../../sign-in/queries.ts'
 import type { SendFramed } from '../shape/frame.ts'
 import type { Route } from '../shape/routes.ts'
 import type { Visit } from '../shape/visit.ts'
+import { codeField, dropPasskey, type PasskeySaid, savePasskey, writePasskeys } from './passkeys.ts'
 
 export const SECURITY_PATH = 'security'
 
@@ -22,7 +24,7 @@ const TITLE = 'Your sign-in'
 const WRONG = 'Not right, or the code was used before. After too many tries none is looked at for a while.'
 
 /** What is said above one of the forms, or beside one of its fields. */
-interface Said {
+interface Said extends PasskeySaid {
   readonly done?: string
   readonly wrong?: 'password' | 'recovery-codes'
   readonly fault?: string | undefined
@@ -45,6 +47,18 @@ export function securityRoutes(send: SendFramed, parts: Pick<OwnParts, 'wrongCod
         method: 'POST',
         path: `${page}/recovery-codes`,
         handle: (visit) => saveCodes(visit, parts, send),
+      },
+      {
+        ...own,
+        method: 'POST',
+        path: `${page}/passkeys`,
+        handle: async (visit) => show(visit, send, await savePasskey(visit, parts)),
+      },
+      {
+        ...own,
+        method: 'POST',
+        path: `${page}/passkeys/remove`,
+        handle: async (visit) => show(visit, send, await dropPasskey(visit, parts)),
       },
     ]
   })
@@ -88,22 +102,19 @@ ${field({ name: 'next', label: 'New password', type: 'password', autocomplete: '
 ${codeField('password')}`,
   'Change the password',
 )}
+${await writePasskeys(visit, `/${visit.environment}/${SECURITY_PATH}/passkeys`, said)}
 <h2>Recovery codes</h2>
 <p>When the telephone with your authenticator app is gone, one of them takes the place of its code, once. ${left === 0 ? 'You have none.' : `${left} of ${RECOVERY_CODES} are left.`}</p>
 ${said.wrong === 'recovery-codes' && notice('bad', WRONG)}
 ${formTo(visit, 'recovery-codes', codeField('recovery-codes'), left === 0 ? 'Make recovery codes' : 'Make new ones in their place')}`
-  const isRefused = said.wrong !== undefined || said.fault !== undefined
-  send(visit, isRefused ? 422 : 200, { title: TITLE, path: SECURITY_PATH, content })
-}
-
-const codeField = (form: string): Html =>
-  field({
-    name: 'code',
-    id: `${form}-code`,
-    label: 'Code of your authenticator app',
-    inputMode: 'numeric',
-    autocomplete: 'one-time-code',
+  const isRefused = said.wrong !== undefined || said.fault !== undefined || said.passkey?.mood === 'bad'
+  send(visit, isRefused ? 422 : 200, {
+    title: TITLE,
+    path: SECURITY_PATH,
+    scripts: [PASSKEY_SCRIPT],
+    content,
   })
+}
 
 function formTo(visit: Visit, name: string, fields: Html, button: string): Html {
   const address = `/${visit.environment}/${SECURITY_PATH}/${name}`
