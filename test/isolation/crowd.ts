@@ -302,6 +302,8 @@ export interface Sizes {
   readonly tenants: number
   /** Passes of each of those. */
   readonly each: number
+  /** Tables that have as many rows as passes in the large tenant. */
+  readonly whole?: readonly string[]
 }
 
 /** Fills the sandbox; gives the large tenant and one of the others. */
@@ -309,13 +311,14 @@ export async function fillSandbox(
   owner: Database,
   tenantId: string,
   from: number,
-  { rows, tenants, each }: Sizes,
+  { rows, tenants, each, whole = [] }: Sizes,
 ): Promise<{ readonly large: Crowd; readonly small: Crowd }> {
   const run = (text: string, values: readonly unknown[]) =>
     owner.query({ text: text.replace(/(INSERT INTO|DELETE FROM) /, '$1 sandbox.') }, values)
   for (const text of HEADS) await run(text, text.includes('$2') ? [tenantId, rows] : [tenantId])
   for (const [text, part] of TABLES) {
-    await run(text, [tenantId, from, share(rows, part)])
+    const isWhole = whole.some((name) => text.includes(`INTO ${name} `))
+    await run(text, [tenantId, from, share(rows, isWhole ? 1 : part)])
     // The same for tenants that are named by a number.
     const many = text
       .replace('SELECT $1,', `SELECT 'ten_' || lpad(t::text, 26, '0'),`)

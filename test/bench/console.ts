@@ -1,0 +1,164 @@
+/**
+ * `npm run bench:console`: every page of the dashboard of a tenant with a million passes, card transactions and requests in its
+ * log, beside that of a tenant with a thousand, in one database. Prints for each page what it takes in both and its bytes, without
+ * pictures and style sheets; and which pages take longer than 100 ms (p95) or are larger than 100 kB.
+ *
+ * Options: --rows N (1000000), --rounds N (40), --only TEXT (pages whose address has it).
+ */
+import { parseArgs } from 'node:util'
+import { listRoutes } from '../../runtime/console/dashboard/dashboard.ts'
+import { findById } from '../../runtime/console/dashboard/search/places.ts'
+import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
+import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { PREFIXES } from '../../runtime/platform/ids.ts'
+import {
+  Browser,
+  makeTenant,
+  startDashboard,
+  type TestDashboard,
+  type Visitor,
+} from '../console/support/dashboard.ts'
+import { crowdId, fillSandbox } from '../isolation/crowd.ts'
+import { watchOver } from '../support/server.ts'
+import { makeKey } from '../support/service.ts'
+import { withScratch } from './scratch.ts'
+import { print, quantile } from './webhooks-figures.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '1000000' },
+    rounds: { type: 'string', default: '40' },
+    only: { type: 'string', default: '' },
+  },
+})
+
+const MAX_MS = 100
+const MAX_BYTES = 100_000
+
+const SMALL = 1000
+
+/** As `bench:size` has it. */
+const PARAMETERS = {
+  shared_buffers: '2GB',
+  max_wal_size: '8GB',
+  maintenance_work_mem: '512MB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  synchronous_commit: 'off',
+  session_replication_role: 'replica',
+}
+
+/** What the log of requests can be narrowed to. */
+const NARROWED = [
+  '/sandbox/requests?path=/v1/me',
+  '/sandbox/requests?status=404',
+  '/sandbox/requests?status=4xx&path=/v1/passes',
+  '/sandbox/requests?status=5xx&key=key_common&path=/v1/passes',
+  '/sandbox/requests?key=key_rare&status=200',
+]
+
+/** Addresses of pages in the sandbox, with what stands for their parameters in a tenant of so many rows. */
+function pagesOf(dashboard: TestDashboard, rows: number, { memberId }: Visitor, keyId: string): string[] {
+  const ids = new Map<string, string>()
+  // The first ones are those that nearly everything is of: the longest pages.
+  for (const prefix of PREFIXES) {
+    const id = crowdId(prefix, prefix === 'req' || prefix === 'pass' ? Math.floor(rows / 2) : 0)
+    const found = findById(id)
+    if (found) ids.set(found.path.split('/')[0]!, id)
+  }
+  ids.set('members', memberId).set('keys', keyId)
+  ids.set(':attempt', crowdId('wdla', 1)).set(':version', '2026-02-01')
+  const shown = listRoutes(dashboard.watching).filter(
+    ({ method, path }) =>
+      method === 'GET' && path.startsWith('/sandbox') && !/.\/live$|\.css$|ledger-entries/.test(path),
+  )
+  const filled = shown.map(({ path }) =>
+    path.replaceAll(/:\w+/g, (name) => ids.get(name === ':id' ? path.split('/')[2]! : name) ?? 'x'),
+  )
+  return [...filled, ...NARROWED].filter((path) => path.includes(options.only))
+}
+
+interface Figures {
+  readonly p50: number
+  readonly p95: number
+  readonly bytes: number
+  readonly status: number
+}
+
+/** Rounds of both sizes alternate, so that whatever else the machine does meets both alike. */
+async function measure(pair: readonly (readonly [Browser, string])[], rounds: number): Promise<Figures[]> {
+  const found = pair.map(() => ({ times: [] as number[], bytes: 0, status: 0 }))
+  for (let round = -6; round < rounds; round += 1) {
+    for (const [index, [browser, path]] of pair.entries()) {
+      const began = performance.now()
+      const { text, status } = await browser.get(path)
+      if (round >= 0) found[index]!.times.push(performance.now() - began)
+      Object.assign(found[index]!, { bytes: Buffer.byteLength(text), status })
+    }
+  }
+  return found.map(({ times, ...rest }) => ({
+    p50: quantile(times, 0.5),
+    p95: quantile(times, 0.95),
+    ...rest,
+  }))
+}
+
+/** An owner in a browser, of a tenant with so many rows, and the pages of it. */
+async function settle(dashboard: TestDashboard, rows: number) {
+  const { service } = dashboard
+  const tenantId = await makeTenant(service)
+  const owner = await dashboard.signIn(tenantId, 'owner')
+  const key = await makeKey(service, tenantId)
+  const sizes = { rows, tenants: 0, each: 0, whole: ['card_transactions', 'request_log'] }
+  await fillSandbox(service.database.control, tenantId, service.clock.now - (rows + 1) * 1000, sizes)
+  return {
+    browser: new Browser(dashboard.origin, owner.cookie),
+    pages: pagesOf(dashboard, rows, owner, key.id),
+  }
+}
+
+async function compare(dashboard: TestDashboard, rows: number, rounds: number): Promise<void> {
+  const began = performance.now()
+  const small = await settle(dashboard, SMALL)
+  const large = await settle(dashboard, rows)
+  print(
+    `${rows} passes, card transactions and requests beside ${SMALL}: loaded in ${Math.round((performance.now() - began) / 1000)} s`,
+  )
+  const head = ['p50', 'p95', 'p50', 'p95', 'kB', 'status']
+  print(`${'page'.padEnd(52)}${head.map((word) => word.padStart(9)).join('')}`)
+  const slow: string[] = []
+  const heavy: string[] = []
+  for (const [index, path] of large.pages.entries()) {
+    const pair = [
+      [small.browser, small.pages[index]!],
+      [large.browser, path],
+    ] as const
+    const [less, more] = (await measure(pair, rounds)) as [Figures, Figures]
+    const name = path.replaceAll(/\w+_\w{26}/g, ':id')
+    const cells = [less.p50, less.p95, more.p50, more.p95, more.bytes / 1000]
+    print(
+      `${name.padEnd(52)}${cells.map((cell) => cell.toFixed(1).padStart(9)).join('')}${String(more.status).padStart(9)}`,
+    )
+    if (more.p95 > MAX_MS) slow.push(name)
+    if (more.bytes > MAX_BYTES) heavy.push(name)
+  }
+  print(`p95 over ${MAX_MS} ms: ${slow.join(', ') || 'none'}`)
+  print(`over ${MAX_BYTES / 1000} kB: ${heavy.join(', ') || 'none'}`)
+}
+
+await withScratch(async ({ directory, atEnd }) => {
+  const server = await acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
+  atEnd(server.release)
+  const watcher = watchOver(server, directory)
+  atEnd(() => watcher.stdin?.end('done\n'))
+  const { user, password, host, port, database: name } = server.connection()
+  const url = `postgres://${user}:${password}@${host}:${port}/${name}`
+  const pepper = 'pepper of the bench'
+  const settings = { databaseUrl: url, pepper, dataDir: directory, poolSize: 10, preparedStatements: true }
+  const opened = await openDatabase(settings)
+  const clock = { machine: Date.now, service: Date.now, offset: () => 0 }
+  const database = { ...opened, url, clock, operator: { control: opened.control, clock, pepper } } as never
+  const dashboard = await startDashboard({ database, guarded: false })
+  atEnd(() => dashboard.stop())
+  await compare(dashboard, Number(options.rows), Number(options.rounds))
+})
