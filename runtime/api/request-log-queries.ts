@@ -72,28 +72,80 @@ const LISTED = {
 
 export interface RequestFilter {
   readonly created: CreatedRange
-  /** Of these only one is given: each has an index of its own. */
   readonly path?: string | undefined
   /** Any of them. */
   readonly statuses?: readonly string[] | undefined
   readonly keyId?: string | undefined
 }
 
+export interface FoundRequests extends Records<LoggedRequest> {
+  /** The last one that was looked at, from which a further page goes on: of several filters some may not have fitted. */
+  readonly last?: Pick<LoggedRequest, 'id' | 'created'> | undefined
+}
+
+/** One of the filters, along its own index. */
+type Way = readonly [walk: Walk, fits: (request: LoggedRequest) => boolean]
+
+/** The filters that were given, first the one that probably leaves the fewest. */
+function waysOf({ path, statuses, keyId }: RequestFilter): Way[] {
+  const ways: Way[] = []
+  if (path !== undefined)
+    ways.push([{ columns: ['path'], keys: [[path]] }, (request) => request.path === path])
+  if (keyId !== undefined)
+    ways.push([{ columns: ['key_id'], keys: [[keyId]] }, (request) => request.key_id === keyId])
+  if (statuses === undefined) return ways
+  const named = new Set(statuses)
+  const way: Way = [
+    { columns: ['status'], keys: statuses.map((status) => [status]) },
+    ({ status }) => named.has(status),
+  ]
+  // Most requests succeed.
+  return statuses.some((status) => status < '300') ? [...ways, way] : [way, ...ways]
+}
+
+/** Of several filters, so many of what fits the first one are looked at for a page. */
+export const MAX_LOOKED = 5000
+
+/** Looked at with one statement: first a few, because often they are enough. */
+const FEW = 200
+const MANY = 1000
+
+/**
+ * A page of the log. With one filter it is read from that filter's index; with several the first one's index is gone along,
+ * no further than `most` requests, so that a page may have fewer than its limit and others after it nevertheless.
+ */
 export async function listRequests(
   db: Database,
   space: string,
-  { created, path, statuses, keyId }: RequestFilter,
+  filter: RequestFilter,
   page: Page,
-): Promise<Records<LoggedRequest>> {
-  const walk: Walk =
-    path !== undefined
-      ? { columns: ['path'], keys: [[path]] }
-      : keyId !== undefined
-        ? { columns: ['key_id'], keys: [[keyId]] }
-        : statuses
-          ? { columns: ['status'], keys: statuses.map((status) => [status]) }
-          : ALL_ROWS
-  return readPage<LoggedRequest>(db, LISTED, new Bindings(space), [walk], created, page)
+  most = MAX_LOOKED,
+): Promise<FoundRequests> {
+  const [[walk, _] = [ALL_ROWS], ...others] = waysOf(filter)
+  const read = (part: Page) =>
+    readPage<LoggedRequest>(db, LISTED, new Bindings(space), [walk], filter.created, part)
+  const endOf = (rows: readonly LoggedRequest[]) => (page.backward ? rows[0] : rows.at(-1))
+  if (others.length === 0) {
+    const found = await read(page)
+    return { ...found, last: endOf(found.rows) }
+  }
+  let found: readonly LoggedRequest[] = []
+  let { boundary } = page
+  let last: FoundRequests['last']
+  for (let looked = 0, step = FEW; looked < most; looked += step, step = MANY) {
+    const limit = Math.min(step, most - looked)
+    const { rows, hasMore } = await read({ ...page, limit, ...(boundary && { boundary }) })
+    const fitting = rows.filter((request) => others.every(([, fits]) => fits(request)))
+    found = page.backward ? [...fitting, ...found] : [...found, ...fitting]
+    if (found.length > page.limit) {
+      const rowsOfPage = page.backward ? found.slice(-page.limit) : found.slice(0, page.limit)
+      return { rows: rowsOfPage, hasMore: true, last: endOf(rowsOfPage) }
+    }
+    last = endOf(rows)
+    if (!hasMore || !last) return { rows: found, hasMore: false, last }
+    boundary = { created: last.created, id: last.id, side: page.backward ? 'before' : 'after' }
+  }
+  return { rows: found, hasMore: true, last }
 }
 
 const READ: Statement = {

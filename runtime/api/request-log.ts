@@ -14,13 +14,29 @@ export interface RequestLog {
   flush(): Promise<void>
   /** Writes at the stop what is left. */
   stop(): Promise<void>
+  /** Bytes, about, of what is noted and not written yet. */
+  waitingBytes(): number
+  /** Requests that were left out so far, by why. */
+  readonly dropped: ReadonlyMap<Dropped, number>
 }
+
+/** More than a tenant may have noted between two flushes; more than a process holds; or nothing that the database takes. */
+export type Dropped = 'tenant' | 'full' | 'refused'
 
 /** Kept of one tenant's between two flushes; further ones are left out. */
 export const MAX_PER_FLUSH = 100
 
-/** Of all tenants, also while the database is away. */
-const MAX_NOTED = 2000
+/** Of all tenants and one environment, also while the database is away. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024
+
+/** Of a request without bodies: its exchange, its headers. */
+const BYTES_OF_ONE = 4096
+
+/** What parsed JSON takes of memory for each of its bytes. */
+const PARSED = 4
+
+/** Of a body in chunks, whose size nobody has said. */
+const UNSAID_BYTES = 64 * 1024
 
 const FLUSH_MS = 1000
 
@@ -32,6 +48,8 @@ interface Noted {
   readonly status: number
   readonly text: string | undefined
   readonly ms: number
+  /** About what it holds of memory. */
+  readonly bytes: number
 }
 
 export interface RequestLogParts {
@@ -42,31 +60,47 @@ export interface RequestLogParts {
   readonly log: Logger
   /** Between flushes. */
   readonly flushMs?: number
+  /** Of what waits to be written. */
+  readonly maxWaitingBytes?: number
 }
 
 /** Requests without a known key, and those that members make on pages, are not noted: the audit log has the latter. */
 export function createRequestLog(parts: RequestLogParts): RequestLog {
-  const { database, versions, now, log, flushMs = FLUSH_MS } = parts
+  const { database, versions, now, log, flushMs = FLUSH_MS, maxWaitingBytes = MAX_WAITING_BYTES } = parts
   let noted: Noted[] = []
+  let waitingBytes = 0
+  const dropped = new Map<Dropped, number>()
+  const drop = (why: Dropped, count = 1) => dropped.set(why, (dropped.get(why) ?? 0) + count)
   const counts = new Map<string, number>()
   let names: ReadonlySet<string> | undefined
   let running: Promise<void> = Promise.resolve()
   let unsure: readonly RequestToLog[] = []
+  let unsureBytes = 0
+  const forget = () => {
+    waitingBytes -= unsureBytes
+    unsure = []
+    unsureBytes = 0
+  }
 
   const write = async () => {
     while (unsure.length > 0 || noted.length > 0) {
       if (unsure.length === 0) {
         names ??= sensitiveNames(versions.all.map(({ document }) => document))
         const secret = names
-        unsure = noted.slice(0, BATCH).map((each) => describe(each, secret))
+        const batch = noted.slice(0, BATCH)
+        unsure = batch.map((each) => describe(each, secret))
+        unsureBytes = batch.reduce((sum, { bytes }) => sum + bytes, 0)
         noted = noted.slice(BATCH)
       }
       try {
         await addRequests(database, unsure, now())
-        unsure = []
+        forget()
       } catch (error) {
-        // What the database does not take is not sent for ever.
-        if (!isUnavailable(error)) unsure = []
+        if (!isUnavailable(error)) {
+          // What the database does not take is not sent for ever.
+          drop('refused', unsure.length)
+          forget()
+        }
         throw error
       }
     }
@@ -82,18 +116,30 @@ export function createRequestLog(parts: RequestLogParts): RequestLog {
   return {
     note(exchange, status, text) {
       const { credential, member } = exchange
-      if (!credential || member || noted.length >= MAX_NOTED) return
+      if (!credential || member) return
       const count = counts.get(credential.tenant.id) ?? 0
-      if (count >= MAX_PER_FLUSH) return
+      if (count >= MAX_PER_FLUSH) return void drop('tenant')
+      const bytes = weigh(exchange, text)
+      if (waitingBytes + bytes > maxWaitingBytes) return void drop('full')
       counts.set(credential.tenant.id, count + 1)
-      noted.push({ exchange, status, text, ms: performance.now() - exchange.beganAt })
+      waitingBytes += bytes
+      noted.push({ exchange, status, text, ms: performance.now() - exchange.beganAt, bytes })
     },
     flush,
+    waitingBytes: () => waitingBytes,
+    dropped,
     async stop() {
       clearInterval(timer)
       await flush().catch((err) => log.error({ err }, 'the requests of the last second are not in their log'))
     },
   }
+}
+
+/** About the bytes of memory that a request keeps while it is noted. */
+function weigh({ request, sent, body }: Exchange, text = ''): number {
+  const isEmpty = (sent ?? body) === undefined
+  const said = Number(request.headers['content-length'] ?? UNSAID_BYTES)
+  return BYTES_OF_ONE + (isEmpty ? 0 : PARSED * said) + text.length
 }
 
 function describe({ exchange, status, text, ms }: Noted, names: ReadonlySet<string>): RequestToLog {

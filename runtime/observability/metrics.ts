@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Histogram, type HistogramConfiguration, Registry } from 'prom-client'
+import type { RequestLog } from '../api/request-log.ts'
 import { DURATIONS_MS, type OperationTally, type Traffic } from '../api/traffic.ts'
 import type { PoolLoad } from '../platform/database/pool/pool.ts'
 import type { LimiterState } from '../platform/limits/redis-limiter.ts'
@@ -6,6 +7,8 @@ import { addDeliveries, type DeliverySources } from './delivery-metrics.ts'
 import type { Load } from './load.ts'
 import { addCounter, addGauge, tally } from './series.ts'
 import { addWallets, type WalletSources } from './wallet-metrics.ts'
+
+export type NotedRequests = Pick<RequestLog, 'dropped' | 'waitingBytes'>
 
 /** Where the numbers come from: each is asked when somebody reads the metrics, and not before. */
 export interface MetricSources {
@@ -19,6 +22,8 @@ export interface MetricSources {
   readonly wallets: () => WalletSources
   /** Pauses that this process began after too many wrong codes. */
   readonly pausedMembers: () => number
+  /** What notes requests for their tenants to look at. */
+  readonly requestLogs: Readonly<Record<string, NotedRequests>>
   /** Whether the disk of the database is full, as far as this process knows. */
   readonly storageFull: () => boolean
 }
@@ -29,6 +34,7 @@ export function createMetrics(sources: MetricSources): Registry {
   collectDefaultMetrics({ register: registry })
   addRequests(registry, sources)
   addLimits(registry, sources)
+  addRequestLogs(registry, sources)
   addLoad(registry, sources)
   addDeliveries(registry, sources.deliveries)
   addWallets(registry, sources.wallets)
@@ -126,6 +132,29 @@ function durationsOf(tallies: readonly OperationTally[]) {
     { metricName: `${DURATION}_sum`, labels, value: sum(({ totalMs }) => totalMs) / 1000 },
     { metricName: `${DURATION}_count`, labels, value: count },
   ]
+}
+
+function addRequestLogs(registry: Registry, { requestLogs }: MetricSources): void {
+  addCounter(
+    registry,
+    'svc_request_log_dropped_total',
+    'Requests left out of the request log: of a tenant with too many, while too much waits, or refused by the database.',
+    ['environment', 'reason'],
+    () =>
+      Object.entries(requestLogs).flatMap(([environment, { dropped }]) =>
+        tally(dropped, 'reason', { environment }),
+      ),
+  )
+  addGauge(
+    registry,
+    'svc_request_log_waiting_bytes',
+    'Memory, about, of requests that wait to be written to the request log.',
+    ['environment'],
+    () =>
+      Object.entries(requestLogs).map(
+        ([environment, each]) => [{ environment }, each.waitingBytes()] as const,
+      ),
+  )
 }
 
 function addLimits(registry: Registry, { traffic, limiter, pausedMembers }: MetricSources): void {

@@ -9,7 +9,7 @@ import type { LimiterState } from '../platform/limits/redis-limiter.ts'
 import type { Settings } from '../platform/settings.ts'
 import type { DeliverySources } from './delivery-metrics.ts'
 import { watchLoad } from './load.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics, type NotedRequests } from './metrics.ts'
 import { createObservabilityPages } from './pages.ts'
 import { databasesAnswer } from './readiness.ts'
 import { watchStorage } from './storage.ts'
@@ -34,6 +34,8 @@ export interface Observability {
   /** `/metrics` and `/readyz` of the console's listener. */
   readonly pages: Router
   isReady(): Promise<boolean>
+  /** What is left out of the request log of one environment is counted. */
+  watchRequestLog(environment: Environment, requestLog: NotedRequests): void
   /** A member's codes are not looked at for a while, after too many wrong ones. */
   memberPaused(member: PausedMember): void
   stop(): void
@@ -48,10 +50,12 @@ export function createObservability(parts: ObservabilityParts): Observability {
   const storage = watchStorage(control, log)
   const isReady = async () =>
     !isLeaving() && (await databasesAnswer([control, sandbox, live])) && (await storage.hasRoom())
+  const requestLogs: Partial<Record<Environment, NotedRequests>> = {}
   let pausedMembers = 0
   const registry = createMetrics({
     traffic,
     pausedMembers: () => pausedMembers,
+    requestLogs,
     storageFull: storage.isFull,
     load,
     limiter,
@@ -78,6 +82,9 @@ export function createObservability(parts: ObservabilityParts): Observability {
       })
       traffic[environment] = watched
       return watched
+    },
+    watchRequestLog(environment, requestLog) {
+      requestLogs[environment] = requestLog
     },
     memberPaused({ until, ...member }) {
       pausedMembers += 1

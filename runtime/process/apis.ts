@@ -136,7 +136,10 @@ export function createApis(parts: ApiParts): Apis {
     const requestLog = parts.logsRequests
       ? createRequestLog({ database: pool, versions: tables, now: clock.machine, log })
       : undefined
-    if (requestLog) requestLogs.push(requestLog)
+    if (requestLog) {
+      requestLogs.push(requestLog)
+      observability?.watchRequestLog(environment, requestLog)
+    }
     const service: Service = {
       ...shared,
       environment,

@@ -1,14 +1,19 @@
 /** What members watch on the dashboard: events as they happen and in other versions. */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import type { Exchange } from '../../runtime/api/exchange.ts'
 import { createRequestLog, MAX_PER_FLUSH } from '../../runtime/api/request-log.ts'
 import type { Versions } from '../../runtime/api/routing.ts'
+import type { Database } from '../../runtime/platform/database/database.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { makeTemplate } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
-import { makeKey, type Send, speak } from '../support/service.ts'
+import { until } from '../support/programs.ts'
+import { makeKey, type Send, START, speak } from '../support/service.ts'
 import {
   Browser,
   makeTenant,
@@ -25,7 +30,7 @@ let owner: Visitor
 let browser: Browser
 
 beforeAll(async () => {
-  dashboard = await startDashboard()
+  dashboard = await startDashboard({ watched: true })
   tenantId = await makeTenant(dashboard.service)
   owner = await dashboard.signIn(tenantId, 'owner')
   browser = new Browser(dashboard.origin, owner.cookie)
@@ -153,12 +158,58 @@ describe('requests', () => {
     expect(text).toContain('allowed_categories')
     expect(text).not.toContain('blocked_categories')
     expect((await browser.get(`${REQUESTS}?before=2026-01-01T00:00:00Z`)).text).toContain('No request fits')
-    expect((await browser.get(`${REQUESTS}?status=4xx&key=${id}`)).status).toBe(422)
+    expect((await browser.get(`${REQUESTS}?before=yesterday`)).status).toBe(422)
     const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
     const stranger = new Browser(dashboard.origin, other.cookie)
     expect((await stranger.get(`${REQUESTS}/${requestId}`)).status).toBe(404)
     expect((await stranger.get(REQUESTS)).text).toContain('No request yet')
   })
+
+  test('path, status, key and time narrow it together, however common each is, page after page', async () => {
+    const own = await makeTenant(dashboard.service)
+    const page = new Browser(dashboard.origin, (await dashboard.signIn(own, 'owner')).cookie)
+    const at = START - 86_400_000
+    // Of 12,000, one a second: every second of one path, every fourth refused, every thousandth by another key.
+    const text = `INSERT INTO sandbox.request_log (tenant_id, id, created, written, method, target, path, version, status, key_id, address, ms)
+      SELECT $1, 'req_' || lpad(n::text, 26, '0'), to_timestamp($2::float8 / 1000 + n), now(), 'GET', '/v1/' || n % 2, '/v1/' || n % 2,
+             '2026-05-19', CASE n % 4 WHEN 0 THEN '404' ELSE '200' END, CASE n % 1000 WHEN 0 THEN 'key_rare' ELSE 'key_common' END, '::1', 1
+        FROM generate_series(1, 12000) n`
+    await dashboard.service.database.control.query({ text }, [own, at])
+    const find = async (query: string) => {
+      const { status, text: shown } = await page.get(`${REQUESTS}?${query}`)
+      expect([query, status]).toEqual([query, 200])
+      const next = /rel="next" href="\?([^"]+)"/.exec(shown)?.[1]?.replaceAll('&amp;', '&')
+      return { rows: [...shown.matchAll(/requests\/req_0*(\d+)"/g)].map(([, n]) => Number(n)), next, shown }
+    }
+    const all = async (query: string) => {
+      const found: number[] = []
+      let pages = 0
+      for (let next: string | undefined = query; next !== undefined; pages += 1) {
+        const part: Awaited<ReturnType<typeof find>> = await find(next)
+        found.push(...part.rows)
+        next = part.next
+      }
+      return { found, pages }
+    }
+    const time = (n: number) => new Date(at + n * 1000).toISOString()
+    expect((await find('path=/v1/0&status=404&key=key_common')).rows.slice(0, 3)).toEqual([
+      11_996, 11_992, 11_988,
+    ])
+    expect((await find('path=/v1/0&status=404&key=key_rare')).rows).toEqual([
+      12_000, 11_000, 10_000, 9000, 8000, 7000, 6000, 5000, 4000, 3000, 2000, 1000,
+    ])
+    const between = `path=/v1/0&status=4xx&key=key_rare&from=${time(3000)}&before=${time(6000)}`
+    expect((await find(between)).rows).toEqual([5000, 4000, 3000])
+    // Nothing is of both: it says how far it has looked, and goes on until it has looked through all.
+    const none = await find('path=/v1/1&key=key_rare')
+    expect([none.rows, none.shown]).toEqual([
+      [],
+      expect.stringContaining('5,000 requests were looked through'),
+    ])
+    expect(await all('path=/v1/1&key=key_rare')).toEqual({ found: [], pages: 2 })
+    const { found } = await all('path=/v1/0&status=200')
+    expect(found).toEqual(Array.from({ length: 3000 }, (_, index) => 11_998 - 4 * index))
+  }, 60_000)
 
   test('no secret of an answer or a body is kept', async () => {
     const made = await make(send, '/v1/webhook-endpoints', {
@@ -189,37 +240,94 @@ describe('requests', () => {
     expect((await reading)[0]).toContain(headers.get('Request-Id'))
   })
 
-  test('one tenant does not fill the log, and what is old is swept', async () => {
-    const { control, sandbox } = dashboard.service.database
+  /** A log of its own that writes when it is stopped, and what notes in it. */
+  function openLog(parts: { readonly maxWaitingBytes?: number; readonly database?: Database } = {}) {
     const versions = { all: [] } as unknown as Versions
     const log = pino({ level: 'silent' })
-    const requests = createRequestLog({ database: sandbox, versions, now: Date.now, log, flushMs: 2 ** 30 })
-    const note = (space: string, index: number) =>
+    const database = dashboard.service.database.sandbox
+    const requests = createRequestLog({ database, versions, now: Date.now, log, flushMs: 2 ** 30, ...parts })
+    const note = (space: string, index: number, length = 0) =>
       requests.note(
         {
           credential: { space, tenant: { id: space }, key: { id: 'key' } },
-          request: { method: 'GET' },
+          request: { method: 'POST', headers: { 'content-length': String(length) } },
           answerVersion: { name: current },
-          requestId: `req_${index}`,
+          requestId: `req_${space}_${index}`,
           beganAt: 0,
           now: Date.now(),
           path: '/',
           search: '',
           address: '::1',
+          body: length === 0 ? undefined : { note: 'x'.repeat(length) },
         } as unknown as Exchange,
         200,
         undefined,
       )
+    return { requests, note }
+  }
+
+  const count = async (space: string) =>
+    (
+      await dashboard.service.database.control.query<{ count: number }>(
+        { text: 'SELECT count(*)::int AS count FROM sandbox.request_log WHERE tenant_id = $1' },
+        [space],
+      )
+    ).rows[0]!.count
+
+  test('what waits to be written is bounded in bytes, whoever it is of, and what is left out is counted', async () => {
+    const { requests, note } = openLog({ maxWaitingBytes: 1_000_000 })
+    for (let index = 0; index < 50; index += 1) note(`ten_wide_${index}`, 0, 50_000)
+    expect(requests.waitingBytes()).toBeLessThanOrEqual(1_000_000)
+    expect([...requests.dropped]).toEqual([['full', 46]])
+    await requests.flush()
+    expect([requests.waitingBytes(), await count('ten_wide_3'), await count('ten_wide_4')]).toEqual([0, 1, 0])
+    note('ten_wide_4', 0, 50_000)
+    await requests.stop()
+    expect(await count('ten_wide_4')).toBe(1)
+  })
+
+  test('what waits while the database is away goes on counting, and is written when it is back', async () => {
+    const { sandbox } = dashboard.service.database
+    let isAway = true
+    const away: Database = {
+      query: (...asked) =>
+        isAway
+          ? Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }))
+          : sandbox.query(...asked),
+    }
+    const { requests, note } = openLog({ maxWaitingBytes: 1_000_000, database: away })
+    for (let index = 0; index < 3; index += 1) note('ten_away', index, 50_000)
+    const waiting = requests.waitingBytes()
+    await expect(requests.flush()).rejects.toThrow('gone')
+    expect(requests.waitingBytes()).toBe(waiting)
+    note('ten_away', 3, 50_000)
+    note('ten_away', 4, 50_000)
+    expect([...requests.dropped]).toEqual([['full', 1]])
+    isAway = false
+    await requests.stop()
+    expect([requests.waitingBytes(), await count('ten_away')]).toEqual([0, 4])
+  })
+
+  test('what is left out stands in the metrics', async () => {
+    const server = express().use(dashboard.service.observability!.pages).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const leftOut = async () => {
+      await Promise.all(Array.from({ length: MAX_PER_FLUSH + 50 }, () => send('/v1/me')))
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+      expect(text).toMatch(/^svc_request_log_waiting_bytes\{environment="live"\} 0$/m)
+      return /^svc_request_log_dropped_total\{environment="sandbox",reason="tenant"\} [1-9]/m.test(text)
+    }
+    await until('more requests between two flushes than are kept', leftOut)
+    server.close()
+  })
+
+  test('one tenant does not fill the log, and what is old is swept', async () => {
+    const { requests, note } = openLog()
     for (let index = 0; index < MAX_PER_FLUSH + 20; index += 1) note('ten_loud', index)
     note('ten_quiet', 0)
     await requests.stop()
-    const count = async (space: string) =>
-      (
-        await control.query<{ count: number }>(
-          { text: 'SELECT count(*)::int AS count FROM sandbox.request_log WHERE tenant_id = $1' },
-          [space],
-        )
-      ).rows[0]!.count
+    expect([...requests.dropped]).toEqual([['tenant', 20]])
     expect([await count('ten_loud'), await count('ten_quiet')]).toEqual([MAX_PER_FLUSH, 1])
     const machine = () => Date.now() + 7 * 86_400_000
     await sweep(dashboard.service.database, { ...dashboard.service.clock, machine })

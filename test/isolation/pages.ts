@@ -268,6 +268,10 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of the rare statuses': { statuses: ['400', '404'] },
       'of the common key': { keyId: commonActor },
       'of the rare key': { keyId: rareActor },
+      'of the common path, of the rare status': { path: '/v1/passes', statuses: ['404'] },
+      'of the rare path, of the common status': { path: '/v1/me', statuses: ['200'] },
+      'of the common path, of the rare key': { path: '/v1/passes', keyId: rareActor },
+      'of the common path, status and key': { path: '/v1/passes', statuses: ['200'], keyId: commonActor },
     }),
     ...lists('endpoints', 'whe', listEndpoints, {
       '': {},

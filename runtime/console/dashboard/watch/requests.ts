@@ -4,6 +4,7 @@ import { MAX_PER_FLUSH } from '../../../api/request-log.ts'
 import {
   type LoggedRequest,
   listRequests,
+  MAX_LOOKED,
   type RequestFilter,
   readRequest,
 } from '../../../api/request-log-queries.ts'
@@ -47,6 +48,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'path', label: 'Path' },
   { name: 'status', label: 'Status' },
   { name: 'key', label: 'Key' },
+  { name: 'from', label: 'From (UTC)' },
   { name: 'before', label: 'Before (UTC)' },
 ]
 
@@ -95,7 +97,7 @@ async function showRequests(watching: Watching, visit: Visit, send: SendFramed):
   const fault = faultOf(asked)
   const place = await findPlace(watching, visit)
   const boundary = await boundaryOf(place, after)
-  const { rows, hasMore } =
+  const { rows, hasMore, last } =
     fault === undefined
       ? await listRequests(place.db, place.space, filterOf(asked), {
           limit: LIMIT,
@@ -103,7 +105,7 @@ async function showRequests(watching: Watching, visit: Visit, send: SendFramed):
           backward: false,
           ...(boundary && { boundary }),
         })
-      : { rows: [], hasMore: false }
+      : { rows: [], hasMore: false, last: undefined }
   const isLive = fault === undefined && after === '' && asked.before === ''
   const address = `/${environment}/${REQUESTS_PATH}/live${writeQuery({ ...asked, after: rows[0]?.id ?? '' })}`
   const isNarrowed = Object.values(asked).some((value) => value !== '')
@@ -114,9 +116,11 @@ ${isLive && writeTail(address)}
 ${
   rows.length > 0
     ? writeTable('Requests', COLUMNS, rows, linkIn(visit))
-    : html`<p class="empty">${isNarrowed ? 'No request fits what you look for.' : 'No request yet. Make one with a key, and it appears here.'}</p>`
+    : !hasMore &&
+      html`<p class="empty">${isNarrowed ? 'No request fits what you look for.' : 'No request yet. Make one with a key, and it appears here.'}</p>`
 }
-${writePaging(after !== '', hasMore ? rows.at(-1)!.id : null, asked)}`
+${hasMore && rows.length < LIMIT && html`<p class="quiet">So far ${MAX_LOOKED.toLocaleString('en')} requests were looked through, down to ${instant(last!.created)}. The next page looks further.</p>`}
+${writePaging(after !== '', hasMore ? last!.id : null, asked)}`
   send(visit, fault === undefined ? 200 : 422, {
     title: 'Requests',
     path: REQUESTS_PATH,
@@ -125,19 +129,19 @@ ${writePaging(after !== '', hasMore ? rows.at(-1)!.id : null, asked)}`
   })
 }
 
-function faultOf({ path, status, key, before }: Asked): string | undefined {
-  if ([path, status, key].filter((each) => each !== '').length > 1)
-    return 'Look by path, status or key: one of them at a time.'
+function faultOf({ status, from, before }: Asked): string | undefined {
   if (status && !CLASSES.includes(status) && !STATUSES.includes(status))
     return `A status is a number such as 404, or ${CLASSES.join(', ')}.`
-  if (before && parseInstant(before) === undefined) return 'Times are such as 2026-05-19T12:00:00Z.'
+  if ([from, before].some((time) => time && parseInstant(time) === undefined))
+    return 'Times are such as 2026-05-19T12:00:00Z.'
   return undefined
 }
 
-function filterOf({ path, status, key, before }: Asked): RequestFilter {
+function filterOf({ path, status, key, from, before }: Asked): RequestFilter {
+  const gte = from ? parseInstant(from) : undefined
   const lt = before ? parseInstant(before) : undefined
   return {
-    created: lt === undefined ? {} : { lt },
+    created: { ...(gte !== undefined && { gte }), ...(lt !== undefined && { lt }) },
     path: path || undefined,
     keyId: key || undefined,
     statuses: status ? STATUSES.filter((each) => each === status || `${each[0]}xx` === status) : undefined,
@@ -166,7 +170,7 @@ async function* follow(watching: Watching, visit: Visit): AsyncGenerator<string>
   while (await visit.isSignedIn()) {
     const { db, space } = await findPlace(watching, visit)
     const page = { limit: LOOKED_AT, order: 'desc', backward: false } as const
-    const { rows } = await listRequests(db, space, filter, page)
+    const { rows } = await listRequests(db, space, filter, page, LOOKED_AT)
     const known = seen ?? new Set(rows.slice(indexOf(rows, seenBy(visit))).map(({ id }) => id))
     const fresh = rows.filter(({ id }) => !known.has(id)).toReversed()
     yield fresh.map((row) => writeMessage(row.id, writeRow(COLUMNS, row, link).text)).join('') || ':\n\n'
