@@ -75,6 +75,9 @@ function excess({ read, answered, buffers, text }: Reading): boolean {
   return read > TIMES * given + BESIDES || buffers > PAGES_TIMES * given + PAGES_BESIDES
 }
 
+/** Lists that read on while what they have read does not fit. */
+const IN_STEPS = /^requests .*, /
+
 test('every page of every list', { timeout: 120_000 }, async () => {
   const db = recorder.database.sandbox
   const wrong: unknown[] = []
@@ -83,7 +86,9 @@ test('every page of every list', { timeout: 120_000 }, async () => {
       const read = await watch(() => list.read(each))
       // What is planned for its values is so each time.
       const modes = list.name.includes(' and the ') ? ['custom'] : ['generic', 'custom']
-      expect([list.name, page, ...read.map(({ mode }) => mode)]).toEqual([list.name, page, ...modes])
+      const steps = IN_STEPS.test(list.name) ? Math.ceil(read.length / modes.length) : 1
+      const wanted = Array.from({ length: steps }, () => modes).flat()
+      expect([list.name, page, ...read.map(({ mode }) => mode)]).toEqual([list.name, page, ...wanted])
       wrong.push(...read.filter(excess).map((reading) => ({ list: list.name, page, ...reading })))
     }
   }
