@@ -8,64 +8,68 @@ import {
   WebhookEndpointTestEvent_fromCanonical as WebhookEndpointTestEvent_fromCanonical_2025_11_01,
   WebhookEndpoint_fromCanonical as WebhookEndpoint_fromCanonical_2025_11_01
 } from './2025-11-01.ts'
+import { allBut } from 'dateline/runtime/touched'
 
 /** Valid in its version; what shape it has is said by the functions’ own types. */
 type Value = any
 
-const PromotionList_down_data_added = new Set<unknown>(['card_program'])
+const PromotionList_down_data_shown = allBut('2025-11-01/promote-card-programs', ['card_program'])
 
 /** PromotionList: 2025-11-01 → 2025-06-01. */
 export function PromotionList_down(value: New['schemas']['PromotionList']): Old['schemas']['PromotionList']
 export function PromotionList_down(value: Value): Value {
-  return { ...value, data: value.data.filter((item: Value) => !PromotionList_down_data_added.has(item.resource_type)) }
+  return { ...value, data: value.data.filter((item: Value) => PromotionList_down_data_shown(item.resource_type)) }
 }
 
-const WebhookEndpoint_down_enabled_events_added = new Set<unknown>([
-  'cardholder.created',
-  'cardholder.updated',
-  'card.created',
-  'card.updated',
-  'card.shipped',
-  'card.delivered',
-  'card.canceled',
-  'card.wallet_token.created',
-  'card.wallet_token.updated',
-  'card.transaction.authorized',
-  'card.transaction.declined',
-  'card.transaction.updated',
-  'card.transaction.reversed',
-  'card.transaction.expired',
-  'card.transaction.cleared',
-  'card.transaction.refunded',
-  'dispute.created',
-  'dispute.updated',
-  'dispute.submitted',
-  'dispute.funds_reinstated',
-  'dispute.funds_rescinded',
-  'dispute.closed',
-  'settlement.created',
-  'settlement.pending',
-  'settlement.processing',
-  'settlement.settled',
-  'settlement.failed',
-  'payout.created',
-  'payout.updated',
-  'payout.paid',
-  'payout.failed',
-  'payout.canceled',
-  'payout.returned',
-  'payout_destination.created',
-  'payout_destination.activated',
-  'payout_destination.denied',
-  'payout_destination.disabled',
-  'treasury_report.succeeded',
-  'treasury_report.failed'
-])
+const WebhookEndpoint_down_enabled_events_shown = allBut(
+  '2025-11-01/add-card-events',
+  [
+    'cardholder.created',
+    'cardholder.updated',
+    'card.created',
+    'card.updated',
+    'card.shipped',
+    'card.delivered',
+    'card.canceled',
+    'card.wallet_token.created',
+    'card.wallet_token.updated',
+    'card.transaction.authorized',
+    'card.transaction.declined',
+    'card.transaction.updated',
+    'card.transaction.reversed',
+    'card.transaction.expired',
+    'card.transaction.cleared',
+    'card.transaction.refunded',
+    'dispute.created',
+    'dispute.updated',
+    'dispute.submitted',
+    'dispute.funds_reinstated',
+    'dispute.funds_rescinded',
+    'dispute.closed',
+    'settlement.created',
+    'settlement.pending',
+    'settlement.processing',
+    'settlement.settled',
+    'settlement.failed',
+    'payout.created',
+    'payout.updated',
+    'payout.paid',
+    'payout.failed',
+    'payout.canceled',
+    'payout.returned',
+    'payout_destination.created',
+    'payout_destination.activated',
+    'payout_destination.denied',
+    'payout_destination.disabled',
+    'treasury_report.succeeded',
+    'treasury_report.failed'
+  ]
+)
 
 /** WebhookEndpoint: 2025-11-01 → 2025-06-01. */
 export function WebhookEndpoint_down(value: New['schemas']['WebhookEndpoint']): Old['schemas']['WebhookEndpoint']
 export function WebhookEndpoint_down(value: Value): Value {
-  return { ...value, enabled_events: value.enabled_events.filter((item: Value) => !WebhookEndpoint_down_enabled_events_added.has(item)) }
+  return { ...value, enabled_events: value.enabled_events.filter((item: Value) => WebhookEndpoint_down_enabled_events_shown(item)) }
 }
 
 /** canonical → 2025-06-01, over 2025-11-01. */
@@ -87,7 +91,7 @@ export const WebhookEndpointList_fromCanonical = (
 /** EventList: 2025-11-01 → 2025-06-01. */
 export function EventList_down(value: New['schemas']['EventList']): Old['schemas']['EventList']
 export function EventList_down(value: Value): Value {
-  return { ...value, data: value.data.filter((item: Value) => !WebhookEndpoint_down_enabled_events_added.has(item.type)) }
+  return { ...value, data: value.data.filter((item: Value) => WebhookEndpoint_down_enabled_events_shown(item.type)) }
 }
 
 /** canonical → 2025-06-01, over 2025-11-01. */

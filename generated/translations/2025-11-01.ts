@@ -10,6 +10,7 @@ import {
   WebhookEndpointTestEvent_down as WebhookEndpointTestEvent_down_2026_02_01,
   WebhookEndpoint_down as WebhookEndpoint_down_2026_02_01
 } from './2026-02-01.ts'
+import { allBut, renames, turned } from 'dateline/runtime/touched'
 
 /** Valid in its version; what shape it has is said by the functions’ own types. */
 type Value = any
@@ -26,12 +27,15 @@ export function Error_down(value: Value): Value {
   return { ...value, error: ErrorBody_down(value.error) }
 }
 
-const WebhookEndpoint_down_enabled_events_added = new Set<unknown>(['authorization_decision.timed_out', 'authorization_decision.errored'])
+const WebhookEndpoint_down_enabled_events_shown = allBut(
+  '2026-02-01/add-decision-events',
+  ['authorization_decision.timed_out', 'authorization_decision.errored']
+)
 
 /** WebhookEndpoint: 2026-02-01 → 2025-11-01. */
 export function WebhookEndpoint_down(value: New['schemas']['WebhookEndpoint']): Old['schemas']['WebhookEndpoint']
 export function WebhookEndpoint_down(value: Value): Value {
-  return { ...value, enabled_events: value.enabled_events.filter((item: Value) => !WebhookEndpoint_down_enabled_events_added.has(item)) }
+  return { ...value, enabled_events: value.enabled_events.filter((item: Value) => WebhookEndpoint_down_enabled_events_shown(item)) }
 }
 
 /** canonical → 2025-11-01, over 2026-02-01. */
@@ -53,7 +57,7 @@ export const WebhookEndpointList_fromCanonical = (
 /** EventList: 2026-02-01 → 2025-11-01. */
 export function EventList_down(value: New['schemas']['EventList']): Old['schemas']['EventList']
 export function EventList_down(value: Value): Value {
-  return { ...value, data: value.data.filter((item: Value) => !WebhookEndpoint_down_enabled_events_added.has(item.type)) }
+  return { ...value, data: value.data.filter((item: Value) => WebhookEndpoint_down_enabled_events_shown(item.type)) }
 }
 
 /** canonical → 2025-11-01, over 2026-02-01. */
@@ -62,19 +66,21 @@ export const EventList_fromCanonical = (value: Parameters<typeof EventList_down_
 /** Merchant: 2026-02-01 → 2025-11-01. */
 export function Merchant_down(value: New['schemas']['Merchant']): Old['schemas']['Merchant']
 export function Merchant_down(value: Value): Value {
-  return { ...value, category_code: returnMerchantCategoryCode.lenses[0].down(value.category_code) }
+  return {
+    ...value,
+    category_code: turned('2026-02-01/return-merchant-category-code', value.category_code, returnMerchantCategoryCode.lenses[0].down(value.category_code))
+  }
 }
 
-const DeclineReasonCode_down_names = new Map<unknown, string>([
-  ['decision_declined', 'transaction_not_allowed'],
-  ['decision_timed_out', 'transaction_not_allowed'],
-  ['decision_errored', 'transaction_not_allowed']
-])
+const DeclineReasonCode_down_names = renames(
+  '2026-02-01/explain-declined-decisions',
+  [['decision_declined', 'transaction_not_allowed'], ['decision_timed_out', 'transaction_not_allowed'], ['decision_errored', 'transaction_not_allowed']]
+)
 
 /** DeclineReasonCode: 2026-02-01 → 2025-11-01. */
 export function DeclineReasonCode_down(value: New['schemas']['DeclineReasonCode']): Old['schemas']['DeclineReasonCode']
 export function DeclineReasonCode_down(value: Value): Value {
-  return (DeclineReasonCode_down_names.get(value) ?? value)
+  return DeclineReasonCode_down_names(value)
 }
 
 /** DeclineReason: 2026-02-01 → 2025-11-01. */
@@ -102,13 +108,18 @@ export function CardTransactionList_down(value: Value): Value {
 
 /** Query of listCardTransactions: 2025-11-01 → 2026-02-01. */
 export function listCardTransactions_query_up(query: Value): Value {
-  return { ...query, category_code: query.category_code?.flatMap((value: Value) => returnMerchantCategoryCode.lenses[1].up(value)) }
+  return {
+    ...query,
+    category_code: query.category_code?.flatMap(
+      (value: Value) => turned('2026-02-01/return-merchant-category-code', [value], returnMerchantCategoryCode.lenses[1].up(value))
+    )
+  }
 }
 
 /** MerchantInput: 2025-11-01 → 2026-02-01. */
 export function MerchantInput_up(value: Old['schemas']['MerchantInput']): New['schemas']['MerchantInput']
 export function MerchantInput_up(value: Value): Value {
-  value.category_code = returnMerchantCategoryCode.lenses[0].up(value.category_code)
+  value.category_code = turned('2026-02-01/return-merchant-category-code', value.category_code, returnMerchantCategoryCode.lenses[0].up(value.category_code))
   return value
 }
 

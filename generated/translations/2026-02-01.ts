@@ -2,6 +2,7 @@
 import { default as blockCategories } from '../../versions/2026-05-19/block-categories.ts'
 import type { components as Old } from '../2026-02-01/types.ts'
 import type { components as New } from '../2026-05-19/types.ts'
+import { allBut, ignored, meanings, renames, touched } from 'dateline/runtime/touched'
 
 /** Valid in its version; what shape it has is said by the functions’ own types. */
 type Value = any
@@ -20,20 +21,20 @@ export function PassTemplateList_down(value: Value): Value {
 
 /** Query of listPasses: 2026-02-01 → 2026-05-19. */
 export function listPasses_query_up(query: Value): Value {
-  return { ...query, include_archived: undefined }
+  return { ...query, include_archived: ignored('2026-05-19/return-archived-passes', query.include_archived, false) }
 }
 
 /** Query of countPasses: 2026-02-01 → 2026-05-19. */
 export function countPasses_query_up(query: Value): Value {
-  return { ...query, include_archived: undefined }
+  return { ...query, include_archived: ignored('2026-05-19/return-archived-passes', query.include_archived, false) }
 }
 
-const WebhookEndpoint_down_enabled_events_added = new Set<unknown>(['cardholder.sanctions.alert', 'cardholder.sanctions.resolved'])
+const WebhookEndpoint_down_enabled_events_shown = allBut('2026-05-19/add-sanctions-events', ['cardholder.sanctions.alert', 'cardholder.sanctions.resolved'])
 
 /** WebhookEndpoint: 2026-05-19 → 2026-02-01. */
 export function WebhookEndpoint_down(value: New['schemas']['WebhookEndpoint']): Old['schemas']['WebhookEndpoint']
 export function WebhookEndpoint_down(value: Value): Value {
-  return { ...value, enabled_events: value.enabled_events.filter((item: Value) => !WebhookEndpoint_down_enabled_events_added.has(item)) }
+  return { ...value, enabled_events: value.enabled_events.filter((item: Value) => WebhookEndpoint_down_enabled_events_shown(item)) }
 }
 
 /** WebhookEndpointList: 2026-05-19 → 2026-02-01. */
@@ -51,16 +52,17 @@ export function Event_down(value: Value): Value {
 /** EventList: 2026-05-19 → 2026-02-01. */
 export function EventList_down(value: New['schemas']['EventList']): Old['schemas']['EventList']
 export function EventList_down(value: Value): Value {
-  return {
-    ...value,
-    data: value.data.filter((item: Value) => !WebhookEndpoint_down_enabled_events_added.has(item.type)).map((item: Value) => Event_down(item))
-  }
+  return { ...value, data: value.data.filter((item: Value) => WebhookEndpoint_down_enabled_events_shown(item.type)).map((item: Value) => Event_down(item)) }
 }
 
 /** SpendingControls: 2026-05-19 → 2026-02-01. */
 export function SpendingControls_down(value: New['schemas']['SpendingControls']): Old['schemas']['SpendingControls']
 export function SpendingControls_down(value: Value): Value {
-  return { ...value, blocked_categories: undefined, allowed_categories: blockCategories.lenses[0].down!(value.blocked_categories) }
+  return {
+    ...value,
+    blocked_categories: undefined,
+    allowed_categories: touched('2026-05-19/block-categories', blockCategories.lenses[0].down!(value.blocked_categories))
+  }
 }
 
 /** CardProgram: 2026-05-19 → 2026-02-01. */
@@ -73,7 +75,7 @@ export function CardProgram_down(value: Value): Value {
 export function SpendingControlsInput_up(value: Old['schemas']['SpendingControlsInput']): New['schemas']['SpendingControlsInput']
 export function SpendingControlsInput_up(value: Value): Value {
   const { allowed_categories, ...next } = value
-  if (allowed_categories !== undefined) next.blocked_categories = blockCategories.lenses[0].up!(allowed_categories)
+  if (allowed_categories !== undefined) next.blocked_categories = touched('2026-05-19/block-categories', blockCategories.lenses[0].up!(allowed_categories))
   return next
 }
 
@@ -147,12 +149,12 @@ export function CardUpdate_field(value: string): string {
     .replace(/^(spending_controls\.)blocked_categories(?![^.[]).*$/, '$1allowed_categories')
 }
 
-const DisputeReason_down_names = new Map<unknown, string>([['customer_complaint', 'customer_dispute']])
+const DisputeReason_down_names = renames('2026-05-19/rename-customer-dispute', [['customer_complaint', 'customer_dispute']])
 
 /** DisputeReason: 2026-05-19 → 2026-02-01. */
 export function DisputeReason_down(value: New['schemas']['DisputeReason']): Old['schemas']['DisputeReason']
 export function DisputeReason_down(value: Value): Value {
-  return (DisputeReason_down_names.get(value) ?? value)
+  return DisputeReason_down_names(value)
 }
 
 /** Dispute: 2026-05-19 → 2026-02-01. */
@@ -161,12 +163,12 @@ export function Dispute_down(value: Value): Value {
   return { ...value, reason: DisputeReason_down(value.reason) }
 }
 
-const DisputeReason_up_names = new Map<unknown, string>([['customer_dispute', 'customer_complaint']])
+const DisputeReason_up_names = renames('2026-05-19/rename-customer-dispute', [['customer_dispute', 'customer_complaint']])
 
 /** DisputeReason: 2026-02-01 → 2026-05-19. */
 export function DisputeReason_up(value: Old['schemas']['DisputeReason']): New['schemas']['DisputeReason']
 export function DisputeReason_up(value: Value): Value {
-  return (DisputeReason_up_names.get(value) ?? value)
+  return DisputeReason_up_names(value)
 }
 
 /** DisputeCreate: 2026-02-01 → 2026-05-19. */
@@ -182,11 +184,11 @@ export function DisputeList_down(value: Value): Value {
   return { ...value, data: value.data.map((item: Value) => Dispute_down(item)) }
 }
 
-const listDisputes_reason_values = new Map<unknown, string[]>([['customer_dispute', ['customer_complaint']]])
+const listDisputes_reason_values = meanings('2026-05-19/rename-customer-dispute', [['customer_dispute', ['customer_complaint']]])
 
 /** Query of listDisputes: 2026-02-01 → 2026-05-19. */
 export function listDisputes_query_up(query: Value): Value {
-  return { ...query, reason: query.reason?.flatMap((value: Value) => listDisputes_reason_values.get(value) ?? [value]) }
+  return { ...query, reason: query.reason?.flatMap((value: Value) => listDisputes_reason_values(value)) }
 }
 
 /** DisputeUpdate: 2026-02-01 → 2026-05-19. */
@@ -196,18 +198,21 @@ export function DisputeUpdate_up(value: Value): Value {
   return value
 }
 
-const SettlementLineType_down_names = new Map<unknown, string>([
-  ['card_transaction', 'cardTransaction'],
-  ['card_refund', 'cardRefund'],
-  ['network_fee', 'networkFee'],
-  ['dispute_reversal', 'disputeReversal'],
-  ['program_funding', 'programFunding']
-])
+const SettlementLineType_down_names = renames(
+  '2026-05-19/spell-line-types',
+  [
+    ['card_transaction', 'cardTransaction'],
+    ['card_refund', 'cardRefund'],
+    ['network_fee', 'networkFee'],
+    ['dispute_reversal', 'disputeReversal'],
+    ['program_funding', 'programFunding']
+  ]
+)
 
 /** SettlementLineType: 2026-05-19 → 2026-02-01. */
 export function SettlementLineType_down(value: New['schemas']['SettlementLineType']): Old['schemas']['SettlementLineType']
 export function SettlementLineType_down(value: Value): Value {
-  return (SettlementLineType_down_names.get(value) ?? value)
+  return SettlementLineType_down_names(value)
 }
 
 /** SettlementLine: 2026-05-19 → 2026-02-01. */
@@ -234,17 +239,20 @@ export function SettlementLineList_down(value: Value): Value {
   return { ...value, data: value.data.map((item: Value) => SettlementLine_down(item)) }
 }
 
-const listSettlementLines_type_values = new Map<unknown, string[]>([
-  ['cardTransaction', ['card_transaction']],
-  ['cardRefund', ['card_refund']],
-  ['networkFee', ['network_fee']],
-  ['disputeReversal', ['dispute_reversal']],
-  ['programFunding', ['program_funding']]
-])
+const listSettlementLines_type_values = meanings(
+  '2026-05-19/spell-line-types',
+  [
+    ['cardTransaction', ['card_transaction']],
+    ['cardRefund', ['card_refund']],
+    ['networkFee', ['network_fee']],
+    ['disputeReversal', ['dispute_reversal']],
+    ['programFunding', ['program_funding']]
+  ]
+)
 
 /** Query of listSettlementLines: 2026-02-01 → 2026-05-19. */
 export function listSettlementLines_query_up(query: Value): Value {
-  return { ...query, type: query.type?.flatMap((value: Value) => listSettlementLines_type_values.get(value) ?? [value]) }
+  return { ...query, type: query.type?.flatMap((value: Value) => listSettlementLines_type_values(value)) }
 }
 
 /** TreasuryReport: 2026-05-19 → 2026-02-01. */

@@ -8,12 +8,14 @@ import { shareEqual } from '../document/share.ts'
 import { emitClient } from '../emit/client/client.ts'
 import { printDocument } from '../emit/documents/documents.ts'
 import { emitEvents } from '../emit/events/events.ts'
+import { emitChangelog } from '../emit/guides/module.ts'
 import { emitHandlers } from '../emit/handlers/handlers.ts'
 import { emitRoutes } from '../emit/routes/routes.ts'
 import { emitSite, type SiteSettings } from '../emit/site/site.ts'
 import { emitTranslations, type Translations } from '../emit/translations/translations.ts'
 import { emitTypes, prepareTypes, printTypes } from '../emit/types/types.ts'
 import { emitValidators } from '../emit/validators/validators.ts'
+import { wireOf } from '../emit/wire/wire.ts'
 import { buildApi } from '../ir/build.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
 import { nameVersions } from '../ir/versions.ts'
@@ -72,7 +74,11 @@ export async function emitAll(apis: readonly Api[], config: Config, report: Repo
     types: () => emitTypes(apis, types, client !== undefined, changes),
     validators: () => emitValidators(apis),
     routes: () => emitRoutes(apis, translations.bindings, report, readExtensionRules(config.extensions)),
-    translations: () => [...translations.files, ...emitEvents(apis, changes, translations.bindings)],
+    translations: () => [
+      ...translations.files,
+      ...emitEvents(apis, changes, translations.bindings),
+      ...emitChangelog(apis, changes, { wire: wireOf(wire ?? {}), client: client?.package.name }),
+    ],
     handlers: () => emitHandlers(apis, changes),
     client: () => (client ? emitClient(apis, types, client, wire) : []),
     site: () => emitCachedSite(apis, { ...siteSettings(config), changes }),

@@ -5,3 +5,6 @@ export const CONTRACT = 'dateline/runtime'
 
 /** Values by paths of property names. */
 export const PATHS = 'dateline/runtime/paths'
+
+/** What notes which changes made a difference. */
+export const TOUCHED = 'dateline/runtime/touched'

@@ -106,6 +106,35 @@ export type Version<Extensions = unknown, Life = unknown> = Life & {
   readonly operations: readonly Operation<Extensions>[]
 }
 
+/** A value or a request in the version before, and in the version that changed it. */
+export interface ChangeExample {
+  /** A component, or what the request does. */
+  readonly of: string
+  readonly before: string
+  readonly after: string
+}
+
+/** What a version changed. */
+export interface ChangeEntry {
+  /** As translations note it: `2026-05-19/block-categories`. */
+  readonly name: string
+  /** That brought it. */
+  readonly version: string
+  readonly title: string
+  /** Markdown. */
+  readonly why: string
+  /** What it shows in, by the names of that version. */
+  readonly operations: readonly string[]
+  readonly events: readonly string[]
+  /** Whether it shows in every delivery. */
+  readonly everyEvent: boolean
+  /** A header that requests may leave out before it. */
+  readonly requiredHeader?: string
+  /** A header of deliveries, as it is called before it. */
+  readonly renamedHeader?: string
+  readonly examples: readonly ChangeExample[]
+}
+
 /** What a handler answers; it never touches the response. */
 export interface Reply<Status extends number = number, Payload = unknown> {
   readonly status: Status

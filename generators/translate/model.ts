@@ -27,11 +27,16 @@ export type Rewrite =
       readonly except: readonly string[]
     }
   | { readonly kind: 'object'; readonly members: readonly Member[] }
-  | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string> }
+  | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string>; readonly change: LoadedChange }
   | { readonly kind: 'turn'; readonly by: LensAt; readonly nullish: boolean }
   | { readonly kind: 'choice'; readonly cases: readonly Case[]; readonly union: Schema }
   /** Something in the place of null. */
-  | { readonly kind: 'instead'; readonly value: unknown; readonly rewrite: Rewrite }
+  | {
+      readonly kind: 'instead'
+      readonly value: unknown
+      readonly rewrite: Rewrite
+      readonly change: LoadedChange
+    }
   /** What moves is taken before the rest is rewritten, and put where it belongs after. */
   | { readonly kind: 'relocate'; readonly inner: Rewrite; readonly moves: readonly Move[] }
   /** One after the other. */
@@ -42,6 +47,7 @@ export interface Without {
   /** The property that holds the kind; absent when the members are the kinds. */
   readonly by?: string
   readonly added: readonly string[]
+  readonly change: LoadedChange
 }
 
 /** A value that goes from one path to another. */
@@ -50,6 +56,7 @@ export interface Move {
   readonly target: readonly string[]
   readonly nullable: boolean
   readonly rewrite: Rewrite
+  readonly change: LoadedChange
   /** Paths of objects on the way that must be there even where nothing moves. */
   readonly made: readonly (readonly string[])[]
 }
@@ -63,7 +70,8 @@ export type Member =
       /** Whether null is rewritten as well. */
       readonly takesNull?: true
     }
-  | { readonly kind: 'remove'; readonly name: string }
+  /** @property change absent for what is left out because only the newer version has it. */
+  | { readonly kind: 'remove'; readonly name: string; readonly change?: LoadedChange }
   | {
       readonly kind: 'move'
       readonly from: string
@@ -72,6 +80,7 @@ export type Member =
       /** What happens to its value besides, where no function of a lens makes it. */
       readonly rewrite?: Rewrite
       readonly optional: boolean
+      readonly change: LoadedChange
     }
   | { readonly kind: 'group'; readonly from: readonly string[]; readonly by: LensAt }
   /** Set when it is absent. */
@@ -81,6 +90,7 @@ export type Member =
       readonly value: unknown
       /** Whether the older version has it too. */
       readonly known: boolean
+      readonly change: LoadedChange
     }
   /** Something in the place of what is not shown; otherwise as it is written there. */
   | {
@@ -90,6 +100,7 @@ export type Member =
       readonly value: unknown
       readonly optional: boolean
       readonly rewrite: Rewrite
+      readonly change: LoadedChange
     }
   /** Made from the whole object. */
   | { readonly kind: 'make'; readonly name: string; readonly by: LensAt }
@@ -179,14 +190,15 @@ export function namesTable(
 }
 
 /** @returns the lens that says what stands for null in the place of a whole component, in the direction of the step. */
-export function wholeLens(step: Step, ...components: readonly string[]): Nullable | NonNull | undefined {
+export function wholeLens(
+  step: Step,
+  ...components: readonly string[]
+): LensAt<Nullable | NonNull> | undefined {
   const kind = step.direction === 'down' ? 'nullable' : 'non-null'
-  for (const { lens } of lensesOn(step, new Set(components)))
-    if (
-      (lens.kind === 'nullable' || lens.kind === 'non-null') &&
-      lens.kind === kind &&
-      lens.property === undefined
-    )
-      return lens
-  return undefined
+  return lensesOn(step, new Set(components)).find(
+    (each): each is LensAt<Nullable | NonNull> =>
+      (each.lens.kind === 'nullable' || each.lens.kind === 'non-null') &&
+      each.lens.kind === kind &&
+      each.lens.property === undefined,
+  )
 }

@@ -38,6 +38,7 @@ export function movesOf({ step, old, next, at }: Objects): Move[] {
       target,
       nullable: (down ? after : before).schema.nullable,
       rewrite: lens.up ? { kind: 'turn', by, nullish: false } : step.pair(before.schema, after.schema),
+      change: by.change,
       made: madeOnWay(step, target, down ? [next, old] : [old, next]),
     } satisfies Move
   })

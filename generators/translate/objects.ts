@@ -170,7 +170,7 @@ function namedBy(lens: SchemaLens): readonly string[] {
 }
 
 function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
-  const { lens } = at
+  const { lens, change: made } = at
   const { step, old, next } = pair
   const down = step.direction === 'down'
   const from = down ? next : old
@@ -185,21 +185,28 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
       return change(lens.property, { kind: 'turn', by: at, nullish: optional(lens.property) })
     case 'values':
       if (lens.property === undefined) return []
-      return change(lens.property, { kind: 'names', names: namesTable(lens, step.direction) })
+      return change(lens.property, {
+        kind: 'names',
+        names: namesTable(lens, step.direction),
+        change: made,
+      })
     case 'rename': {
       const [source, target] = down ? [lens.to, lens.from] : [lens.from, lens.to]
       if (!from.properties.has(source)) return []
       const required = from.properties.get(source)?.required === true
       const rewrite = lens.up ? undefined : rewriteOf(pair, lens.from, lens.to)
       const how = lens.up ? { by: at } : rewrite && { rewrite }
-      return [{ kind: 'move', from: source, to: target, optional: !required, ...how }]
+      return [{ kind: 'move', from: source, to: target, optional: !required, change: made, ...how }]
     }
     case 'replace': {
       const names = down ? lens.new : lens.old
       return names.some((name) => from.properties.has(name)) ? [{ kind: 'group', from: names, by: at }] : []
     }
     case 'drop':
-      if (!down) return from.properties.has(lens.property) ? [{ kind: 'remove', name: lens.property }] : []
+      if (!down)
+        return from.properties.has(lens.property)
+          ? [{ kind: 'remove', name: lens.property, change: made }]
+          : []
       return lens.down && old.properties.has(lens.property)
         ? [{ kind: 'make', name: lens.property, by: at }]
         : []
@@ -211,7 +218,16 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
           ? kept
           : [{ kind: 'remove', name: lens.property }]
       return next.properties.has(lens.property)
-        ? [...kept, { kind: 'default', name: lens.property, value: lens.value, known: kept.length > 0 }]
+        ? [
+            ...kept,
+            {
+              kind: 'default',
+              name: lens.property,
+              value: lens.value,
+              known: kept.length > 0,
+              change: made,
+            },
+          ]
         : []
     }
     case 'moved':
@@ -224,7 +240,9 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
       const fills = down === (lens.kind !== 'non-null')
       return listChange(lens.property, pair).map(
         (each): Member =>
-          fills && each.kind === 'change' ? { ...each, kind: 'fill', of, value: lens.value } : each,
+          fills && each.kind === 'change'
+            ? { ...each, kind: 'fill', of, value: lens.value, change: made }
+            : each,
       )
     }
     case 'leave-out':
@@ -247,6 +265,7 @@ function leaveOut(at: LensAt<SchemaLens>, pair: Objects): Rewrite {
     item: inner.kind === 'list' ? inner.item : SAME,
     without: {
       added: enumValues(step.next, lens.unless).filter((value) => !known.has(value)),
+      change: at.change,
       ...(lens.by !== undefined && { by: lens.by }),
     },
   }

@@ -7,7 +7,9 @@ import type {
   Filter,
   IgnoredParameter,
   ParameterLens,
+  RenamedParameter,
 } from '../change/change.ts'
+import type { LoadedChange } from '../change/load-changes.ts'
 import type { Operation, Parameter } from '../ir/model.ts'
 import { type LensAt, namesTable, type Step } from './model.ts'
 
@@ -17,9 +19,13 @@ export type Part = (typeof PARTS)[number]
 
 /** How a value of the new version is made. */
 export type Turned =
-  | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string> }
+  | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string>; readonly change: LoadedChange }
   /** For filters: each value becomes several. */
-  | { readonly kind: 'values'; readonly values: ReadonlyMap<string, readonly string[]> }
+  | {
+      readonly kind: 'values'
+      readonly values: ReadonlyMap<string, readonly string[]>
+      readonly change: LoadedChange
+    }
   | { readonly kind: 'filter'; readonly by: LensAt<Filter> }
   | { readonly kind: 'turn'; readonly by: LensAt<ConvertedParameter> }
 
@@ -30,7 +36,11 @@ export interface ParameterRewrite {
   readonly to?: string
   readonly turned?: Turned
   /** What the old version means by leaving it out. */
-  readonly instead?: { readonly value: unknown }
+  readonly instead?: { readonly value: unknown; readonly change: LoadedChange }
+  /** What has another name, or is left unread, by a change; absent where its place alone says what it is. */
+  readonly change?: LoadedChange
+  /** What the newer version means by leaving out what the older one ignores. */
+  readonly usual?: unknown
   /** Whether a list of values is handed over. */
   readonly set: boolean
 }
@@ -44,13 +54,17 @@ export const keyIn = (part: Part, name: string): string => (part === 'header' ? 
 /** @returns what changes in one part of the requests of an operation; nothing where handlers get what was sent. */
 export function rewritesOf(part: Part, old: Operation, next: Operation, step: Step): ParameterRewrite[] {
   const of = (operation: Operation) => operation.parameters.filter((each) => each.in === part)
-  const defaults = lensesAbout<DefaultParameter>('default-parameter', step, next.id, part)
+  const defaults = lensesAbout<DefaultParameter>('default-parameter', { step, operation: next.id, part })
   const told = new Set<Parameter>()
   const rewrites = of(old).flatMap((parameter): ParameterRewrite[] => {
     const from = keyIn(part, parameter.name)
     const set = part === 'query' && isSet(parameter)
-    if (lensesAbout<IgnoredParameter>('ignored-parameter', step, next.id, part, parameter.name).length > 0)
-      return [{ from, set }]
+    const about = { step, operation: next.id, part, name: parameter.name }
+    const [ignored] = lensesAbout<IgnoredParameter>('ignored-parameter', about)
+    if (ignored) {
+      const read = of(next).find((each) => sameName(part, each.name, parameter.name))
+      return [{ from, set, change: ignored.change, usual: read?.schema.default }]
+    }
     const name =
       newNameOf(
         parameter,
@@ -64,15 +78,23 @@ export function rewritesOf(part: Part, old: Operation, next: Operation, step: St
     const lens = defaults.find((each) => sameName(part, each.lens.name, counterpart.name))
     const to = keyIn(part, counterpart.name)
     if (from === to && !turned && !lens) return []
+    const [renamed] = lensesAbout<RenamedParameter>('renamed-parameter', about)
     return [
-      { from, to, set, ...(turned && { turned }), ...(lens && { instead: { value: lens.lens.value } }) },
+      {
+        from,
+        to,
+        set,
+        ...(turned && { turned }),
+        ...(lens && { instead: { value: lens.lens.value, change: lens.change } }),
+        ...(renamed && { change: renamed.change }),
+      },
     ]
   })
-  const made = defaults.flatMap(({ lens }): ParameterRewrite[] => {
+  const made = defaults.flatMap(({ lens, change }): ParameterRewrite[] => {
     const parameter = of(next).find((each) => sameName(part, each.name, lens.name))
     if (!parameter || told.has(parameter)) return []
     const set = part === 'query' && isSet(parameter)
-    return [{ to: keyIn(part, lens.name), set, instead: { value: lens.value } }]
+    return [{ to: keyIn(part, lens.name), set, instead: { value: lens.value, change } }]
   })
   return [...rewrites, ...made]
 }
@@ -81,12 +103,18 @@ const placeholderOf = (parameter: Parameter, old: Operation, next: Operation): s
   (parameter.in === 'path' ? renamedPlaceholders(old.path, next.path).get(parameter.name) : undefined) ??
   parameter.name
 
+/** A parameter, or all of a part. */
+interface About {
+  readonly step: Step
+  /** Its id in the new version. */
+  readonly operation: string
+  readonly part: Part
+  readonly name?: string
+}
+
 function lensesAbout<L extends ParameterLens>(
   kind: L['kind'],
-  { lenses }: Step,
-  operation: string,
-  part: Part,
-  name?: string,
+  { step: { lenses }, operation, part, name }: About,
 ): LensAt<L>[] {
   return lenses.filter((each): each is LensAt<L> => {
     const { lens } = each
@@ -111,7 +139,12 @@ function turnedOf(
     )
     if (by) return { kind: 'filter', by }
   }
-  const [by] = lensesAbout<ConvertedParameter>('converted-parameter', step, operation, part, next.name)
+  const [by] = lensesAbout<ConvertedParameter>('converted-parameter', {
+    step,
+    operation,
+    part,
+    name: next.name,
+  })
   return by ? { kind: 'turn', by } : namesOf(parameter, next, step)
 }
 
@@ -122,16 +155,16 @@ function namesOf(parameter: Parameter, next: Parameter, step: Step): Turned | un
   if (serialization.mediaType !== undefined) return undefined
   if (schema.kind !== 'ref' || next.schema.kind !== 'ref') return undefined
   const component = schema.name
-  for (const { lens } of step.lenses) {
+  for (const { lens, change } of step.lenses) {
     if (lens.kind !== 'values' || lens.property !== undefined || !lens.schemas.includes(component)) continue
     const names = namesTable(lens, 'up')
     if (parameter.in !== 'query' || !isSet(parameter))
-      return names.size > 0 ? { kind: 'names', names } : undefined
+      return names.size > 0 ? { kind: 'names', names, change } : undefined
     const values = new Map([...names].map(([old, now]): [string, readonly string[]] => [old, [now]]))
     for (const [now, old] of Object.entries(lens.merge)) {
       values.set(old, [...(values.get(old) ?? [old]), now])
     }
-    return { kind: 'values', values }
+    return { kind: 'values', values, change }
   }
   return undefined
 }

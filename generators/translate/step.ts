@@ -65,7 +65,7 @@ function pair(step: Step, old: Schema, next: Schema, at: string | undefined): Re
     const rewrite = pairInside(step, oldTarget, nextTarget, { owners, at: next.name })
     step.functions.set(key, {
       ...base,
-      rewrite: whole ? { kind: 'instead', value: whole.value, rewrite } : rewrite,
+      rewrite: whole ? { kind: 'instead', value: whole.lens.value, rewrite, change: whole.change } : rewrite,
     })
   }
   return { kind: 'call', key }
@@ -139,8 +139,9 @@ function missPositions(step: Step, old: ArraySchema, next: ArraySchema): Rewrite
 function namesOf(step: Step, owners: ReadonlySet<string>): Rewrite | undefined {
   const found = lensesOn(step, owners).find(
     ({ lens }) => lens.kind === 'values' && lens.property === undefined,
-  )?.lens
-  return found?.kind === 'values' ? { kind: 'names', names: namesTable(found, step.direction) } : undefined
+  )
+  if (found?.lens.kind !== 'values') return undefined
+  return { kind: 'names', names: namesTable(found.lens, step.direction), change: found.change }
 }
 
 /**

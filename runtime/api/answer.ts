@@ -25,6 +25,7 @@ import {
   type WrittenReply,
 } from './exchange.ts'
 import type { Operation } from './routing.ts'
+import { countTouched, translate } from './touched.ts'
 
 const NONE: readonly string[] = []
 
@@ -56,7 +57,7 @@ function writeSuccess(exchange: Routed, service: Service, { status, body, text }
   if (!down && !described?.each) return text ?? JSON.stringify(body)
   const whole = body ?? JSON.parse(text!)
   const worded = described?.each ? wordResults(exchange, service, whole) : whole
-  if (down) return JSON.stringify(down(worded))
+  if (down) return JSON.stringify(translate(exchange, down, worded))
   return worded === body && text !== undefined ? text : JSON.stringify(worded)
 }
 
@@ -69,18 +70,14 @@ function writeRefusal(exchange: Exchange, service: Service, { status, text }: Wr
  * An error as the caller's version words it: what a handler refused names its fields as the newest version does. What
  * is refused before its operation is known has the newest shape, which only adds to the older ones.
  */
-function showError(
-  { route, reached }: Exchange,
-  { versions }: Service,
-  status: number,
-  error: ErrorBody,
-): string {
+function showError(exchange: Exchange, { versions }: Service, status: number, error: ErrorBody): string {
+  const { route, reached } = exchange
   const { downField, parameterNames } = (reached ? route?.operation : undefined) ?? {}
   const named = parameterNames ? renameParameter(error, parameterNames) : error
   const worded = downField ? renameFields(named, downField) : named
   const whole = { error: { ...worded, doc_url: versions.docUrl(error.code) } }
   const down = route && translationFor(route.operation, status)
-  return JSON.stringify(down ? down(whole) : whole)
+  return JSON.stringify(down ? translate(exchange, down, whole) : whole)
 }
 
 /** What takes an answer with this status, as the caller's version has it, from the canonical version to that one. */
@@ -105,6 +102,7 @@ async function stream(
   const shown = statusFor(exchange, status)
   service.traffic?.answered(exchange, shown)
   service.requestLog?.note(exchange, shown, undefined)
+  countTouched(exchange, service)
   response.writeHead(shown, headers).flushHeaders()
   try {
     await pipeline(body as AsyncIterable<string>, response)
@@ -177,6 +175,7 @@ export function send(
   if (leavesBodyUnread(exchange)) response.shouldKeepAlive = false
   service.traffic?.answered(exchange, status)
   service.requestLog?.note(exchange, status, text)
+  countTouched(exchange, service)
   if (text === undefined) {
     response.writeHead(status, headers).end()
     return

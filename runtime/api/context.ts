@@ -9,6 +9,7 @@ import { type Admitted, callerOf, type Service } from './exchange.ts'
 import type { Context, FurtherEntry, RequestAudit, RequestEvents, RequestFacts } from './handler.ts'
 import type { Cursors } from './lists/cursors.ts'
 import { bindCursors } from './lists/cursors.ts'
+import { translate } from './touched.ts'
 
 /** What a handler has done beside its own statements: written, or acted on, once the handler has succeeded. */
 export class Effects implements RequestAudit {
@@ -82,7 +83,9 @@ class Facts implements RequestFacts {
   header(name: string): string | undefined {
     const { request, route } = this.#exchange
     const { upHeaders } = route.operation
-    const headers: IncomingHttpHeaders = upHeaders ? upHeaders(request.headers) : request.headers
+    const headers: IncomingHttpHeaders = upHeaders
+      ? translate(this.#exchange, upHeaders, request.headers)
+      : request.headers
     const value = headers[name.toLowerCase()]
     return Array.isArray(value) ? value.join(', ') : value
   }
@@ -180,16 +183,16 @@ export interface Input {
 export function createInput(exchange: Admitted): Input {
   const { pathParameters, query, body, items, route } = exchange
   const { upPath, upQuery, upBody, body: described } = route.operation
-  const path = upPath ? (upPath(pathParameters) as Input['path']) : pathParameters
+  const path: Input['path'] = upPath ? translate(exchange, upPath, pathParameters) : pathParameters
   if (body !== undefined && (upBody ?? described?.each?.up)) exchange.sent = structuredClone(body)
-  const canonicalQuery = upQuery ? (upQuery(query) as Input['query']) : query
+  const canonicalQuery: Input['query'] = upQuery ? translate(exchange, upQuery, query) : query
   if (items) {
     const up = described?.each?.up
     const canonicalItems = up
-      ? items.map((item) => (item.valid ? { ...item, value: up(item.value) } : item))
+      ? items.map((item) => (item.valid ? { ...item, value: translate(exchange, up, item.value) } : item))
       : items
     return { path, query: canonicalQuery, items: canonicalItems }
   }
   if (body === undefined) return { path, query: canonicalQuery }
-  return { path, query: canonicalQuery, body: upBody ? upBody(body) : body }
+  return { path, query: canonicalQuery, body: upBody ? translate(exchange, upBody, body) : body }
 }

@@ -115,6 +115,8 @@ export interface Exchange {
   readonly reply: WrittenReply | undefined
   /** Code of the error that it was answered with. */
   refusal: ErrorCode | undefined
+  /** Changes between its version and the newest that made a difference to it; undefined while there is none. */
+  touched: Set<string> | undefined
 }
 
 /** An answer of success, or a stored one, in the form of the canonical version. */

@@ -5,7 +5,7 @@ import type { Environment } from '../platform/environment.ts'
 import type { MemberName } from '../platform/keys/keyring.ts'
 import type { ErrorBody } from './errors/errors.ts'
 import type { Service } from './exchange.ts'
-import { runPipeline } from './pipeline.ts'
+import { runPipeline, splitTarget } from './pipeline.ts'
 import type { Operation } from './routing.ts'
 
 /** A member, and the address that the member's browser has. */
@@ -50,30 +50,68 @@ export function findOperation(operationId: string): Operation {
   return operation
 }
 
-export function createOperate(services: Readonly<Record<Environment, Service>>): Operate {
+type Services = Readonly<Record<Environment, Service>>
+
+export function createOperate(services: Services): Operate {
   return async (member, environment, operationId, input = {}) => {
     const { method, path } = findOperation(operationId)
     const { body, idempotencyKey, factor } = input
-    const response = await inject(
-      (request, answered) => void runPipeline(request, answered, services[environment], member),
-      {
-        method: method as 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
-        url: fillPath(path, input.path ?? {}) + writeQuery(input.query ?? {}),
-        remoteAddress: member.address,
-        headers: {
-          'service-version': current,
-          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-          ...(factor !== undefined && { 'service-factor': factor }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
-        ...(body !== undefined && { payload: JSON.stringify(body) }),
+    const response = await inject(throughPipeline(services[environment], member), {
+      method: method as 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
+      url: fillPath(path, input.path ?? {}) + writeQuery(input.query ?? {}),
+      remoteAddress: member.address,
+      headers: {
+        'service-version': current,
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        ...(factor !== undefined && { 'service-factor': factor }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
       },
-    )
-    const status = response.statusCode
-    const answer: unknown = response.payload === '' ? undefined : JSON.parse(response.payload)
-    return status < 400
-      ? { ok: true, status, body: answer }
-      : { ok: false, status, error: (answer as { readonly error: ErrorBody }).error }
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+    })
+    return readAnswer(response)
+  }
+}
+
+const throughPipeline =
+  (service: Service, member: ActingMember): inject.DispatchFunc =>
+  (request, answered) =>
+    void runPipeline(request, answered, service, member)
+
+function readAnswer({ statusCode: status, payload }: inject.Response): OperationAnswer {
+  const answer: unknown = payload === '' ? undefined : JSON.parse(payload)
+  return status < 400
+    ? { ok: true, status, body: answer }
+    : { ok: false, status, error: (answer as { readonly error: ErrorBody }).error }
+}
+
+export type Replayed = OperationAnswer & { readonly bytes: number }
+
+/**
+ * Makes a read as a member once more, in any version, through every stage. Undefined where it is more than a read there: a stream,
+ * or what the audit log tells of, which is done as a write is.
+ *
+ * @param target path and query, undecoded.
+ */
+export type ReplayRead = (
+  member: ActingMember,
+  environment: Environment,
+  version: string,
+  target: string,
+) => Promise<Replayed | undefined>
+
+export function createReplayRead(services: Services): ReplayRead {
+  return async (member, environment, version, target) => {
+    const service = services[environment]
+    const { path } = splitTarget(target)
+    const route = service.versions.find(version)?.matcher.match(path)?.routes.get('GET')
+    if (route && (route.write || route.operation.stream)) return undefined
+    const response = await inject(throughPipeline(service, member), {
+      method: 'GET',
+      url: target,
+      remoteAddress: member.address,
+      headers: { 'service-version': version },
+    })
+    return { ...readAnswer(response), bytes: response.rawPayload.length }
   }
 }
 

@@ -4,6 +4,7 @@ import { type ApiError, type ErrorCode, invalidParameter, notFound } from './err
 import { type Addressed, type Authorized, withParameters } from './exchange.ts'
 import { didYouMean, explainFirst } from './explanation.ts'
 import type { VersionTable } from './routing.ts'
+import { noteChange } from './touched.ts'
 
 /** Path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. */
 export function readParameters(exchange: Authorized): Addressed {
@@ -131,12 +132,17 @@ const KEY_HEADER = 'Idempotency-Key'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-function readIdempotencyKey({ route, request }: Authorized): string | undefined {
+function readIdempotencyKey(exchange: Authorized): string | undefined {
+  const { route, request, version } = exchange
   const { idempotency } = route
   if (idempotency === 'none') return undefined
   const header = request.headers['idempotency-key']
   if (header === undefined) {
-    if (idempotency === 'optional') return undefined
+    if (idempotency === 'optional') {
+      const change = version.requiredLater.get(KEY_HEADER)
+      if (change !== undefined) noteChange(exchange, change)
+      return undefined
+    }
     throw invalidParameter('missing_field', KEY_HEADER, `Every POST needs the header ${KEY_HEADER}.`)
   }
   const text = String(header)

@@ -101,6 +101,7 @@ function beginExchange(
     reached: false,
     reply: undefined,
     refusal: undefined,
+    touched: undefined,
   }
 }
 

@@ -161,6 +161,32 @@ export async function readRequest(
   return (await db.query<WholeRequest>(READ, [space, id])).rows[0]
 }
 
+/** A read that was made, by its target. */
+export interface LoggedRead {
+  /** With its query, as sent; cut where it is long. */
+  readonly target: string
+  readonly operation: string
+  /** How often, of the requests that were looked at. */
+  readonly requests: number
+}
+
+const LAST_READS: Statement = {
+  text: `SELECT r.target, min(r.operation) AS operation, count(*)::integer AS requests
+           FROM (SELECT target, method, operation, created FROM request_log
+                  WHERE tenant_id = $1 ORDER BY created DESC, id DESC LIMIT $2) AS r
+          WHERE r.method = 'GET' AND r.operation IS NOT NULL
+          GROUP BY r.target ORDER BY max(r.created) DESC, r.target`,
+}
+
+/** Distinct reads among the last requests, the last first. @param most so many requests are looked at. */
+export async function listLastReads(
+  db: Database,
+  space: string,
+  most: number,
+): Promise<readonly LoggedRead[]> {
+  return (await db.query<LoggedRead>(LAST_READS, [space, most])).rows
+}
+
 const SWEEP: Statement = {
   text: `DELETE FROM request_log
          WHERE ctid = ANY (ARRAY(

@@ -166,6 +166,6 @@ function describe({ exchange, status, text, ms }: Noted, names: ReadonlySet<stri
 }
 
 /** Of a path or a target: indexes take no more. */
-const MAX_PATH = 500
+export const MAX_PATH = 500
 
 const shorten = (text: string) => (text.length > MAX_PATH ? text.slice(0, MAX_PATH) : text)

@@ -1,6 +1,7 @@
 /** What is asked for: versions with their operations, and the one that a request names. */
 
 import type { Operation as AnyOperation, Version as AnyVersion, Parameter } from 'dateline/runtime'
+import { changes } from '../../generated/changelog.ts'
 import { events } from '../../generated/events.ts'
 import type { OperationExtensions, VersionExtensions } from '../../generated/extensions.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -96,6 +97,8 @@ export interface VersionTable {
   readonly matcher: Matcher<Route>
   /** Paths of the operations, as the document writes them. */
   readonly paths: readonly string[]
+  /** Headers that requests may leave out here → the change of a later version that requires them. */
+  readonly requiredLater: ReadonlyMap<string, string>
   /** Operations that answer with pages. */
   readonly lists: readonly string[]
   readonly eventTypes: ReadonlySet<string>
@@ -170,6 +173,11 @@ function createTable(
     headers,
     document: readDocument(name),
     matcher: createMatcher(routes),
+    requiredLater: new Map(
+      changes.flatMap((change) =>
+        change.version > name && change.requiredHeader ? [[change.requiredHeader, change.name]] : [],
+      ),
+    ),
     paths: [...new Set(operations.map(({ path }) => path))],
     lists: operations.filter(({ query }) => query.some(isCursor)).map(({ id }) => id),
     eventTypes: new Set(Object.keys(events[name] ?? {})),

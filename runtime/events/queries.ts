@@ -145,6 +145,21 @@ export async function readStoredEvent(
   return (await db.query<StoredEvent>(READ_STORED, [tenantId, id])).rows[0]
 }
 
+const READ_LAST: Statement = {
+  text: `SELECT e.id, e.type, e.body, e.created, e.version, e.source,
+                EXISTS (SELECT FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.event_id = e.id) AS delivered
+           FROM events e WHERE e.tenant_id = $1 ORDER BY e.sequence DESC LIMIT $2`,
+}
+
+/** The last events, and of each whether any endpoint has an attempt of it. */
+export async function readLastEvents(
+  db: Database,
+  tenantId: string,
+  limit: number,
+): Promise<readonly (StoredEvent & { readonly delivered: boolean })[]> {
+  return (await db.query<StoredEvent & { delivered: boolean }>(READ_LAST, [tenantId, limit])).rows
+}
+
 const READ_HEAD: Statement = {
   name: 'events_head',
   text: `SELECT h.sequence,

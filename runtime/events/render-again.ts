@@ -1,4 +1,5 @@
 /** Events of the past as other versions would have told them. */
+import { translateNoting } from 'dateline/runtime/touched'
 import { events as views } from '../../generated/events.ts'
 import { type EventViews, renderEvent } from './emit.ts'
 import type { StoredEvent } from './queries.ts'
@@ -25,6 +26,18 @@ export function renderAgain(event: StoredEvent, version: string, all: EventViews
   const again = renderEvent(all, version, { type: event.type, ...canonical }, event.created)
   if (!again) return { kind: 'none' }
   return { kind: 'other', body: { ...(JSON.parse(again.body) as Body), id: event.id } }
+}
+
+/** The changes that made a difference when an event was rendered in its version, each as `2026-05-19/block-categories`. */
+export function changesOf(event: StoredEvent, all: EventViews = views): ReadonlySet<string> {
+  const down = all[event.version]?.[event.type]?.down
+  const touched = new Set<string>()
+  if (!down || !event.source) return touched
+  const sent = JSON.parse(event.body) as Body
+  const { data, before } = event.source
+  for (const state of before ? [data, before] : [data])
+    translateNoting(down, { ...sent, data: state }, (change) => touched.add(change))
+  return touched
 }
 
 /** Of an event whose body is in the form of the canonical version: the state before has what is told of it, and the rest of now. */

@@ -24,6 +24,8 @@ export interface MetricSources {
   readonly pausedMembers: () => number
   /** What notes requests for their tenants to look at. */
   readonly requestLogs: Readonly<Record<string, NotedRequests>>
+  /** How often a change that a request met found no room to be counted. */
+  readonly droppedTouches: () => number
   /** Whether the disk of the database is full, as far as this process knows. */
   readonly storageFull: () => boolean
 }
@@ -41,7 +43,7 @@ export function createMetrics(sources: MetricSources): Registry {
   return registry
 }
 
-function addRequests(registry: Registry, { traffic, unreadable }: MetricSources): void {
+function addRequests(registry: Registry, { traffic, unreadable, droppedTouches }: MetricSources): void {
   /** Asked each time: an environment is watched from when its listener is made. */
   const environments = () => Object.entries(traffic)
   const tallies = () => environments().flatMap(([, each]) => [...each.tallies()])
@@ -79,6 +81,13 @@ function addRequests(registry: Registry, { traffic, unreadable }: MetricSources)
     'Connections given up because what they sent is no HTTP, came too slowly or was too large.',
     ['reason'],
     () => tally(unreadable(), 'reason'),
+  )
+  addCounter(
+    registry,
+    'svc_touched_changes_dropped_total',
+    'Changes between versions that requests met, and that are not counted: too many waited to be written.',
+    [],
+    () => [[{}, droppedTouches()]],
   )
 }
 

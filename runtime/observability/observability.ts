@@ -7,6 +7,7 @@ import type { Environment } from '../platform/environment.ts'
 import type { PausedMember } from '../platform/factors/wrong-codes.ts'
 import type { LimiterState } from '../platform/limits/redis-limiter.ts'
 import type { Settings } from '../platform/settings.ts'
+import type { UsageMeter } from '../platform/usage/meter.ts'
 import type { DeliverySources } from './delivery-metrics.ts'
 import { watchLoad } from './load.ts'
 import { createMetrics, type NotedRequests } from './metrics.ts'
@@ -23,6 +24,8 @@ export interface ObservabilityParts {
   readonly limiter: (() => LimiterState) | undefined
   readonly deliveries: DeliverySources
   readonly wallets: () => WalletSources
+  /** Absent: nothing of it is counted. */
+  readonly usage?: Pick<UsageMeter, 'droppedTouches'> | undefined
   /** The process is about to stop. */
   readonly isLeaving: () => boolean
 }
@@ -42,7 +45,7 @@ export interface Observability {
 }
 
 export function createObservability(parts: ObservabilityParts): Observability {
-  const { settings, database, log, limiter, deliveries, wallets, isLeaving } = parts
+  const { settings, database, log, limiter, deliveries, wallets, usage, isLeaving } = parts
   const { control, sandbox, live } = database
   const pools = { control: control.load, sandbox: sandbox.load, live: live.load }
   const load = watchLoad({ limits: settings.load })
@@ -56,6 +59,7 @@ export function createObservability(parts: ObservabilityParts): Observability {
     traffic,
     pausedMembers: () => pausedMembers,
     requestLogs,
+    droppedTouches: () => usage?.droppedTouches() ?? 0,
     storageFull: storage.isFull,
     load,
     limiter,

@@ -7,7 +7,7 @@ import type { Service } from '../api/exchange.ts'
 import type { ContractGuard } from '../api/guard/contract-guard.ts'
 import type { UsdcChain } from '../api/handler.ts'
 import { createApiListener } from '../api/listener.ts'
-import { createOperate, type Operate } from '../api/operate.ts'
+import { createOperate, createReplayRead, type Operate, type ReplayRead } from '../api/operate.ts'
 import { createRequestLog, type RequestLog } from '../api/request-log.ts'
 import { createVersions } from '../api/routing.ts'
 import { createEventStreams, type EventStreams } from '../events/streams.ts'
@@ -84,6 +84,7 @@ export interface Apis {
   readonly listeners: Readonly<Record<Environment, RequestListener>>
   /** What members do on pages of the console. */
   readonly operate: Operate
+  readonly replayRead: ReplayRead
   /** For pages that show events as they happen. */
   readonly streams: Readonly<Record<Environment, EventStreams>>
   /** The control schema has changed: what is cached of it is dropped. */
@@ -210,6 +211,7 @@ export function createApis(parts: ApiParts): Apis {
   return {
     listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') },
     operate: createOperate(services),
+    replayRead: createReplayRead(services),
     streams: { sandbox: services.sandbox.streams, live: services.live.streams },
     forget,
     async flush() {

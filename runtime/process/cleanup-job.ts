@@ -14,6 +14,7 @@ import { sweepWrongCodes } from '../platform/factors/wrong-code-queries.ts'
 import { MAX_PAUSE_MS } from '../platform/factors/wrong-codes.ts'
 import { type PeriodicJob, runPeriodically } from '../platform/periodic.ts'
 import { sweepBatches } from '../platform/usage/queries.ts'
+import { firstTouchedDay, sweepTouches } from '../platform/usage/touches.ts'
 import { sweepTokens } from '../resources/tokens/queries.ts'
 
 type Databases = Readonly<Record<Environment | 'control', Database>>
@@ -34,7 +35,7 @@ const STEP_MS = 30_000
 
 /**
  * Deletes what has run out: stored answers, tokens, challenges, used codes, sessions, invitations, OAuth's codes and tokens, names of batches,
- * the request log, payments on chains.
+ * the request log, what changes between versions have touched, payments on chains.
  */
 export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   for (const environment of ENVIRONMENTS) {
@@ -51,6 +52,7 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
       // the same
     }
     await sweepBatches(databases[environment], clock.machine() - DAY_MS)
+    await sweepTouches(databases[environment], firstTouchedDay(clock.service(environment)))
   }
   const before = clock.machine() - HOUR_MS
   await sweepFactors(databases.control, before - DAY_MS, Math.floor(before / STEP_MS))

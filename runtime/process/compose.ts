@@ -111,6 +111,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     const observability = createObservability({
       ...foundation,
       limiter: limits.state,
+      usage,
       deliveries: () => work?.workers ?? {},
       wallets: () => work?.wallets ?? { apple: {}, google: {} },
     })

@@ -81,6 +81,7 @@ export const LOCATORS: Table = [
   ['DELETE FROM control.oauth_grants g', 'so are authorizations of which nothing is left'],
   ['INSERT INTO request_log', 'requests are logged in batches; each line names its tenant'],
   ['DELETE FROM request_log WHERE ctid', 'what has been kept long enough goes, whoever it is of'],
+  ['DELETE FROM touched_changes WHERE day', 'so do counts of changes that were met'],
   ['WITH batch AS ( INSERT INTO usage_batches', 'use is added up in batches; each line names its tenant'],
   ['UPDATE control.keys k SET last_used_at', 'uses of keys are noted in batches; each line names its tenant'],
 ]
@@ -136,6 +137,7 @@ export const SPREAD: Table = [
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
   ['DELETE FROM idempotency_answers WHERE created <= (', 'what has run out is swept for everybody'],
   ['DELETE FROM request_log WHERE written <= (', 'and the request log'],
+  ['DELETE FROM touched_changes WHERE day', 'and counts of changes that were met'],
   ['INSERT INTO request_log', 'requests are logged in batches; each line names its tenant'],
   ['DELETE FROM live.events_default', 'what has been kept long enough goes, whoever it is of'],
   ['DELETE FROM live.webhook_attempts_default', 'so do attempts'],

@@ -435,6 +435,15 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   const meter = createUsageMeter(database, clock)
   meter.count('sandbox', 'ten_x', 'key_x', 'read', clock.now)
   meter.count('live', 'ten_x', 'key_x', 'read', clock.now)
+  meter.touch('sandbox', {
+    space: 'ten_x',
+    version: '2025-11-01',
+    named: false,
+    id: 'req_x',
+    operation: 'listPasses',
+    changes: ['2026-05-19/return-archived-passes'],
+    at: clock.now,
+  })
   await meter.flush()
   await logRequests(database)
   await sweep(database, clock)

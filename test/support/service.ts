@@ -9,7 +9,7 @@ import type { Operator } from '../../runtime/admin/change.ts'
 import { createKey, type KeyInput } from '../../runtime/admin/keys.ts'
 import { setPin } from '../../runtime/admin/pins.ts'
 import { createTenant, type Plan } from '../../runtime/admin/tenants.ts'
-import type { Operate } from '../../runtime/api/operate.ts'
+import type { Operate, ReplayRead } from '../../runtime/api/operate.ts'
 import { createWakeUps, type WakeUps } from '../../runtime/events/wake-ups.ts'
 import { createObservability, type Observability } from '../../runtime/observability/observability.ts'
 import type { Outbound } from '../../runtime/outbound/outbound.ts'
@@ -18,6 +18,7 @@ import type { Clock } from '../../runtime/platform/clock/clock.ts'
 import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
+import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
 import { type ApiParts, type Apis, createApis } from '../../runtime/process/apis.ts'
 import { type Listener, listenOn } from '../../runtime/process/listeners.ts'
 import { openSanctions, type Sanctions } from '../../runtime/sanctions/list-in-use.ts'
@@ -42,10 +43,11 @@ export interface TestService {
   readonly clock: TestClock
   readonly urls: Readonly<Record<Environment, string>>
   readonly operate: Operate
+  readonly replayRead: ReplayRead
   readonly streams: Apis['streams']
   /** What a node does when the control revision moved. */
   forget(): void
-  /** Writes the request logs. */
+  /** Writes the request logs and what is counted. */
   flush(): Promise<void>
   /** Undefined unless watched. */
   readonly observability: Observability | undefined
@@ -107,6 +109,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
   }
   const urls = { sandbox: listeners.sandbox.url, live: listeners.live.url }
   const sanctions = await openSanctions(database.control, settings.sanctionsList, Date.now)
+  const usage = options.logsRequests ? createUsageMeter(database, clock) : undefined
   const apis = createApis({
     sanctions,
     settings: { ...settings, trustedProxies: options.trustedProxies ?? 0, dataDir: directory },
@@ -114,6 +117,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     database,
     clock,
     log,
+    usage,
     limiter: options.limiter ?? createLimiter(() => clock.monotonic),
     baseUrls: { ...urls, console: 'http://127.0.0.1:4000' },
     outbound,
@@ -131,9 +135,13 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     clock,
     urls,
     operate: apis.operate,
+    replayRead: apis.replayRead,
     streams: apis.streams,
     forget: apis.forget,
-    flush: apis.flush,
+    async flush() {
+      await apis.flush()
+      await usage?.flush()
+    },
     observability,
     outbound,
     sanctions,

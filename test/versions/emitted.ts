@@ -5,6 +5,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { Translate } from 'dateline/runtime'
 import * as paths from 'dateline/runtime/paths'
+import * as touched from 'dateline/runtime/touched'
 import ts from 'typescript'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import type { Bound, Translations } from '../../generators/emit/translations/translations.ts'
@@ -60,6 +61,7 @@ export function runEmitted(translations: Translations, changes: readonly LoadedC
     const exports: Record<string, Translate> = {}
     const required = (path: string): unknown => {
       if (path === 'dateline/runtime/paths') return paths
+      if (path === 'dateline/runtime/touched') return touched
       if (path.startsWith('./') && sources.has(basename(path))) return load(basename(path))
       const file = join(basename(dirname(path)), basename(path))
       return { default: changes.find((change) => change.file.endsWith(file)) }

@@ -93,7 +93,7 @@ function marked(text: string, other: string): Html {
 const MEMBERS = 4
 
 /** JSON on several lines; of long lists the first members, and how many more there are. */
-function shorten(value: unknown): string {
+export function shorten(value: unknown): string {
   const text = JSON.stringify(
     value,
     (_name, each: unknown) =>

@@ -1,8 +1,10 @@
 /** Rewrites of values → the statements that carry them out. */
 
+import type { LoadedChange } from '../../change/load-changes.ts'
 import { identifier } from '../../ir/naming.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { LensAt, Member, Rewrite, Test, Without } from '../../translate/model.ts'
+import type { Noting } from './file.ts'
 
 /** What code of one direction may refer to. */
 export interface Scope {
@@ -15,6 +17,8 @@ export interface Scope {
   table(hint: string, code: string): string
   /** One of the functions that go along a path, imported. */
   path(name: 'take' | 'put' | 'without'): string
+  /** A function that notes changes, imported, with its opening parenthesis and the change's name: `touched('…/…', `. */
+  noting(name: Noting, change: LoadedChange): string
   /** A function for an inner part. @param body its statements, of `value`. */
   hoist(hint: string, body: readonly string[]): string
 }
@@ -30,7 +34,10 @@ export function bodyOf(rewrite: Rewrite, scope: Scope, hint: string): string[] {
     return [`return ${names.reduce((inner, name) => `${name}(${inner})`, 'value')}`]
   }
   if (rewrite.kind === 'instead')
-    return [`if (value === null) return ${literal(rewrite.value)}`, ...bodyOf(rewrite.rewrite, scope, hint)]
+    return [
+      `if (value === null) return ${touched(rewrite, literal(rewrite.value), scope)}`,
+      ...bodyOf(rewrite.rewrite, scope, hint),
+    ]
   if (rewrite.kind === 'relocate') return relocated(rewrite, scope, hint)
   if (rewrite.kind === 'choice') {
     return [
@@ -58,13 +65,14 @@ function relocated(
     (code, { source }) => `${scope.path('without')}(${code}, ${literal(source)})`,
     rest,
   )
-  const puts = moves.flatMap(({ target, rewrite, nullable, made }, index) => {
+  const puts = moves.flatMap((move, index) => {
+    const { target, rewrite, nullable, made } = move
     const at = `moved_${index}`
     const value = expression(rewrite, at, scope, identifier(`${hint}_${target.join('_')}`))
     const code = guarded(nullable && rewrite.kind !== 'turn' && rewrite.kind !== 'names', at, value)
     const put = scope.path('put')
     return [
-      `if (${at} !== undefined) next = ${put}(next, ${literal(target)}, ${code})`,
+      `if (${at} !== undefined) next = ${put}(next, ${literal(target)}, ${touched(move, code, scope)})`,
       ...made.map(
         (path) =>
           `if (${scope.path('take')}(next, ${literal(path)}) === undefined) next = ${put}(next, ${literal(path)}, {})`,
@@ -82,9 +90,10 @@ function expression(rewrite: Rewrite, at: string, scope: Scope, hint: string): s
     case 'call':
       return `${scope.call(rewrite.key)}(${at})`
     case 'names':
-      return named(rewrite.names, at, scope, hint)
+      return named(rewrite, at, scope, hint)
     case 'turn': {
-      const code = `${lens(rewrite.by, scope)}.${scope.direction}(${at})`
+      const made = `${lens(rewrite.by, scope)}.${scope.direction}(${at})`
+      const code = `${scope.noting('turned', rewrite.by.change)}${at}, ${made})`
       return rewrite.nullish ? `(${at} == null ? ${at} : ${code})` : code
     }
     case 'list': {
@@ -112,20 +121,29 @@ function expression(rewrite: Rewrite, at: string, scope: Scope, hint: string): s
 
 const lens = (by: LensAt, scope: Scope): string => `${scope.change(by)}.lenses[${by.index}]`
 
+/** What a change brings to its place, noted where it is there. */
+const touched = ({ change }: { readonly change: LoadedChange }, code: string, scope: Scope): string =>
+  `${scope.noting('touched', change)}${code})`
+
 const arrowBody = (code: string): string => (code.startsWith('{') ? `(${code})` : code)
 
 const guarded = (maybe: boolean, at: string, code: string): string =>
   maybe && code !== at ? `${at} && ${code}` : code
 
-function named(names: ReadonlyMap<string, string>, at: string, scope: Scope, hint: string): string {
+function named(
+  { names, change }: Extract<Rewrite, { kind: 'names' }>,
+  at: string,
+  scope: Scope,
+  hint: string,
+): string {
   const entries = [...names].map(([from, to]) => `[${stringLiteral(from)}, ${stringLiteral(to)}]`)
-  const table = scope.table(`${hint}_names`, `new Map<unknown, string>([${entries.join(', ')}])`)
-  return `(${table}.get(${at}) ?? ${at})`
+  const table = scope.table(`${hint}_names`, `${scope.noting('renames', change)}[${entries.join(', ')}])`)
+  return `${table}(${at})`
 }
 
-function without({ by, added }: Without, scope: Scope, hint: string): string {
-  const table = scope.table(`${hint}_added`, `new Set<unknown>(${literal([...added])})`)
-  return `(item: Value) => !${table}.has(item${by === undefined ? '' : member(by)})`
+function without({ by, added, change }: Without, scope: Scope, hint: string): string {
+  const shown = scope.table(`${hint}_shown`, `${scope.noting('allBut', change)}${literal([...added])})`)
+  return `(item: Value) => ${shown}(item${by === undefined ? '' : member(by)})`
 }
 
 function testOf(test: Test, at: string): string {
@@ -171,16 +189,18 @@ function copiedMembers(each: Member, at: string, scope: Scope, hint: string): st
     case 'group':
       return [
         ...each.from.map((name) => `${propertyKey(name)}: undefined`),
-        `...${lens(each.by, scope)}.down(${at})`,
+        `...${scope.noting('touchedIf', each.by.change)}${present(each.from, at)}, ${lens(each.by, scope)}.down(${at}))`,
       ]
     case 'fill': {
       const value = `${at}${member(each.name)}`
       const code = changed({ ...each, kind: 'change' }, value, scope, hint)
       const isMissing = `${value} === ${each.of === 'null' ? 'null' : 'undefined'}`
-      return [`${propertyKey(each.name)}: ${isMissing} ? ${literal(each.value)} : ${code}`]
+      return [
+        `${propertyKey(each.name)}: ${isMissing} ? ${touched(each, literal(each.value), scope)} : ${code}`,
+      ]
     }
     case 'make':
-      return [`${propertyKey(each.name)}: ${lens(each.by, scope)}.down!(${at})`]
+      return [`${propertyKey(each.name)}: ${touched(each.by, `${lens(each.by, scope)}.down!(${at})`, scope)}`]
     case 'default':
       return []
   }
@@ -198,12 +218,19 @@ function changed(
   return guarded(optional && rewrite.kind !== 'names' && rewrite.kind !== 'turn', at, code)
 }
 
+/** Whether any of the properties is there. */
+const present = (names: readonly string[], at: string): string =>
+  names.map((name) => `${at}${member(name)} !== undefined`).join(' || ')
+
 type Move = Extract<Member, { kind: 'move' }>
 
-function moved({ to, by, rewrite, optional }: Move, at: string, scope: Scope, hint: string): string {
-  if (!by)
-    return rewrite ? changed({ kind: 'change', name: to, optional: true, rewrite }, at, scope, hint) : at
-  const code = `${lens(by, scope)}.${scope.direction}!(${at})`
+function moved(move: Move, at: string, scope: Scope, hint: string): string {
+  const { to, by, rewrite, optional } = move
+  if (!by) {
+    const kept = { kind: 'change', name: to, optional: true } as const
+    return touched(move, rewrite ? changed({ ...kept, rewrite }, at, scope, hint) : at, scope)
+  }
+  const code = touched(move, `${lens(by, scope)}.${scope.direction}!(${at})`, scope)
   return optional ? `${at} === undefined ? undefined : ${code}` : code
 }
 
@@ -224,6 +251,9 @@ function changeInPlace(members: readonly Member[], scope: Scope, hint: string): 
     propertyKey(name) === locals.get(name) ? name : `${propertyKey(name)}: ${locals.get(name)}`,
   )
   const lines = gone.length > 0 ? [`const { ${taken.join(', ')}, ...next } = value`] : []
+  for (const each of members)
+    if (each.kind === 'remove' && each.change)
+      lines.push(`${scope.noting('ignored', each.change)}${locals.get(each.name)})`)
   for (const each of members) lines.push(...statements(each, target, locals, scope, hint))
   return [...lines, `return ${target}`]
 }
@@ -250,7 +280,7 @@ function statements(
       const code = expression(each.rewrite, at, scope, identifier(`${hint}_${each.name}`))
       const missing = each.of === 'null' ? 'null' : 'undefined'
       const other = code === at ? '' : ` else if (${at} !== undefined) ${at} = ${code}`
-      return [`if (${at} === ${missing}) ${at} = ${literal(each.value)}${other}`]
+      return [`if (${at} === ${missing}) ${at} = ${touched(each, literal(each.value), scope)}${other}`]
     }
     case 'move': {
       const from = locals.get(each.from)!
@@ -262,12 +292,13 @@ function statements(
       const shown = each.from.map((name, index) =>
         propertyKey(name) === given[index] ? name : `${propertyKey(name)}: ${given[index]}`,
       )
-      const present = given.map((name) => `${name} !== undefined`).join(' || ')
-      return [`if (${present}) Object.assign(${target}, ${lens(each.by, scope)}.up({ ${shown.join(', ')} }))`]
+      const isGiven = given.map((name) => `${name} !== undefined`).join(' || ')
+      const made = touched(each.by, `${lens(each.by, scope)}.up({ ${shown.join(', ')} })`, scope)
+      return [`if (${isGiven}) Object.assign(${target}, ${made})`]
     }
     case 'default': {
       const at = `${target}${member(each.name)}`
-      return [`if (${at} === undefined) ${at} = ${literal(each.value)}`]
+      return [`if (${at} === undefined) ${at} = ${touched(each, literal(each.value), scope)}`]
     }
     default:
       return []

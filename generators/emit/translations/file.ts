@@ -4,9 +4,12 @@ import type { Report } from '../../diagnostics/diagnostic.ts'
 import { camelCase, identifier } from '../../ir/naming.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, stringLiteral } from '../../print/literal.ts'
-import { PATHS } from '../../print/runtime.ts'
+import { PATHS, TOUCHED } from '../../print/runtime.ts'
 import type { Direction, PairFunction, Rewrite } from '../../translate/model.ts'
 import { bodyOf, type Scope } from './code.ts'
+
+/** Functions that note where a change made a difference. */
+export type Noting = 'touched' | 'touchedIf' | 'turned' | 'ignored' | 'renames' | 'meanings' | 'allBut'
 
 export interface TransitionFile {
   readonly version: string
@@ -28,6 +31,8 @@ export interface TransitionFile {
   change(change: LoadedChange): string
   /** Imports a function that goes along a path. @returns its local name. */
   path(name: string): string
+  /** @returns a call of one of them up to its second argument: `touched('2026-05-19/block-categories', `. */
+  noting(name: Noting, change: LoadedChange): string
   /** @returns undefined when nothing was printed. */
   text(): string | undefined
 }
@@ -67,6 +72,7 @@ export function createFileOf(
         file.use('default', pathOf(change), { as: name })
       }),
     path: (name) => file.use(name, PATHS),
+    noting: (name, { version: of, id }) => `${file.use(name, TOUCHED)}(${stringLiteral(`${of}/${id}`)}, `,
     pair(key, direction, functions, report) {
       const each = functions.get(key)!
       return once(`${direction} ${key}`, nameOf(each, direction), (name) => {
@@ -116,6 +122,7 @@ function scopeOf(
     change: ({ change }) => transition.change(change),
     table: transition.table,
     path: transition.path,
+    noting: transition.noting,
     hoist: (hint, body) =>
       transition.declare(
         hint,

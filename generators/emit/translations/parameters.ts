@@ -1,4 +1,5 @@
 /** Parameters of an older version → the next one's: names, values, defaults, and what is ignored. */
+import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import type { Operation } from '../../ir/model.ts'
 import { docComment, literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
@@ -27,7 +28,12 @@ export function printParameters(
   const { title, value } = NAMES[part]
   return file.declare(`${id}_${value}_up`, (name) => {
     const gone = rewrites.flatMap(({ from, to }) =>
-      from === undefined || from === to ? [] : [`${propertyKey(from)}: undefined`],
+      from === undefined || from === to || to === undefined ? [] : [`${propertyKey(from)}: undefined`],
+    )
+    const unread = rewrites.flatMap((rewrite) =>
+      rewrite.to === undefined && rewrite.from !== undefined
+        ? [`${propertyKey(rewrite.from)}: ${ignoredCode(rewrite, `${value}${member(rewrite.from)}`, file)}`]
+        : [],
     )
     const made = rewrites.flatMap((rewrite) =>
       rewrite.to === undefined
@@ -37,7 +43,7 @@ export function printParameters(
     return [
       docComment(`${title} of ${id}: ${file.version} → ${file.next}.`).trimEnd(),
       `export function ${name}(${value}: Value): Value {`,
-      `  return { ...${value}, ${[...gone, ...made].join(', ')} }`,
+      `  return { ...${value}, ${[...gone, ...unread, ...made].join(', ')} }`,
       '}',
     ]
   })
@@ -57,14 +63,22 @@ function checkFilters(rewrites: readonly ParameterRewrite[], operation: Operatio
   }
 }
 
+function ignoredCode({ change, usual }: ParameterRewrite, at: string, file: TransitionFile): string {
+  if (!change) return 'undefined'
+  const meant = usual === undefined ? '' : `, ${literal(usual)}`
+  return `${file.noting('ignored', change)}${at}${meant})`
+}
+
 function codeOf(rewrite: ParameterRewrite, record: string, hint: string, file: TransitionFile): string {
   const { from, instead, set } = rewrite
-  const fallback = instead && literal(set ? [instead.value] : instead.value)
+  const fallback =
+    instead && `${file.noting('touched', instead.change)}${literal(set ? [instead.value] : instead.value)})`
   if (from === undefined) return fallback ?? 'undefined'
   const at = `${record}${member(from)}`
   if (rewrite.turned?.kind === 'turn' && !set)
-    return `${at} === undefined ? ${fallback ?? 'undefined'} : ${lensOf(rewrite.turned, file)}.up(${at})`
-  const code = turnedCode(rewrite, at, hint, file)
+    return `${at} === undefined ? ${fallback ?? 'undefined'} : ${turnedBy(rewrite.turned, at, at, file)}`
+  const turned = turnedCode(rewrite, at, hint, file)
+  const code = rewrite.change ? `${file.noting('touched', rewrite.change)}${turned})` : turned
   return fallback === undefined ? code : `${code} ?? ${fallback}`
 }
 
@@ -78,32 +92,33 @@ function turnedCode(
     case undefined:
       return at
     case 'turn':
-      return `${at}?.map((value: Value) => ${lensOf(turned, file)}.up(value))`
+      return `${at}?.map((value: Value) => ${turnedBy(turned, 'value', 'value', file)})`
     case 'filter':
-      return `${at}?.flatMap((value: Value) => ${lensOf(turned, file)}.up(value))`
+      return `${at}?.flatMap((value: Value) => ${turnedBy(turned, 'value', '[value]', file)})`
     case 'names': {
-      const names = table(turned.names, 'string', hint, file)
-      const one = (value: string) => `${names}.get(${value}) ?? ${value}`
-      return set ? `${at}?.map((value: Value) => ${one('value')})` : one(at)
+      const names = table('renames', turned.change, turned.names, hint, file)
+      return set ? `${at}?.map((value: Value) => ${names}(value))` : `${names}(${at})`
     }
     case 'values': {
-      const values = table(turned.values, 'string[]', hint, file)
-      return `${at}?.flatMap((value: Value) => ${values}.get(value) ?? [value])`
+      const values = table('meanings', turned.change, turned.values, hint, file)
+      return `${at}?.flatMap((value: Value) => ${values}(value))`
     }
   }
 }
 
 type ByLens = Extract<NonNullable<ParameterRewrite['turned']>, { readonly by: unknown }>
 
-const lensOf = ({ by }: ByLens, file: TransitionFile): string =>
-  `${file.change(by.change)}.lenses[${by.index}]`
+/** @param before what counts as the same. */
+const turnedBy = ({ by }: ByLens, at: string, before: string, file: TransitionFile): string =>
+  `${file.noting('turned', by.change)}${before}, ${file.change(by.change)}.lenses[${by.index}].up(${at}))`
 
 function table(
+  noting: 'renames' | 'meanings',
+  change: LoadedChange,
   entries: ReadonlyMap<string, unknown>,
-  type: string,
   hint: string,
   file: TransitionFile,
 ): string {
   const printed = [...entries].map(([from, to]) => `[${stringLiteral(from)}, ${literal(to)}]`)
-  return file.table(`${hint}_values`, `new Map<unknown, ${type}>([${printed.join(', ')}])`)
+  return file.table(`${hint}_values`, `${file.noting(noting, change)}[${printed.join(', ')}])`)
 }

@@ -1,7 +1,7 @@
 /** The dashboard on the console's origin: for members who have signed in, in what their role lets them do. */
 import express, { type NextFunction, type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
-import type { Operate } from '../../api/operate.ts'
+import type { Operate, ReplayRead } from '../../api/operate.ts'
 import type { Barcodes } from '../../holders/barcodes.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
@@ -44,6 +44,7 @@ import { findPlace, type Watching } from './watch/watching.ts'
 export interface DashboardParts extends Watching {
   readonly sessions: Pick<Sessions, 'find' | 'digest'>
   readonly operate: Operate
+  readonly replayRead: ReplayRead
   readonly barcodes: Pick<Barcodes, 'draw'>
   /** Key of the forms' MAC. */
   readonly csrfKey: string
@@ -209,7 +210,7 @@ function createVisit(
   response: Response,
   member: Member,
 ): Visit {
-  const { operate, operator, proxies, barcodes, sessions, consoleUrl } = parts
+  const { operate, replayRead, operator, proxies, barcodes, sessions, consoleUrl } = parts
   const address = plainAddress(clientAddress(request, proxies))
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
@@ -221,6 +222,7 @@ function createVisit(
     request,
     response,
     operate: (operationId, input) => operate(acting, environment, operationId, input),
+    replayRead: (version, target) => replayRead(acting, environment, version, target),
     async read<Body>(operationId: string, input?: Parameters<Visit['operate']>[1]): Promise<Body> {
       const answer = await operate(acting, environment, operationId, input)
       if (answer.ok) return answer.body as Body

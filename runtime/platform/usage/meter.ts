@@ -2,34 +2,35 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Database } from '../database/database.ts'
 import { ENVIRONMENTS, type Environment } from '../environment.ts'
-import { randomBase62 } from '../keys/keys.ts'
+import { createCounter } from './counter.ts'
 import { addUsage, noteKeyUses, type UsageLine } from './queries.ts'
+import { addTouches, countTouches, createTouchCounter, type TouchedRequest } from './touches.ts'
 
 /** Counts requests in memory; what has been counted is added to the tables in batches. */
 export interface UsageMeter {
   /** One request that took a token. @param now service time, milliseconds. */
   count(environment: Environment, tenantId: string, keyId: string, bucket: string, now: number): void
+  /** A request in which changes between versions made a difference. */
+  touch(environment: Environment, request: TouchedRequest): void
+  /** How often a change of a request found no room to be counted. */
+  droppedTouches(): number
   /** Adds what has been counted. What could not be added stays counted and is thrown at. */
   flush(): Promise<void>
-}
-
-interface Tally {
-  readonly line: Omit<UsageLine, 'requests'>
-  requests: number
-}
-
-/** A batch under the name that makes it count once, however often it is sent. */
-interface Batch {
-  readonly id: string
-  readonly lines: readonly UsageLine[]
 }
 
 type Databases = Readonly<Record<Environment | 'control', Database>>
 
 const DAY_MS = 86_400_000
 
+type Counted = { -readonly [Name in keyof UsageLine]: UsageLine[Name] }
+
+const addOne = (line: Counted) => {
+  line.requests += 1
+}
+
 export function createUsageMeter(databases: Databases, clock: Clock): UsageMeter {
-  const counters = { sandbox: createCounter(), live: createCounter() }
+  const counters = { sandbox: createCounter<Counted>(), live: createCounter<Counted>() }
+  const touches = { sandbox: createTouchCounter(), live: createTouchCounter() }
   let uses = new Map<string, { readonly tenantId: string; at: number }>()
 
   const flushUses = async () => {
@@ -48,56 +49,33 @@ export function createUsageMeter(databases: Databases, clock: Clock): UsageMeter
   }
   return {
     count(environment, tenantId, keyId, bucket, now) {
-      counters[environment].count(tenantId, bucket, now)
+      const day = Math.floor(now / DAY_MS)
+      counters[environment].count(
+        `${tenantId} ${bucket} ${day}`,
+        () => ({ tenantId, day: new Date(day * DAY_MS).toISOString().slice(0, 10), bucket, requests: 1 }),
+        addOne,
+      )
       const use = uses.get(keyId)
       if (use) use.at = now
       else uses.set(keyId, { tenantId, at: now })
     },
+    touch: (environment, request) => countTouches(touches[environment], request),
+    droppedTouches: () => touches.sandbox.dropped() + touches.live.dropped(),
     async flush() {
       const added = ENVIRONMENTS.map((environment) =>
         counters[environment].flush((batch) =>
           addUsage(databases[environment], batch.id, batch.lines, clock.machine()),
         ),
       )
-      const failed = (await Promise.allSettled([...added, flushUses()])).find(
+      const touched = ENVIRONMENTS.map((environment) =>
+        touches[environment].flush((batch) =>
+          addTouches(databases[environment], batch.id, batch.lines, clock.machine()),
+        ),
+      )
+      const failed = (await Promise.allSettled([...added, ...touched, flushUses()])).find(
         (each) => each.status === 'rejected',
       )
       if (failed) throw failed.reason
-    },
-  }
-}
-
-function createCounter() {
-  let tallies = new Map<string, Tally>()
-  /** Sent, but not known to have arrived: the same lines go again before any other. */
-  let unsure: Batch | undefined
-  let running: Promise<void> = Promise.resolve()
-
-  const send = async (add: (batch: Batch) => Promise<unknown>) => {
-    while (unsure || tallies.size > 0) {
-      if (!unsure) {
-        const lines = [...tallies.values()].map(({ line, requests }) => ({ ...line, requests }))
-        unsure = { id: randomBase62(22), lines }
-        tallies = new Map()
-      }
-      await add(unsure)
-      unsure = undefined
-    }
-  }
-  return {
-    count(tenantId: string, bucket: string, now: number) {
-      const day = Math.floor(now / DAY_MS)
-      const index = `${tenantId} ${bucket} ${day}`
-      const tally = tallies.get(index)
-      if (tally) tally.requests += 1
-      else {
-        const date = new Date(day * DAY_MS).toISOString().slice(0, 10)
-        tallies.set(index, { line: { tenantId, day: date, bucket }, requests: 1 })
-      }
-    },
-    flush(add: (batch: Batch) => Promise<unknown>): Promise<void> {
-      running = running.catch(() => {}).then(() => send(add)) // who asked before has heard of it
-      return running
     },
   }
 }

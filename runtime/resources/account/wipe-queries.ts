@@ -78,6 +78,7 @@ const WIPED: readonly WipedTable[] = [
   { name: 'google_callbacks', key: 'nonce', isLate: true },
   { name: 'google_cursors', isLate: true },
   { name: 'google_refusals', key: 'target_id', isLate: true },
+  { name: 'touched_changes', key: 'change', isLate: true },
   { name: 'webhook_senders', isLate: true },
   { name: 'webhook_waiting', key: 'attempt_id', isLate: true },
   { name: 'webhook_ready', key: 'attempt_id', isLate: true },

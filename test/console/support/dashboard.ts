@@ -67,6 +67,7 @@ export async function startDashboard({ named, ...options }: DashboardOptions = {
   const parts = {
     sessions,
     operate: service.operate,
+    replayRead: service.replayRead,
     barcodes,
     ...watching,
     csrfKey: 'key of the forms',

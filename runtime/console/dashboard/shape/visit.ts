@@ -1,7 +1,12 @@
 /** One request of a member for a page: who asks, where, and what may be done on its behalf. */
 import type { Request, Response } from 'express'
 import type { Operator } from '../../../admin/change.ts'
-import { findOperation, type OperationAnswer, type OperationInput } from '../../../api/operate.ts'
+import {
+  findOperation,
+  type OperationAnswer,
+  type OperationInput,
+  type ReplayRead,
+} from '../../../api/operate.ts'
 import type { Barcodes } from '../../../holders/barcodes.ts'
 import type { Database } from '../../../platform/database/database.ts'
 import type { Environment } from '../../../platform/environment.ts'
@@ -35,6 +40,8 @@ export interface Visit {
   operate(operationId: string, input?: OperationInput): Promise<OperationAnswer>
   /** Performs a read; a refusal of it is thrown, as a `Refused`. */
   read<Body>(operationId: string, input?: OperationInput): Promise<Body>
+  /** Makes a read that the request log has once more, in any version. */
+  replayRead(version: string, target: string): ReturnType<ReplayRead>
   /** Where the tenant has its data in the environment, for what no operation tells. */
   place(): Promise<Place>
   /** Draws a barcode, in the tenant's turn. */
