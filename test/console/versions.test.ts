@@ -17,7 +17,7 @@ const PAGE = '/sandbox/version'
 let dashboard: TestDashboard
 
 beforeAll(async () => {
-  dashboard = await startDashboard()
+  dashboard = await startDashboard({ countsUse: true })
 })
 
 afterAll(() => dashboard?.stop())
@@ -268,7 +268,7 @@ describe('a rehearsal', () => {
     expect(await rowsOf(tenant.id)).toEqual(before)
     expect(text).toContain('4 reads of the sandbox made again')
     expect(text).toContain('1 answer differs, 1 fails')
-    expect(text).toContain(`<h3>GET ${path}</h3>`)
+    expect(text).toContain(`<h2>GET ${path}</h2>`)
     expect(text).toContain('<code>spending_controls.blocked_categories</code>')
     expect(text).toContain('reason')
     expect(text).not.toContain('/v1/scans')

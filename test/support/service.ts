@@ -73,6 +73,8 @@ export interface ServiceOptions {
   readonly watched?: boolean
   /** Requests are noted, as in a process of its own. */
   readonly logsRequests?: boolean
+  /** Requests are counted, and what changes between versions has made a difference to. */
+  readonly countsUse?: boolean
   /** False: nobody gives a second opinion, for tests that ask for everything. */
   readonly guarded?: boolean
 }
@@ -109,7 +111,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
   }
   const urls = { sandbox: listeners.sandbox.url, live: listeners.live.url }
   const sanctions = await openSanctions(database.control, settings.sanctionsList, Date.now)
-  const usage = options.logsRequests ? createUsageMeter(database, clock) : undefined
+  const usage = options.countsUse ? createUsageMeter(database, clock) : undefined
   const apis = createApis({
     sanctions,
     settings: { ...settings, trustedProxies: options.trustedProxies ?? 0, dataDir: directory },

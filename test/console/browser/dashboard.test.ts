@@ -17,7 +17,7 @@ let send: Send
 let paths: readonly string[]
 
 beforeAll(async () => {
-  ;[dashboard, chromium] = await Promise.all([startDashboard(), startChromium()])
+  ;[dashboard, chromium] = await Promise.all([startDashboard({ countsUse: true }), startChromium()])
   const tenantId = await makeTenant(dashboard.service)
   owner = await dashboard.signIn(tenantId, 'owner')
   const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
@@ -32,6 +32,14 @@ beforeAll(async () => {
     amount: 1250,
     merchant: { name: 'Harbour Grocer', category_code: '5411' },
   })
+  const old = { 'Service-Version': versions[1]!.name }
+  for (const path of [
+    `/v1/cards/${card.id}`,
+    '/v1/card_transactions',
+    '/v1/disputes?reason=customer_dispute',
+  ])
+    expect([path, (await send(path, { headers: old })).status]).toEqual([path, 200])
+  await dashboard.service.flush()
   const events = await send('/v1/events')
   paths = [
     '',
@@ -64,6 +72,7 @@ beforeAll(async () => {
     '/keys',
     '/keys/new',
     '/version',
+    WAY,
     '/members',
     '/connected-apps',
     '/security',
@@ -80,6 +89,9 @@ afterAll(async () => {
   await chromium?.close()
   await dashboard?.stop()
 })
+
+/** From an earlier version to the newest. */
+const WAY = `/version?from=${versions[1]!.name}`
 
 /** With it every page is looked at on both screens (`npm run prove:pages`), without it on one of them in turn. */
 const everyPage = process.env.EVERY_PAGE !== undefined
@@ -148,6 +160,25 @@ test.each([
     }
     await tour(width, look, everyPage ? paths : paths.filter((_, index) => index % 2 === turn))
     expect([...new Set(found)]).toEqual([])
+  },
+  180_000,
+)
+
+test.each([390, 1280])(
+  'no finding of axe in a rehearsal at %i pixels',
+  async (width) => {
+    const look = async (page: Page) => {
+      await page.getByRole('button', { name: 'Rehearse' }).click()
+      await page.getByRole('heading', { name: /^Rehearsal: / }).waitFor()
+      await page.evaluate(axe.source)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        if (SHOTS)
+          await page.screenshot({ path: `${SHOTS}/${width}-${colorScheme}_rehearsal.png`, fullPage: true })
+        expect(await examine(page)).toEqual([])
+      }
+    }
+    await tour(width, look, [WAY])
   },
   180_000,
 )

@@ -50,7 +50,7 @@ export async function writeChanges(visit: Visit, { from, to }: Way): Promise<Htm
   const met = all.filter(({ requests, events }) => requests !== undefined || events > 0)
   const rest = all.filter((each) => !met.includes(each))
   return html`<h2 id="changes">What ${to} would change for you</h2>
-<p class="quiet">Of ${counted(all.length, 'change')} between ${from} and ${to}, those that made a difference to your requests of the last ${String(TOUCHED_DAYS)} days in ${from}, or to the last ${counted(last.count, 'event')} written in it. Requests are counted within ten seconds of their answers; what a process had not written when it was killed is missing.</p>
+<p class="quiet">Of ${counted(all.length, 'change')} between ${from} and ${to}, those that made a difference to your requests of the last ${String(TOUCHED_DAYS)} days in ${from}${last.count > 0 && `, or to the last ${counted(last.count, 'event')} written in it`}. Requests are counted within ten seconds of their answers; what a process had not written when it was killed is missing.</p>
 ${
   met.length > 0
     ? met.map((each) => writeMet(each, visit))

@@ -100,7 +100,7 @@ function writeSides(
     { title: from, show: ({ before }: Difference) => writeValue(before) },
     { title: to, show: ({ after }: Difference) => writeValue(after) },
   ]
-  return html`<section class="change"><h3>GET ${read.target}</h3>
+  return html`<section class="change"><h2>GET ${read.target}</h2>
 ${writeTable(`Differences of ${read.target}`, columns, shown, linkIn(visit))}
 ${differences.length > MAX_SHOWN && html`<p class="quiet">There are more; the first ${String(MAX_SHOWN)} are shown.</p>`}</section>`
 }
