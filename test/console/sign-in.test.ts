@@ -291,6 +291,28 @@ describe('a session', () => {
     ])
   })
 
+  test('begins and ends with its entry in the logs, or not at all', async () => {
+    const { control } = service.database
+    const refuse = (action: string) =>
+      control.query({
+        text: `ALTER TABLE live.audit_log ADD CONSTRAINT refused CHECK (action <> '${action}') NOT VALID`,
+      })
+    const accept = () => control.query({ text: 'ALTER TABLE live.audit_log DROP CONSTRAINT refused' })
+    await refuse('member.signed_in')
+    expect((await signIn()).status).toBe(500)
+    await accept()
+    expect((await browser.go('/mine')).status).toBe(303)
+    const begun = 'SELECT count(*)::integer AS count FROM control.sessions WHERE tenant_id = $1'
+    expect((await control.query({ text: begun }, [tenantId])).rows).toEqual([{ count: 0 }])
+    expect(await auditOf('sandbox')).toEqual([])
+    machine.toNewCodes()
+    await signIn()
+    await refuse('member.signed_out')
+    expect((await browser.send('/sign-out', { where: 'here' })).status).toBe(500)
+    await accept()
+    expect((await browser.go('/mine')).status).toBe(200)
+  })
+
   test('is another after each sign-in, and the one before ends', async () => {
     await signIn()
     const before = browser.cookies.get('svc_session')!

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import type { MemberRole } from '../../admin/users.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
+import type { Pool } from '../../platform/database/pool/pool.ts'
 import { digestKey, randomBase62 } from '../../platform/keys/keys.ts'
 import { deleteSession, deleteSessions, findSession, insertSession, seeSession } from './queries.ts'
 
@@ -19,13 +20,19 @@ export interface Sessions {
   find(request: Request): Promise<Member | undefined>
   /** Under what the session that the request's cookie names is kept, whether it is good or not. */
   digest(request: Request): Buffer | undefined
-  /** Begins another session than any before, and sets its cookie. The one that the request came with ends. */
-  begin(request: Request, response: Response, member: SignedIn): Promise<void>
-  /** Ends the request's session and takes its cookie away. @returns whose it was. */
-  end(request: Request, response: Response): Promise<Pick<Member, 'tenantId' | 'memberId'> | undefined>
+  /**
+   * Begins another session than any before, and sets its cookie. The one that the request came with ends.
+   *
+   * @param also what happens with it or not at all.
+   */
+  begin(request: Request, response: Response, member: SignedIn, also?: InTransaction): Promise<void>
+  /** Ends the request's session and takes its cookie away. @param also as of `begin`. */
+  end(request: Request, response: Response, also?: InTransaction): Promise<void>
   /** Ends all sessions of the member. @returns how many there were. */
-  endAll(member: Pick<Member, 'tenantId' | 'memberId'>): Promise<number>
+  endAll(tx: Database, member: Pick<Member, 'tenantId' | 'memberId'>): Promise<number>
 }
+
+export type InTransaction = (tx: Database) => Promise<void>
 
 export interface SignedIn extends Pick<Member, 'tenantId' | 'memberId'> {
   readonly ip: string
@@ -53,7 +60,7 @@ const COOKIE_VALUE = /^(ten_[0-9a-z]{26})\.([0-9A-Za-z]{43})$/
 const MAX_USER_AGENT = 200
 
 export interface SessionParts {
-  readonly control: Database
+  readonly control: Pool
   readonly pepper: string
   readonly clock: Clock
   /** The console is reached by https. */
@@ -81,9 +88,8 @@ export function createSessions({ control, pepper, clock, secure }: SessionParts)
 
     digest: (request) => read(request)?.digest,
 
-    async begin(request, response, { tenantId, memberId, ip }) {
+    async begin(request, response, { tenantId, memberId, ip }, also = async () => {}) {
       const before = read(request)
-      if (before) await deleteSession(control, before.tenantId, before.digest)
       const secret = randomBase62(SECRET_LENGTH)
       const now = clock.machine()
       const session = {
@@ -95,21 +101,27 @@ export function createSessions({ control, pepper, clock, secure }: SessionParts)
         ip,
         userAgent: (request.get('User-Agent') ?? '').slice(0, MAX_USER_AGENT),
       }
-      await insertSession(control, session, MAX_OTHERS)
+      await control.transaction(async (tx) => {
+        if (before) await deleteSession(tx, before.tenantId, before.digest)
+        await insertSession(tx, session, MAX_OTHERS)
+        await also(tx)
+      })
       response.append(
         'Set-Cookie',
         `${name}=${tenantId}.${secret}; Max-Age=${MAX_AGE_MS / 1000}; ${attributes}`,
       )
     },
 
-    async end(request, response) {
-      response.append('Set-Cookie', `${name}=; Max-Age=0; ${attributes}`)
+    async end(request, response, also = async () => {}) {
       const named = read(request)
-      const memberId = named && (await deleteSession(control, named.tenantId, named.digest))
-      return memberId === undefined ? undefined : { tenantId: named!.tenantId, memberId }
+      await control.transaction(async (tx) => {
+        if (named) await deleteSession(tx, named.tenantId, named.digest)
+        await also(tx)
+      })
+      response.append('Set-Cookie', `${name}=; Max-Age=0; ${attributes}`)
     },
 
-    endAll: ({ tenantId, memberId }) => deleteSessions(control, tenantId, memberId),
+    endAll: (tx, { tenantId, memberId }) => deleteSessions(tx, tenantId, memberId),
   }
 }
 

@@ -1,10 +1,6 @@
 /** Pages on which members sign in and out. */
 import express, { type Request, type Response, type Router } from 'express'
-import type { AuditEntry } from '../../platform/audit/entry.ts'
-import { appendAuditIn } from '../../platform/audit/queries.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
-import { ENVIRONMENTS } from '../../platform/environment.ts'
-import { newId } from '../../platform/ids.ts'
 import { answerFailures, type FailureParts } from '../page/failures.ts'
 import { createFormGuard, type FormGuard, formField } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
@@ -12,6 +8,7 @@ import { type CredentialParts, recognize } from './credentials.ts'
 import { writeSignedOut, writeSignIn, writeSignOut } from './pages.ts'
 import { makeChallenge, recognizePasskey, relyingPartyOf, requestOptions } from './passkeys.ts'
 import type { Member, Sessions } from './sessions.ts'
+import { failed, succeeded, tell } from './telling.ts'
 
 export interface SignInParts extends CredentialParts, FailureParts {
   readonly sessions: Sessions
@@ -122,20 +119,18 @@ async function signIn(parts: SignInParts, forms: FormGuard, request: Request, re
   const recognition = await recognize(parts, credentials)
   if (!recognition.right) {
     for (const { tenant_id, id } of recognition.named) {
-      await tell(parts, tenant_id, {
-        action: 'member.signed_in',
-        targetId: id,
-        outcome: 'failed',
-        actorId: null,
-        ip,
-      })
+      await tell(parts, parts.control, tenant_id, { ...failed(id, ip), action: 'member.signed_in' })
     }
     return again(WRONG)
   }
   const { tenant_id: tenantId, id: memberId } = recognition.member
-  await sessions.begin(request, response, { tenantId, memberId, ip })
-  for (const action of ['member.signed_in', ...(recognition.recovered ? ['member.recovery_code_used'] : [])])
-    await tell(parts, tenantId, { action, targetId: memberId, outcome: 'succeeded', actorId: memberId, ip })
+  await sessions.begin(request, response, { tenantId, memberId, ip }, async (tx) => {
+    for (const action of [
+      'member.signed_in',
+      ...(recognition.recovered ? ['member.recovery_code_used'] : []),
+    ])
+      await tell(parts, tx, tenantId, { ...succeeded(memberId, ip), action })
+  })
   response.set('Cache-Control', 'no-store').redirect(303, returnTo)
 }
 
@@ -150,16 +145,16 @@ async function signInByPasskey(parts: SignInParts, forms: FormGuard, request: Re
   if (!recognition.right) {
     // A signature that was right, of a passkey that may have been copied, or used again.
     if (recognition.named) {
-      const { tenantId, memberId: targetId } = recognition.named
-      const told = { action: 'member.signed_in', targetId, outcome: 'failed', actorId: null, ip } as const
-      await tell(parts, tenantId, told)
+      const { tenantId, memberId } = recognition.named
+      await tell(parts, parts.control, tenantId, { ...failed(memberId, ip), action: 'member.signed_in' })
     }
     return show(parts, forms, response, 403, { returnTo, fault: WRONG_PASSKEY })
   }
   const { tenantId, memberId } = recognition
-  await sessions.begin(request, response, { tenantId, memberId, ip })
-  for (const action of ['member.signed_in', 'member.passkey_used'])
-    await tell(parts, tenantId, { action, targetId: memberId, outcome: 'succeeded', actorId: memberId, ip })
+  await sessions.begin(request, response, { tenantId, memberId, ip }, async (tx) => {
+    for (const action of ['member.signed_in', 'member.passkey_used'])
+      await tell(parts, tx, tenantId, { ...succeeded(memberId, ip), action })
+  })
   response.set('Cache-Control', 'no-store').redirect(303, returnTo)
 }
 
@@ -171,33 +166,13 @@ async function signOut(parts: SignInParts, forms: FormGuard, request: Request, r
     return sendPage(response, 403, writeSignOut(member, issue(forms, response, '/sign-out')))
   }
   const isEverywhere = formField(request, 'where') === 'everywhere'
-  if (isEverywhere) await sessions.endAll(member)
-  await sessions.end(request, response)
-  await tell(parts, member.tenantId, {
-    action: isEverywhere ? 'member.signed_out_everywhere' : 'member.signed_out',
-    targetId: member.memberId,
-    outcome: 'succeeded',
-    actorId: member.memberId,
-    ip: plainAddress(clientAddress(request, proxies)),
+  const action = isEverywhere ? 'member.signed_out_everywhere' : 'member.signed_out'
+  const ip = plainAddress(clientAddress(request, proxies))
+  await sessions.end(request, response, async (tx) => {
+    if (isEverywhere) await sessions.endAll(tx, member)
+    await tell(parts, tx, member.tenantId, { ...succeeded(member.memberId, ip), action })
   })
   sendPage(response, 200, writeSignedOut(isEverywhere ? 'No session of yours is left.' : 'Until next time.'))
-}
-
-type Told = Pick<AuditEntry, 'action' | 'targetId' | 'outcome' | 'actorId' | 'ip'>
-
-/** In the logs of both environments, since a member belongs to the whole account. */
-async function tell({ control, clock }: SignInParts, tenantId: string, told: Told): Promise<void> {
-  for (const environment of ENVIRONMENTS) {
-    const created = clock.service(environment)
-    const entry = {
-      ...told,
-      id: newId('aud', created),
-      environment: null,
-      actorType: 'member',
-      created,
-    } as const
-    await appendAuditIn(control, environment, tenantId, { ...entry, requestId: null, version: null })
-  }
 }
 
 /** A path of the console; its root where something else is asked for, another site above all. */
