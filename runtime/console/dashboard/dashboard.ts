@@ -9,8 +9,10 @@ import { answerFailures } from '../page/failures.ts'
 import { createFormGuard, type FormGuard } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
 import { readUploads } from '../page/uploads.ts'
+import { SEND_AGAIN_PATH } from '../sign-in/pages.ts'
 import type { Member, Sessions } from '../sign-in/sessions.ts'
 import { requireMember } from '../sign-in/sign-in.ts'
+import { createSignInPage } from '../sign-in/sign-in-page.ts'
 import { connectedAppRoutes } from '../team/connected-apps.ts'
 import { memberRoutes } from '../team/members.ts'
 import { keyRoutes } from './account/keys.ts'
@@ -35,6 +37,7 @@ import { type Route, routesOf } from './shape/routes.ts'
 import { mayAct, Refused, roleFor, type Visit } from './shape/visit.ts'
 import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
 import { templateRoutes } from './templates/editor.ts'
+import { sealTyped, showTyped } from './typed-forms.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
 import { liveEventRoutes } from './watch/live-events.ts'
 import { REQUESTS_PATH, requestRoutes } from './watch/requests.ts'
@@ -170,6 +173,11 @@ export function createDashboard(parts: DashboardParts): Router {
     if (route.method === 'GET') router.get(route.path, answer)
     else router.post(route.path, form, ...(route.maxBytes ? readUploads(route.maxBytes) : []), answer)
   }
+  router.post(SEND_AGAIN_PATH, form, async (request, response) => {
+    const member = await requireMember(parts.sessions, request, response)
+    const { pepper, clock } = parts.operator
+    if (member) showTyped({ forms, pepper, formName }, member, clock.machine(), request, response)
+  })
   router.use(answerRefusals(parts), answerFailures(parts, 'a page of the dashboard failed'))
   return router
 }
@@ -181,8 +189,8 @@ async function visit(
   request: Request<{ id?: string }>,
   response: Response,
 ): Promise<void> {
-  const member = await requireMember(parts.sessions, request, response)
-  if (!member) return
+  const member = await parts.sessions.find(request)
+  if (!member) return askToSignIn(parts, request, response)
   if (!mayAct(member.role, route.needs)) {
     const text = `This takes the role ${route.needs}; yours is ${member.role}. An owner of the account can change that.`
     sendPage(response, 403, writeNotice('Not for your role', text))
@@ -195,6 +203,23 @@ async function visit(
     return
   }
   await route.handle(createVisit(parts, forms, route, request, response, member), request.params.id ?? '')
+}
+
+/** Without a session: what reads comes back after signing in, and so does what was typed. */
+async function askToSignIn(parts: DashboardParts, request: Request, response: Response): Promise<void> {
+  const { operator, sessions } = parts
+  if (request.method !== 'POST') return void (await requireMember(sessions, request, response))
+  const { pepper, clock } = operator
+  const typed = sealTyped(request, pepper, clock.machine())
+  const lost = 'What you typed is too long to come along: go back, keep it, and sign in then.'
+  const told = `Your session has ended, and nothing was sent. ${
+    typed === 'too long' ? lost : typed === undefined ? '' : 'Sign in, and what you typed is here again.'
+  }`
+  createSignInPage({ ...parts, pepper, clock }).show(response, 401, {
+    returnTo: '/',
+    told: told.trim(),
+    typed: typed === 'too long' ? undefined : typed,
+  })
 }
 
 /** A form is good for one member and one address. */

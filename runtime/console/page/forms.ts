@@ -5,7 +5,8 @@ import { type Html, html } from '../../platform/html.ts'
 import { randomBase62 } from '../../platform/keys/keys.ts'
 
 const NONCE_LENGTH = 32
-const FIELD = 'csrf'
+/** The hidden field that proves it. */
+export const GUARD_FIELD = 'csrf'
 
 export interface FormGuard {
   /**
@@ -43,7 +44,7 @@ export function createFormGuard({ key, cookie, cookieSeconds, secure }: FormGuar
         const attributes = `Path=${path}; Max-Age=${cookieSeconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
         response.append('Set-Cookie', `${cookie}=${nonce}; ${attributes}`)
       }
-      return html`<input type="hidden" name="${FIELD}" value="${sign(nonce, about)}">`
+      return html`<input type="hidden" name="${GUARD_FIELD}" value="${sign(nonce, about)}">`
     },
     isOwn: (request, about) => {
       const site = request.get('Sec-Fetch-Site')
@@ -51,7 +52,7 @@ export function createFormGuard({ key, cookie, cookieSeconds, secure }: FormGuar
       const nonce = nonceOf(request)
       if (nonce === undefined) return false
       const wanted = Buffer.from(sign(nonce, about))
-      const sent = Buffer.from(formField(request, FIELD))
+      const sent = Buffer.from(formField(request, GUARD_FIELD))
       return sent.length === wanted.length && timingSafeEqual(sent, wanted)
     },
   }

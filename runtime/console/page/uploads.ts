@@ -40,6 +40,9 @@ async function parse(body: Buffer, type: string): Promise<FormData | undefined> 
   }
 }
 
+/** Names of the fields in which a file was chosen. */
+export const uploadedNames = (request: Request): readonly string[] => [...(files.get(request)?.keys() ?? [])]
+
 /** @returns undefined where no file was chosen. */
 export function uploadedFile(request: Request, name: string): UploadedFile | undefined {
   return files.get(request)?.get(name)

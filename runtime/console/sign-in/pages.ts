@@ -9,6 +9,10 @@ export interface SignInForm {
   /** Where to go afterwards: a path of the console. */
   readonly returnTo: string
   readonly fault?: string | undefined
+  /** What has to be known before. */
+  readonly told?: string | undefined
+  /** What was typed into another form, sealed: it is shown again afterwards. */
+  readonly typed?: string | undefined
   /** As it was typed before. */
   readonly email?: string | undefined
   /** What a browser is asked for, and the field that proves its form is ours; absent where there are no passkeys. */
@@ -17,15 +21,19 @@ export interface SignInForm {
     | undefined
 }
 
-export function writeSignIn({ guard, returnTo, fault, email = '', passkey }: SignInForm): Html {
+export function writeSignIn(form: SignInForm): Html {
+  const { guard, returnTo, fault, told, typed, email = '', passkey } = form
+  const passedOn = html`<input type="hidden" name="return_to" value="${returnTo}">
+${typed !== undefined && html`<input type="hidden" name="${TYPED_FIELD}" value="${typed}">`}`
   return writePage({
     title: 'Sign in',
     narrow: true,
     ...(passkey && { scripts: [PASSKEY_SCRIPT] }),
-    content: html`${fault !== undefined && notice('bad', fault)}
+    content: html`${told !== undefined && notice('warn', told)}
+${fault !== undefined && notice('bad', fault)}
 <form method="post" action="/sign-in">
 ${guard}
-<input type="hidden" name="return_to" value="${returnTo}">
+${passedOn}
 ${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email })}
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
 ${field({ name: 'code', label: 'Code of your authenticator app', inputMode: 'numeric', autocomplete: 'one-time-code', hint: 'Six digits, or one of your recovery codes. Each is good once.' })}
@@ -35,7 +43,7 @@ ${
   passkey &&
   html`<form method="post" action="/sign-in/passkey" data-passkey="${JSON.stringify(passkey.options)}" hidden>
 ${passkey.guard}
-<input type="hidden" name="return_to" value="${returnTo}">
+${passedOn}
 <input type="hidden" name="challenge" value="${passkey.challenge}">
 <input type="hidden" name="credential" value="">
 <div class="actions"><button type="submit" class="second">Sign in with a passkey</button></div>
@@ -44,6 +52,12 @@ ${passkey.guard}
 }`,
   })
 }
+
+/** The field of the form of signing in that holds what was typed into another one. */
+export const TYPED_FIELD = 'typed'
+
+/** Where that is shown again. */
+export const SEND_AGAIN_PATH = '/send-again'
 
 /** The script of forms that want a passkey. */
 export const PASSKEY_SCRIPT = 'passkey.js'

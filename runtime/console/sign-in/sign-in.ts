@@ -2,12 +2,13 @@
 import express, { type Request, type Response, type Router } from 'express'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
 import { answerFailures, type FailureParts } from '../page/failures.ts'
-import { createFormGuard, type FormGuard, formField } from '../page/forms.ts'
+import { type FormGuard, formField } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
 import { type CredentialParts, recognize } from './credentials.ts'
-import { writeSignedOut, writeSignIn, writeSignOut } from './pages.ts'
-import { makeChallenge, recognizePasskey, relyingPartyOf, requestOptions } from './passkeys.ts'
+import { SEND_AGAIN_PATH, TYPED_FIELD, writeSignedOut, writeSignOut } from './pages.ts'
+import { recognizePasskey } from './passkeys.ts'
 import type { Member, Sessions } from './sessions.ts'
+import { createSignInPage, PASSKEY_PATH, type SignInPage } from './sign-in-page.ts'
 import { failed, succeeded, tell } from './telling.ts'
 
 export interface SignInParts extends CredentialParts, FailureParts {
@@ -19,10 +20,6 @@ export interface SignInParts extends CredentialParts, FailureParts {
   readonly proxies: ProxyTrust
 }
 
-const FORM_SECONDS = 3600
-
-const PASSKEY_PATH = '/sign-in/passkey'
-
 const WRONG_PASSKEY = 'The passkey is not known here, or the page was open for too long. Please try again.'
 
 const WRONG =
@@ -32,24 +29,20 @@ const WRONG =
 /** @returns the routes `/sign-in` and `/sign-out`, to be mounted at the console's root. */
 export function createSignIn(parts: SignInParts): Router {
   const { sessions, consoleUrl } = parts
-  const forms = createFormGuard({
-    key: parts.csrfKey,
-    cookie: 'svc_sign_in',
-    cookieSeconds: FORM_SECONDS,
-    secure: consoleUrl.startsWith('https:'),
-  })
+  const page = createSignInPage(parts)
+  const { forms } = page
   const router = express.Router({ caseSensitive: true, strict: true })
-  const form = express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 10 })
+  const form = express.urlencoded({ extended: false, limit: '64kb', parameterLimit: 10 })
   router
     .route('/sign-in')
     .get((request, response) => {
-      show(parts, forms, response, 200, { returnTo: ownPath(consoleUrl, request.query.return_to) })
+      page.show(response, 200, { returnTo: ownPath(consoleUrl, request.query.return_to) })
     })
-    .post(form, (request, response) => signIn(parts, forms, request, response))
+    .post(form, (request, response) => signIn(parts, page, request, response))
     .all(refuseMethod)
   router
     .route(PASSKEY_PATH)
-    .post(form, (request, response) => signInByPasskey(parts, forms, request, response))
+    .post(form, (request, response) => signInByPasskey(parts, page, request, response))
     .all(refuseMethod)
   router
     .route('/sign-out')
@@ -83,30 +76,23 @@ export async function requireMember(
 
 const issue = (forms: FormGuard, response: Response, path: string) => forms.issue(response, path, path)
 
-/** The form of signing in. A challenge is good in the browser that it was made for. */
-function show(
-  { consoleUrl, pepper, clock }: SignInParts,
-  forms: FormGuard,
-  response: Response,
-  status: number,
-  said: { readonly returnTo: string; readonly fault?: string; readonly email?: string },
-): void {
-  const party = relyingPartyOf(consoleUrl)
-  const challenge = makeChallenge(pepper, PASSKEY_PATH, clock.machine())
-  const passkey = party && {
-    challenge,
-    options: requestOptions(party, challenge),
-    guard: forms.issue(response, `${PASSKEY_PATH} ${challenge}`, '/sign-in'),
-  }
-  sendPage(response, status, writeSignIn({ ...said, guard: issue(forms, response, '/sign-in'), passkey }))
+/** What was typed into another form, which goes along until somebody has signed in. */
+const typedOf = (request: Request): string | undefined => formField(request, TYPED_FIELD) || undefined
+
+/** To where one wanted to go; with what was typed, by the same request again (RFC 9110, 15.4.8). */
+function goOn(request: Request, response: Response, returnTo: string): void {
+  response.set('Cache-Control', 'no-store')
+  if (typedOf(request) === undefined) response.redirect(303, returnTo)
+  else response.redirect(307, SEND_AGAIN_PATH)
 }
 
-async function signIn(parts: SignInParts, forms: FormGuard, request: Request, response: Response) {
+async function signIn(parts: SignInParts, page: SignInPage, request: Request, response: Response) {
   const { sessions, consoleUrl, proxies } = parts
   const email = formField(request, 'email')
   const returnTo = ownPath(consoleUrl, formField(request, 'return_to'))
-  const again = (fault: string) => show(parts, forms, response, 403, { returnTo, fault, email })
-  if (!forms.isOwn(request, '/sign-in')) {
+  const typed = typedOf(request)
+  const again = (fault: string) => page.show(response, 403, { returnTo, fault, email, typed })
+  if (!page.forms.isOwn(request, '/sign-in')) {
     return again('The form had to be made anew. Please fill it in again.')
   }
   const ip = plainAddress(clientAddress(request, proxies))
@@ -131,15 +117,15 @@ async function signIn(parts: SignInParts, forms: FormGuard, request: Request, re
     ])
       await tell(parts, tx, tenantId, { ...succeeded(memberId, ip), action })
   })
-  response.set('Cache-Control', 'no-store').redirect(303, returnTo)
+  goOn(request, response, returnTo)
 }
 
-async function signInByPasskey(parts: SignInParts, forms: FormGuard, request: Request, response: Response) {
+async function signInByPasskey(parts: SignInParts, page: SignInPage, request: Request, response: Response) {
   const { sessions, consoleUrl, proxies } = parts
   const returnTo = ownPath(consoleUrl, formField(request, 'return_to'))
   const given = { challenge: formField(request, 'challenge'), credential: formField(request, 'credential') }
   const ip = plainAddress(clientAddress(request, proxies))
-  const recognition = forms.isOwn(request, `${PASSKEY_PATH} ${given.challenge}`)
+  const recognition = page.forms.isOwn(request, `${PASSKEY_PATH} ${given.challenge}`)
     ? await recognizePasskey(parts, PASSKEY_PATH, given)
     : ({ right: false } as const)
   if (!recognition.right) {
@@ -148,14 +134,14 @@ async function signInByPasskey(parts: SignInParts, forms: FormGuard, request: Re
       const { tenantId, memberId } = recognition.named
       await tell(parts, parts.control, tenantId, { ...failed(memberId, ip), action: 'member.signed_in' })
     }
-    return show(parts, forms, response, 403, { returnTo, fault: WRONG_PASSKEY })
+    return page.show(response, 403, { returnTo, fault: WRONG_PASSKEY, typed: typedOf(request) })
   }
   const { tenantId, memberId } = recognition
   await sessions.begin(request, response, { tenantId, memberId, ip }, async (tx) => {
     for (const action of ['member.signed_in', 'member.passkey_used'])
       await tell(parts, tx, tenantId, { ...succeeded(memberId, ip), action })
   })
-  response.set('Cache-Control', 'no-store').redirect(303, returnTo)
+  goOn(request, response, returnTo)
 }
 
 async function signOut(parts: SignInParts, forms: FormGuard, request: Request, response: Response) {

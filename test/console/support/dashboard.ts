@@ -111,12 +111,12 @@ export interface PageAnswer {
 /** A browser without scripts: it keeps the cookie of forms and sends what stands in them. */
 export class Browser {
   readonly #origin: string
-  readonly #session: string
-  #form = ''
+  readonly #cookies = new Map<string, string>()
 
   constructor(origin: string, session: string) {
     this.#origin = origin
-    this.#session = session
+    const [name, value] = session.split('=', 2)
+    if (name && value) this.#cookies.set(name, value)
   }
 
   async get(path: string): Promise<PageAnswer> {
@@ -151,18 +151,20 @@ export class Browser {
       ...init,
       redirect: 'manual',
       headers: {
-        Cookie: [this.#session, this.#form].filter((each) => each !== '').join('; '),
+        Cookie: [...this.#cookies].map((pair) => pair.join('=')).join('; '),
         Accept: 'text/html',
       },
     })
-    const set = response.headers.getSetCookie().find((each) => /^svc_(?:form|sign_in)=/.test(each))
-    if (set) this.#form = set.split(';')[0]!
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      this.#cookies.set(name, value)
+    }
     return {
       status: response.status,
       location: response.headers.get('Location'),
       text: await response.text(),
       headers: response.headers,
-      cookie: this.#form,
+      cookie: `svc_form=${this.#cookies.get('svc_form') ?? ''}`,
     }
   }
 }
