@@ -82,7 +82,7 @@ export function writeRehearsal(visit: Visit, way: Way, all: readonly Rehearsed[]
   if (all.length === 0)
     return html`<p class="empty">The log has no read of the last seven days to make again. Make some with a key of the sandbox, and come back.</p>`
   return html`<p>${counted(all.length, 'read')} of the sandbox made again in ${way.from} and in ${way.to}: ${counted(differs.length, 'answer')} differ${differs.length === 1 && 's'}, ${String(fails.length)} fail${fails.length === 1 && 's'} in one of them or otherwise, ${String(same.length)} ${same.length === 1 ? 'is' : 'are'} the same${left.length > 0 && `, ${left.length} left out`}.</p>
-${fails.map((each) => writeSides(visit, way, each.read, [{ path: 'answer', before: each.before, after: each.after }]))}
+${fails.map((each) => writeSides(visit, way, each.read, [{ path: '', before: each.before, after: each.after }]))}
 ${differs.map((each) => writeSides(visit, way, each.read, each.differences))}
 ${writeList('The same in both', same)}
 ${left.length > 0 && writeList('Left out', left, (each) => each.why)}`
@@ -96,7 +96,7 @@ function writeSides(
 ): Html {
   const shown = differences.slice(0, MAX_SHOWN)
   const columns = [
-    { title: 'Where', show: ({ path }: Difference) => code(path === '' ? 'the whole answer' : path) },
+    { title: 'Where', show: ({ path }: Difference) => (path === '' ? 'Answer' : code(path)) },
     { title: from, show: ({ before }: Difference) => writeValue(before) },
     { title: to, show: ({ after }: Difference) => writeValue(after) },
   ]
