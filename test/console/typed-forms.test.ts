@@ -148,6 +148,13 @@ test('a button for which nothing was typed asks to sign in, and does nothing', a
   expect([answer.status, answer.location]).toEqual([303, '/'])
 })
 
+test('a code is typed again, and stands on no page', async () => {
+  const late = await sendLate('/sandbox/reset', '/sandbox/reset', { confirm: 'wipe', factor: '135792' })
+  const again = await signInOn(late.text)
+  expect([again.status, again.text]).toEqual([200, expect.not.stringContaining('135792')])
+  expect(again.text).toContain('name="factor" type="text" autocomplete="one-time-code"')
+})
+
 test('files are chosen again', async () => {
   const page = '/sandbox/disputes/new'
   const { text } = await browser.get(page)

@@ -19,7 +19,10 @@ export const MAX_TYPED_BYTES = 32 * 1024
 const KEPT_MS = 30 * 60_000
 
 /** Never kept: typed again. */
-const SECRETS: readonly string[] = ['code', 'password', 'current', 'next']
+const SECRETS: readonly string[] = ['code', 'factor', 'password', 'current', 'next']
+
+/** Of these, codes of the member's app. */
+const CODES: readonly string[] = ['code', 'factor']
 
 /** Made by a device for one moment: such a form begins anew. */
 const MOMENTARY = 'credential'
@@ -113,8 +116,10 @@ ${Object.entries(fields).flatMap(([name, values]) =>
 )}${secrets.map((name) =>
   field({
     name,
-    label: name === 'code' ? 'Code of your authenticator app' : `${name} password`,
-    ...(name === 'code' ? { inputMode: 'numeric', autocomplete: 'one-time-code' } : { type: 'password' }),
+    label: CODES.includes(name) ? 'Code of your authenticator app' : `${name} password`,
+    ...(CODES.includes(name)
+      ? { inputMode: 'numeric', autocomplete: 'one-time-code' }
+      : { type: 'password' }),
   }),
 )}
 ${files.map((name) => fileField({ name, label: `${name.replaceAll('_', ' ')}, chosen again`, optional: true }))}
