@@ -3,6 +3,7 @@ import { CHROMIUM } from './test/support/chromium.ts'
 import { isInstalled } from './test/support/installed.ts'
 import { canIsolate } from './test/support/isolated.ts'
 import { folderInMemory } from './test/support/memory.ts'
+import { COMPILED } from './test/support/programs.ts'
 
 /** Tests that need what the machine may not have, and no npm package brings along. */
 const NEEDS = [
@@ -34,6 +35,9 @@ for (const { files, what } of leftOut) console.warn(`\nLEFT OUT: ${files} – th
 // Where `tmpdir()` is, for every process of the tests.
 const inMemory = folderInMemory()
 if (inMemory !== undefined) process.env.TMPDIR ??= inMemory
+
+// Where Node keeps what it has compiled, for every process of the tests that has the environment of these.
+process.env.NODE_COMPILE_CACHE ??= COMPILED
 
 export default defineConfig({
   test: {

@@ -27,7 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await stop()
     throw error
   }
-  project.provide('testServer', { url: servers[0]!, servers, template, pepper: PEPPER })
+  project.provide('testServer', { url: servers[0]!, servers, template, strategy: '', pepper: PEPPER })
   return async () => {
     for (const server of servers) await ask(server, `DROP DATABASE ${template} WITH (FORCE)`)
     await stop()

@@ -15,16 +15,18 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, isAlive, type Program, ROOT, startService, until } from '../support/programs.ts'
 
-let clone: string
+/** One place for all clones, one after the other: what Node has compiled for one of them is found for the next. */
+const place = mkdtempSync(join(tmpdir(), 'svc-clone-'))
+chmodSync(place, 0o755)
+const clone = join(place, 'clone')
 let db: TestDatabase
 beforeEach(async () => {
-  clone = mkdtempSync(join(tmpdir(), 'svc-clone-'))
-  chmodSync(clone, 0o755)
+  mkdirSync(clone)
   for (const file of committed()) cpSync(join(ROOT, file), join(clone, file), { recursive: true })
   mkdirSync(join(clone, 'node_modules'))
   for (const name of readdirSync(join(ROOT, 'node_modules')))
@@ -39,6 +41,7 @@ afterEach(async () => {
   await db.close()
   rmSync(clone, { recursive: true, force: true })
 })
+afterAll(() => rmSync(place, { recursive: true }))
 
 function committed(): string[] {
   const words = ['ls-files', '--cached', '--others', '--exclude-standard', '--', '.', ':!test']

@@ -49,7 +49,8 @@ async function createDatabase(options: string): Promise<BareDatabase> {
 
 /** A copy of the template, without pools: for tests that start processes on it. */
 export function createTestDatabase(): Promise<BareDatabase> {
-  return createDatabase(`TEMPLATE ${inject('testServer').template}`)
+  const { template, strategy } = inject('testServer')
+  return createDatabase(`TEMPLATE ${template} ${strategy}`)
 }
 
 /** A database in which nothing is: for tests of the migrations. */

@@ -15,6 +15,8 @@ export interface TestServer {
   /** All that hold a part of each database, the one at `url` first: several where tables are distributed. */
   readonly servers: readonly string[]
   readonly template: string
+  /** How the template is copied: words of CREATE DATABASE. */
+  readonly strategy: string
   readonly pepper: string
 }
 
@@ -81,9 +83,12 @@ export function watchOver(server: Pick<EmbeddedServer, 'pid'>, directory: string
   return watcher
 }
 
-async function startServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+/** Half the work, where the checkpoints that it takes wait for no disk. */
+const BY_FILES = 'STRATEGY file_copy'
+
+async function startServer(): Promise<{ url: string; strategy: string; stop: () => Promise<void> }> {
   const given = process.env.TEST_DATABASE_URL ?? process.env.DATABASE_URL
-  if (given) return { url: given, stop: async () => {} }
+  if (given) return { url: given, strategy: '', stop: async () => {} }
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
   chmodSync(directory, 0o711) // for the server's user, when root runs the tests
   const server = await acquireServer({ dataDir: directory, say: console.error, parameters: FAST })
@@ -91,6 +96,7 @@ async function startServer(): Promise<{ url: string; stop: () => Promise<void> }
   const { user, password, host, port, database } = server.connection()
   return {
     url: `postgres://${user}:${password}@${host}:${port}/${database}`,
+    strategy: BY_FILES,
     stop: async () => {
       await server.release()
       watcher.stdin?.end('done\n')
@@ -102,7 +108,7 @@ async function startServer(): Promise<{ url: string; stop: () => Promise<void> }
 /** Once per run: the output that is not committed, a server, and on it the database that every test file copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await ensureBuilt(join(import.meta.dirname, '../../dateline.config.json'))
-  const { url, stop } = await startServer()
+  const { url, strategy, stop } = await startServer()
   const template = `svc_test_${randomBytes(4).toString('hex')}`
   try {
     await administer(url, `CREATE DATABASE ${template}`)
@@ -112,7 +118,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await stop()
     throw error
   }
-  project.provide('testServer', { url, servers: [url], template, pepper: PEPPER })
+  project.provide('testServer', { url, servers: [url], template, strategy, pepper: PEPPER })
   return async () => {
     await administer(url, `DROP DATABASE ${template} WITH (FORCE)`)
     await stop()
