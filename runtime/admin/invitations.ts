@@ -87,10 +87,10 @@ export interface InvitationInput {
  * @throws ControlError `invalid` for what is no address; `conflict` for a member's, and when too many are open.
  */
 export async function invite(operator: Operator, input: InvitationInput): Promise<string> {
-  const { tenantId, role, memberId, once } = input
+  const { tenantId, role, memberId } = input
   const email = checkEmail(input.email)
   const { pepper, clock } = operator
-  const secret = deriveSecret(pepper, `invitation ${tenantId} ${memberId} ${email} ${role} ${once}`)
+  const secret = secretOf(pepper, input, email)
   const now = clock.machine()
   const id = newId('inv', now)
   await change(operator, async (tx, note) => {
@@ -109,6 +109,16 @@ export async function invite(operator: Operator, input: InvitationInput): Promis
   })
   return `${tenantId}.${secret}`
 }
+
+/** The link that the same form has made before, while it is good. @throws ControlError `invalid` for no e-mail address. */
+export async function findInvited(operator: Operator, input: InvitationInput): Promise<string | undefined> {
+  if (input.once === '') return undefined
+  const link = `${input.tenantId}.${secretOf(operator.pepper, input, checkEmail(input.email))}`
+  return (await openInvitation(operator, link)) && link
+}
+
+const secretOf = (pepper: string, { tenantId, memberId, role, once }: InvitationInput, email: string) =>
+  deriveSecret(pepper, `invitation ${tenantId} ${memberId} ${email} ${role} ${once}`)
 
 /** Those that can still be used, oldest first. */
 export async function listInvitations(

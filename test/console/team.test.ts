@@ -38,9 +38,19 @@ const emails = async () => (await members()).filter((each) => each.can_sign_in).
 const query = (text: string, values: readonly unknown[] = [tenantId]) =>
   dashboard.service.database.control.query({ text }, values)
 
+/** A code of the app is good once, and the next comes in half a minute. */
+async function freshCode(): Promise<string> {
+  await query('DELETE FROM control.totp_uses WHERE tenant_id = $1')
+  return owner.code()
+}
+
+/** Sends a form of the owner's with a code. */
+const confirmed = async (page: string, action: string, typed: Readonly<Record<string, string>> = {}) =>
+  browser.submit(page, action, { ...typed, code: await freshCode() })
+
 /** @returns the path of the link. */
 async function invite(email = 'grace@example.com', role = 'developer'): Promise<string> {
-  const { status, text } = await browser.submit(`${MEMBERS}/invite`, `${MEMBERS}/invite`, { email, role })
+  const { status, text } = await confirmed(`${MEMBERS}/invite`, `${MEMBERS}/invite`, { email, role })
   expect(status).toBe(200)
   return /\/invitations\/[\w.]+/.exec(text)![0]
 }
@@ -113,9 +123,11 @@ describe('an invitation', () => {
   test('sent twice by one form is one link; made anew, the older is void', async () => {
     const page = await browser.get(`${MEMBERS}/invite`)
     const [, csrf] = /name="csrf" value="([^"]+)"/.exec(page.text)!
-    const fields = { csrf: csrf!, idempotency_key: 'one', email: 'grace@example.com', role: 'viewer' }
+    const code = owner.code()
+    const fields = { csrf: csrf!, idempotency_key: 'one', email: 'grace@example.com', role: 'viewer', code }
     const links = []
-    for (const typed of [fields, fields, { ...fields, idempotency_key: 'two' }]) {
+    const anew = { ...fields, idempotency_key: 'two', code: owner.code(1) }
+    for (const typed of [fields, fields, anew]) {
       const { text } = await browser.post(`${MEMBERS}/invite`, typed)
       links.push(/\/invitations\/[\w.]+/.exec(text)![0])
     }
@@ -138,7 +150,7 @@ describe('an invitation', () => {
     const second = (await members()).find(({ email }) => email === 'second@example.com')!
     const orphan = await invite('third@example.com', 'owner')
     await query(`UPDATE control.invitations SET member_id = $2 WHERE tenant_id = $1`, [tenantId, second.id])
-    await browser.submit(`${MEMBERS}/${second.id}`, `${MEMBERS}/${second.id}/role`, { role: 'viewer' })
+    await confirmed(`${MEMBERS}/${second.id}`, `${MEMBERS}/${second.id}/role`, { role: 'viewer' })
     for (const path of [
       withdrawn,
       late,
@@ -154,7 +166,7 @@ describe('an invitation', () => {
     ['no address', 'nobody', 'No e-mail address'],
     ['a member', 'OWNER@example.com', 'is a member already'],
   ])('of %s is not made', async (_, email, why) => {
-    const answer = await browser.submit(`${MEMBERS}/invite`, `${MEMBERS}/invite`, { email, role: 'owner' })
+    const answer = await confirmed(`${MEMBERS}/invite`, `${MEMBERS}/invite`, { email, role: 'owner' })
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining(why)])
   })
 })
@@ -164,9 +176,9 @@ describe('a member', () => {
     const other = await dashboard.signIn(tenantId, 'developer')
     const theirs = new Browser(dashboard.origin, other.cookie)
     const page = `${MEMBERS}/${other.memberId}`
-    expect((await browser.submit(page, `${page}/role`, { role: 'owner' })).location).toBe(MEMBERS)
+    expect((await confirmed(page, `${page}/role`, { role: 'owner' })).location).toBe(MEMBERS)
     expect((await theirs.get(page)).status).toBe(200)
-    expect((await browser.submit(page, `${page}/role`, { role: 'viewer' })).location).toBe(MEMBERS)
+    expect((await confirmed(page, `${page}/role`, { role: 'viewer' })).location).toBe(MEMBERS)
     expect((await theirs.get(page)).status).toBe(403)
     const { rows } = await query(
       `SELECT DISTINCT action, actor_id, target_id FROM live.audit_log
@@ -186,7 +198,7 @@ describe('a member', () => {
     const page = `${MEMBERS}/${other.memberId}`
     const revision = async () => (await query('SELECT revision FROM control.revision', [])).rows
     const before = await revision()
-    expect((await browser.submit(page, `${page}/remove`)).location).toBe(MEMBERS)
+    expect((await confirmed(page, `${page}/remove`)).location).toBe(MEMBERS)
     expect(await revision()).not.toEqual(before)
     expect((await new Browser(dashboard.origin, other.cookie).get(MEMBERS)).status).toBe(303)
     expect((await speak(urls.sandbox, { secret: key.secret })('/v1/me')).status).toBe(200)
@@ -199,13 +211,17 @@ describe('a member', () => {
 
   test('who is the last owner stays one; of two who demote each other, one', async () => {
     const page = `${MEMBERS}/${owner.memberId}`
-    const refused = await browser.submit(page, `${page}/role`, { role: 'viewer' })
+    const refused = await confirmed(page, `${page}/role`, { role: 'viewer' })
     expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('keeps at least one owner')])
     await (await join(await invite('second@example.com', 'owner'))).send()
     const second = (await members()).find(({ email }) => email === 'second@example.com')!
+    await freshCode()
     const changes = await Promise.all(
-      [owner.memberId, second.id].map((id) =>
-        browser.submit(`${MEMBERS}/${id}`, `${MEMBERS}/${id}/role`, { role: 'viewer' }),
+      [owner.memberId, second.id].map((id, index) =>
+        browser.submit(`${MEMBERS}/${id}`, `${MEMBERS}/${id}/role`, {
+          role: 'viewer',
+          code: owner.code(index),
+        }),
       ),
     )
     const owners = (await members()).filter(({ role, can_sign_in }) => role === 'owner' && can_sign_in)
@@ -224,6 +240,81 @@ describe('a member', () => {
       expect((await theirs.post(address, { role: 'viewer' })).status).toBe(403)
     }
     expect(await emails()).toEqual([owner.email])
+  })
+})
+
+describe('without a code of the owner’s own', () => {
+  const stateOf = async () => (await members()).map(({ id, role }) => ({ id, role }))
+
+  test.each([
+    ['a role', 'role', 'member.role_changed'],
+    ['a removal', 'remove', 'member.removed'],
+    ['an invitation', 'invite', 'invitation.created'],
+  ])('%s is refused, and the logs of both environments say so', async (_, what, action) => {
+    const other = await dashboard.signIn(tenantId, 'developer')
+    const isInvitation = what === 'invite'
+    const page = isInvitation ? `${MEMBERS}/invite` : `${MEMBERS}/${other.memberId}`
+    const address = isInvitation ? page : `${page}/${what}`
+    const typed = { email: 'grace@example.com', role: 'owner' }
+    const used = await freshCode()
+    // Makes it a code that was used.
+    await browser.submit(`${MEMBERS}/invite`, `${MEMBERS}/invite`, { ...typed, code: used })
+    await query('DELETE FROM control.invitations WHERE tenant_id = $1')
+    const before = await stateOf()
+    const wrong: readonly Readonly<Record<string, string>>[] = [
+      {},
+      { code: '000000' },
+      { code: other.code() },
+      { code: used },
+    ]
+    for (const code of wrong) {
+      const { status, text } = await browser.submit(page, address, { ...typed, ...code })
+      expect([code, status, text]).toEqual([code, 422, expect.stringContaining('Not right, or the code')])
+      expect(text).not.toContain('/invitations/ten_')
+    }
+    expect(await stateOf()).toEqual(before)
+    expect((await query('SELECT 1 FROM control.invitations WHERE tenant_id = $1')).rows).toEqual([])
+    for (const environment of ['sandbox', 'live']) {
+      const { rows } = await query(
+        `SELECT actor_id, target_id, ip FROM ${environment}.audit_log
+         WHERE tenant_id = $1 AND action = '${action}' AND outcome = 'failed'`,
+      )
+      const target_id = isInvitation ? null : other.memberId
+      expect(rows).toEqual(wrong.map(() => ({ actor_id: owner.memberId, target_id, ip: '127.0.0.1' })))
+    }
+  })
+
+  test('after ten wrong ones a right one is not looked at, on whichever form', async () => {
+    const other = await dashboard.signIn(tenantId, 'developer')
+    const page = `${MEMBERS}/${other.memberId}`
+    for (let count = 0; count < 10; count += 1) {
+      await browser.submit(page, `${page}/${count % 2 === 0 ? 'role' : 'remove'}`, {
+        role: 'owner',
+        code: '000000',
+      })
+    }
+    expect((await confirmed(page, `${page}/remove`)).status).toBe(422)
+    expect((await stateOf()).find(({ id }) => id === other.memberId)?.role).toBe('developer')
+  })
+
+  test('a form that was sent before gives its link again, and for nothing else', async () => {
+    const page = await browser.get(`${MEMBERS}/invite`)
+    const fields = {
+      ...hiddenFields(page.text, `${MEMBERS}/invite`),
+      email: 'grace@example.com',
+      role: 'viewer',
+    }
+    const code = owner.code()
+    expect((await browser.post(`${MEMBERS}/invite`, { ...fields, code })).status).toBe(200)
+    expect((await browser.post(`${MEMBERS}/invite`, { ...fields, code })).status).toBe(200)
+    // Of a form without a key none is known to have been sent before.
+    const keyless = { ...fields, idempotency_key: '', code: owner.code(1) }
+    expect((await browser.post(`${MEMBERS}/invite`, keyless)).status).toBe(200)
+    const others = [{ role: 'owner' }, { email: 'other@example.com' }, { idempotency_key: '' }]
+    for (const other of others) {
+      const answer = await browser.post(`${MEMBERS}/invite`, { ...fields, ...other, code })
+      expect([other, answer.status]).toEqual([other, 422])
+    }
   })
 })
 

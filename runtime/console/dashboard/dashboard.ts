@@ -134,7 +134,7 @@ export function listRoutes(watching: Watching): readonly Route[] {
     ...auditRoutes(send),
     ...keyRoutes(send),
     ...versionRoutes(send),
-    ...memberRoutes(send),
+    ...memberRoutes(send, watching),
     ...connectedAppRoutes(send),
     ...securityRoutes(send, watching),
     ...sessionRoutes(send),

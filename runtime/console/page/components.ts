@@ -42,6 +42,16 @@ export function field(given: Field): Html {
   )
 }
 
+/** The code with which a member confirms a form. */
+export const codeField = (form: string): Html =>
+  field({
+    name: 'code',
+    id: `${form}-code`,
+    label: 'Code of your authenticator app',
+    inputMode: 'numeric',
+    autocomplete: 'one-time-code',
+  })
+
 /** A labelled choice of a file. What was chosen is never in a page: it is chosen again. */
 export function fileField(given: Field & { readonly accept?: string }): Html {
   const { name, accept, optional } = given

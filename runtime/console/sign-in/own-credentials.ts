@@ -92,6 +92,10 @@ export async function useRecoveryCode(
   return deleteRecoveryCode(control, tenantId, memberId, digestKey(pepper, digits))
 }
 
+/** Said where `confirm` has not. */
+export const NOT_CONFIRMED =
+  'Not right, or the code was used before. After too many tries none is looked at for a while.'
+
 /** Whether they are the member's. What is wrong counts as a wrong code, and after too many none is looked at. */
 export async function confirm(
   { operator, wrongCodes }: OwnParts,

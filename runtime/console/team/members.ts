@@ -1,6 +1,7 @@
 /** Who works in the account: roles, invitations, leaving. Members are of the account, whichever environment they look at. */
 import { ControlError } from '../../admin/change.ts'
 import {
+  findInvited,
   INVITATION_MS,
   type Invitation,
   invite,
@@ -18,8 +19,10 @@ import type { Route } from '../dashboard/shape/routes.ts'
 import type { Column } from '../dashboard/shape/shapes.ts'
 import { when, words } from '../dashboard/shape/values.ts'
 import { mayAct, Refused, type Visit } from '../dashboard/shape/visit.ts'
-import { choice, facts, field, notice } from '../page/components.ts'
+import { choice, codeField, facts, field, notice } from '../page/components.ts'
 import { formField } from '../page/forms.ts'
+import { NOT_CONFIRMED, type OwnParts } from '../sign-in/own-credentials.ts'
+import { isConfirmed } from './confirmed.ts'
 
 const PATH = 'members'
 
@@ -29,15 +32,23 @@ const MAY: Readonly<Record<MemberRole, string>> = {
   viewer: 'Viewer: see everything, change nothing',
 }
 
-export function memberRoutes(send: SendFramed): Route[] {
+type Parts = Pick<OwnParts, 'wrongCodes'>
+
+/** Why something was not done. */
+interface Fault {
+  readonly status: 409 | 422
+  readonly text: string
+}
+
+export function memberRoutes(send: SendFramed, parts: Parts): Route[] {
   return ENVIRONMENTS.flatMap((environment) => {
     const list = `/${environment}/${PATH}`
     const owner = { environment, needs: 'owner' } as const
     /** Does it and shows the members; what cannot be done is said on the page it was asked on. */
     const act = (
       path: string,
-      work: (visit: Visit, id: string) => Promise<void>,
-      again: (visit: Visit, id: string, fault: string) => Promise<void> | void,
+      work: (visit: Visit, id: string) => Promise<Fault | undefined>,
+      again: (visit: Visit, id: string, fault: Fault) => Promise<void> | void,
     ): Route => ({
       ...owner,
       method: 'POST',
@@ -48,8 +59,8 @@ export function memberRoutes(send: SendFramed): Route[] {
         else await again(visit, id, fault)
       },
     })
-    const member = (visit: Visit, id: string, fault?: string) => showMember(visit, id, send, fault)
-    const everybody = (visit: Visit, _: string, fault?: string) => showMembers(visit, send, fault)
+    const member = (visit: Visit, id: string, fault?: Fault) => showMember(visit, id, send, fault)
+    const everybody = (visit: Visit, _: string, fault?: Fault) => showMembers(visit, send, fault)
     return [
       { environment, needs: 'viewer', method: 'GET', path: list, handle: (visit) => everybody(visit, '') },
       { ...owner, method: 'GET', path: `${list}/invite`, handle: (visit) => showInvite(visit, send) },
@@ -57,37 +68,46 @@ export function memberRoutes(send: SendFramed): Route[] {
         ...owner,
         method: 'POST',
         path: `${list}/invite`,
-        handle: (visit) => sendInvitation(visit, send),
+        handle: (visit) => sendInvitation(visit, parts, send),
       },
       { ...owner, method: 'GET', path: `${list}/:id`, handle: (visit, id) => member(visit, id) },
-      act(
-        ':id/role',
-        (visit, id) => changeRole(visit.operator, visit.member.tenantId, id, readRole(visit)),
-        member,
-      ),
-      act(
-        ':id/remove',
-        (visit, id) => removeMember(visit.operator, visit.member.tenantId, id, visit.member.memberId),
-        member,
-      ),
+      act(':id/role', (visit, id) => giveRole(visit, parts, id), member),
+      act(':id/remove', (visit, id) => remove(visit, parts, id), member),
       act(
         'invitations/:id/withdraw',
-        (visit, id) => withdrawInvitation(visit.operator, visit.member.tenantId, id),
+        async (visit, id) => {
+          await withdrawInvitation(visit.operator, visit.member.tenantId, id)
+          return undefined
+        },
         everybody,
       ),
     ]
   })
 }
 
-/** @returns what is wrong with what was asked for, as a sentence; undefined when it was done. */
-async function refusalOf(work: () => Promise<void>): Promise<string | undefined> {
+const UNCONFIRMED: Fault = { status: 422, text: NOT_CONFIRMED }
+
+async function giveRole(visit: Visit, parts: Parts, id: string): Promise<Fault | undefined> {
+  const role = readRole(visit)
+  if (!(await isConfirmed(visit, parts, 'member.role_changed', id))) return UNCONFIRMED
+  await changeRole(visit.operator, visit.member.tenantId, id, role)
+  return undefined
+}
+
+async function remove(visit: Visit, parts: Parts, id: string): Promise<Fault | undefined> {
+  if (!(await isConfirmed(visit, parts, 'member.removed', id))) return UNCONFIRMED
+  await removeMember(visit.operator, visit.member.tenantId, id, visit.member.memberId)
+  return undefined
+}
+
+/** @returns what is wrong with what was asked for; undefined when it was done. */
+async function refusalOf(work: () => Promise<Fault | undefined>): Promise<Fault | undefined> {
   try {
-    await work()
-    return undefined
+    return await work()
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
     if (error.kind === 'not_found') throw new Refused(404, 'It is not there any more.')
-    return sentence(error.message)
+    return { status: 409, text: sentence(error.message) }
   }
 }
 
@@ -106,7 +126,7 @@ const COLUMNS: readonly Column<ListedMember>[] = [
   { title: 'Since', show: ({ created }) => when(created) },
 ]
 
-async function showMembers(visit: Visit, send: SendFramed, fault?: string): Promise<void> {
+async function showMembers(visit: Visit, send: SendFramed, fault?: Fault): Promise<void> {
   const { member, environment } = visit
   const isOwner = mayAct(member.role, 'owner')
   const [members, invitations] = await Promise.all([
@@ -118,7 +138,7 @@ async function showMembers(visit: Visit, send: SendFramed, fault?: string): Prom
   const columns = isOwner
     ? [{ ...first!, show: (each: ListedMember) => link(`${PATH}/${each.id}`, each.email) }, ...rest]
     : COLUMNS
-  const content = html`${fault !== undefined && notice('bad', fault)}
+  const content = html`${fault !== undefined && notice('bad', fault.text)}
 <p class="quiet">Who works in this account, in the sandbox and live alike.</p>
 ${isOwner && html`<div class="actions"><a class="button" href="/${environment}/${PATH}/invite">Invite somebody</a></div>`}
 ${writeTable(
@@ -128,7 +148,7 @@ ${writeTable(
   link,
 )}
 ${isOwner && writeInvitations(visit, invitations)}`
-  send(visit, fault === undefined ? 200 : 409, { title: 'Members', path: PATH, content })
+  send(visit, fault?.status ?? 200, { title: 'Members', path: PATH, content })
 }
 
 function writeInvitations(visit: Visit, invitations: readonly Invitation[]): Html {
@@ -164,33 +184,36 @@ interface Typed {
   readonly email: string
   readonly role: string
   readonly fault?: string
+  readonly isUnconfirmed?: boolean
 }
 
 function showInvite(visit: Visit, send: SendFramed, typed: Typed = { email: '', role: 'developer' }): void {
   const list = `/${visit.environment}/${PATH}`
-  const content = html`${typed.fault !== undefined && notice('bad', 'Some of it has to be put right.')}
+  const content = html`${typed.fault !== undefined && notice('bad', 'Some of it has to be put right.')}${typed.isUnconfirmed && notice('bad', NOT_CONFIRMED)}
 <p>You get a link to send on. It is good for ${String(INVITATION_MS / 3_600_000)} hours and makes one member, once.</p>
 <form method="post" action="${list}/invite">
 ${visit.guard(`${list}/invite`)}${keyField()}
 ${field({ name: 'email', label: 'E-mail', type: 'email', value: typed.email, fault: typed.fault })}
 ${roleChoice(typed.role)}
+${codeField('invite')}
 <div class="actions"><button type="submit">Make the link</button> <a class="button second" href="${list}">Back</a></div>
 </form>`
-  send(visit, typed.fault === undefined ? 200 : 422, { title: 'Invite somebody', path: PATH, content })
+  const isRefused = typed.fault !== undefined || typed.isUnconfirmed
+  send(visit, isRefused ? 422 : 200, { title: 'Invite somebody', path: PATH, content })
 }
 
-async function sendInvitation(visit: Visit, send: SendFramed): Promise<void> {
+async function sendInvitation(visit: Visit, parts: Parts, send: SendFramed): Promise<void> {
   const { request, member, environment } = visit
   const email = formField(request, 'email').trim()
   const role = readRole(visit)
   try {
-    const link = await invite(visit.operator, {
-      tenantId: member.tenantId,
-      email,
-      role,
-      memberId: member.memberId,
-      once: formField(request, 'idempotency_key'),
-    })
+    const { tenantId, memberId } = member
+    const wanted = { tenantId, email, role, memberId, once: formField(request, 'idempotency_key') }
+    // Sent again, the form has the code that was used for it.
+    const made = await findInvited(visit.operator, wanted)
+    if (made === undefined && !(await isConfirmed(visit, parts, 'invitation.created', null)))
+      return showInvite(visit, send, { email, role, isUnconfirmed: true })
+    const link = made ?? (await invite(visit.operator, wanted))
     const address = `${visit.origin}/invitations/${link}`
     const content = html`${notice('warn', 'This is shown once. Whoever opens it first joins: send it to nobody else.')}
 <p>For ${email}:</p>
@@ -203,13 +226,13 @@ async function sendInvitation(visit: Visit, send: SendFramed): Promise<void> {
   }
 }
 
-async function showMember(visit: Visit, id: string, send: SendFramed, fault?: string): Promise<void> {
+async function showMember(visit: Visit, id: string, send: SendFramed, fault?: Fault): Promise<void> {
   const members = await listMembers(visit.operator, visit.member.tenantId)
   const member = members.find((each) => each.id === id && each.can_sign_in)
   if (!member) throw new Refused(404, 'There is no such member here.')
   const list = `/${visit.environment}/${PATH}`
   const forms = { role: `${list}/${id}/role`, remove: `${list}/${id}/remove` }
-  const content = html`${fault !== undefined && notice('bad', fault)}
+  const content = html`${fault !== undefined && notice('bad', fault.text)}
 ${facts([
   ['Role', words(member.role)],
   ['Since', when(member.created)],
@@ -218,6 +241,7 @@ ${facts([
 <section><h2>Role</h2>
 <form method="post" action="${forms.role}">${visit.guard(forms.role)}
 ${roleChoice(member.role)}
+${codeField('role')}
 <div class="actions"><button type="submit">Change</button></div>
 </form></section>
 ${
@@ -225,9 +249,10 @@ ${
   html`<section><h2>Remove</h2>
 <p>The sessions end at once, and so does what applications may do that this member let in. Keys go on working and become yours: rotate those that the member knows.</p>
 <form method="post" action="${forms.remove}">${visit.guard(forms.remove)}
+${codeField('remove')}
 <div class="actions"><button type="submit" class="danger">Remove</button></div>
 </form></section>`
 }
 <p><a href="${list}">All members</a></p>`
-  send(visit, fault === undefined ? 200 : 409, { title: member.email, path: PATH, content })
+  send(visit, fault?.status ?? 200, { title: member.email, path: PATH, content })
 }

@@ -31,8 +31,8 @@ export interface TestDashboard {
 export interface Visitor extends Member {
   readonly cookie: string
   readonly password: string
-  /** What the member's authenticator app shows now. */
-  code(): string
+  /** What the member's authenticator app shows so many steps from now. */
+  code(steps?: number): string
 }
 
 export interface DashboardOptions extends ServiceOptions {
@@ -87,7 +87,8 @@ export async function startDashboard({ named, ...options }: DashboardOptions = {
       const { id, password, totp_secret: secret } = user
       const member = { tenantId, memberId: id, email, role }
       const begun = await fetch(`${origin}/begin/${tenantId}/${id}`)
-      const code = () => new TOTP({ secret }).generate({ timestamp: service.clock.machine() })
+      const code = (steps = 0) =>
+        new TOTP({ secret }).generate({ timestamp: service.clock.machine() + steps * 30_000 })
       return { ...member, password, code, cookie: begun.headers.getSetCookie()[0]!.split(';')[0]! }
     },
     async stop() {

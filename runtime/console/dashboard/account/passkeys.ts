@@ -1,6 +1,6 @@
 /** Passkeys of a member, on the page of what the member signs in with: added and removed with a code of the member's app. */
 import { type Html, html } from '../../../platform/html.ts'
-import { facts, field, notice } from '../../page/components.ts'
+import { codeField, facts, field, notice } from '../../page/components.ts'
 import { formField } from '../../page/forms.ts'
 import type { OwnParts } from '../../sign-in/own-credentials.ts'
 import { listPasskeys, type Passkey } from '../../sign-in/passkey-queries.ts'
@@ -115,13 +115,3 @@ ${codeField('passkey')}
 <p class="hint" role="status"></p>
 </form>`
 }
-
-/** The code with which a member confirms a form. */
-export const codeField = (form: string): Html =>
-  field({
-    name: 'code',
-    id: `${form}-code`,
-    label: 'Code of your authenticator app',
-    inputMode: 'numeric',
-    autocomplete: 'one-time-code',
-  })

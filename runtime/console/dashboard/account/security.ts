@@ -1,11 +1,12 @@
 /** What a member signs in with: the password, passkeys and recovery codes, changed with a code of the member's app. */
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { field, notice } from '../../page/components.ts'
+import { codeField, field, notice } from '../../page/components.ts'
 import { formField } from '../../page/forms.ts'
 import {
   changePassword,
   makeRecoveryCodes,
+  NOT_CONFIRMED,
   type OwnParts,
   RECOVERY_CODES,
 } from '../../sign-in/own-credentials.ts'
@@ -15,13 +16,11 @@ import { countRecoveryCodes } from '../../sign-in/queries.ts'
 import type { SendFramed } from '../shape/frame.ts'
 import type { Route } from '../shape/routes.ts'
 import type { Visit } from '../shape/visit.ts'
-import { codeField, dropPasskey, type PasskeySaid, savePasskey, writePasskeys } from './passkeys.ts'
+import { dropPasskey, type PasskeySaid, savePasskey, writePasskeys } from './passkeys.ts'
 
 export const SECURITY_PATH = 'security'
 
 const TITLE = 'Your sign-in'
-
-const WRONG = 'Not right, or the code was used before. After too many tries none is looked at for a while.'
 
 /** What is said above one of the forms, or beside one of its fields. */
 interface Said extends PasskeySaid {
@@ -91,7 +90,7 @@ async function show(visit: Visit, send: SendFramed, said: Said = {}): Promise<vo
   const content = html`${said.done !== undefined && notice('good', said.done)}
 <p class="quiet">What you sign in with as ${member.email}, in the sandbox and live alike.</p>
 <h2>Password</h2>
-${said.wrong === 'password' && notice('bad', WRONG)}
+${said.wrong === 'password' && notice('bad', NOT_CONFIRMED)}
 ${formTo(
   visit,
   'password',
@@ -105,7 +104,7 @@ ${codeField('password')}`,
 ${await writePasskeys(visit, `/${visit.environment}/${SECURITY_PATH}/passkeys`, said)}
 <h2>Recovery codes</h2>
 <p>When the telephone with your authenticator app is gone, one of them takes the place of its code, once. ${left === 0 ? 'You have none.' : `${left} of ${RECOVERY_CODES} are left.`}</p>
-${said.wrong === 'recovery-codes' && notice('bad', WRONG)}
+${said.wrong === 'recovery-codes' && notice('bad', NOT_CONFIRMED)}
 ${formTo(visit, 'recovery-codes', codeField('recovery-codes'), left === 0 ? 'Make recovery codes' : 'Make new ones in their place')}`
   const isRefused = said.wrong !== undefined || said.fault !== undefined || said.passkey?.mood === 'bad'
   send(visit, isRefused ? 422 : 200, {
