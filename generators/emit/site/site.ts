@@ -32,6 +32,21 @@ export const SITE_FOLDER = 'site'
 /** Where the documentation is served. */
 const HOME = '/docs'
 
+/** What a page looks like, from its ground to what stands on it: of two rules alike the later one holds. */
+const STYLES = [
+  'page',
+  'frame',
+  'text',
+  'lists',
+  'operations',
+  'code',
+  'screens',
+  'changes',
+  'print',
+  'search',
+  'try',
+] as const
+
 export interface SiteSettings {
   readonly wire?: WireConfig | undefined
   /** The package of the client, if there is one. */
@@ -46,7 +61,7 @@ export interface SiteSettings {
 export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): OutputFile[] {
   const newest = apis.at(-1)
   if (!newest) return []
-  const style = readAsset('emit/site/assets/site.css')
+  const style = STYLES.map((name) => readAsset(`emit/site/assets/style/${name}.css`)).join('')
   const { pages, index, feed } = sitePages(apis, newest, settings)
   const assets = {
     'site.css': style,
