@@ -79,6 +79,7 @@ test('comes back after signing in, and is sent by hand', async () => {
   const again = await signInOn(late.text)
   expect(again.status).toBe(200)
   expect(again.text).toContain('Till &quot;4&quot; &lt;b&gt;')
+  expect(again.text).toContain(`href="${ENDPOINT}">Leave it`)
   expect(await endpoints()).toBe(0)
   const sent = await browser.post(ENDPOINT, hiddenFields(again.text, ENDPOINT))
   expect([sent.status, sent.text]).toEqual([200, expect.stringMatching(/whsec_/)])
@@ -145,7 +146,17 @@ test('a button for which nothing was typed asks to sign in, and does nothing', a
   const late = await browser.post(ENDPOINT, {})
   expect([late.status, late.text]).toEqual([401, expect.not.stringContaining('name="typed"')])
   const answer = await signInOn(late.text)
-  expect([answer.status, answer.location]).toEqual([303, '/'])
+  expect([answer.status, answer.location]).toEqual([303, ENDPOINT])
+})
+
+test.each([
+  ['/sandbox/keys/key_1/revoke', '/sandbox/keys/key_1/revoke'],
+  ['/sandbox/security/password', '/sandbox/security'],
+  ['/sandbox/members/invitations/inv_1/withdraw', '/sandbox/members'],
+])('a button of %s leads to the page that it stands on', async (action, page) => {
+  await endSessions()
+  const late = await browser.post(action, {})
+  expect((await signInOn(late.text)).location).toBe(page)
 })
 
 test('a code is typed again, and stands on no page', async () => {

@@ -167,9 +167,11 @@ export function createDashboard(parts: DashboardParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
-  for (const route of listRoutes(parts)) {
+  const routes = listRoutes(parts)
+  const pages = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path))
+  for (const route of routes) {
     const answer = (request: Request<{ id?: string }>, response: Response) =>
-      visit(parts, forms, route, request, response)
+      visit({ ...parts, forms, pages }, route, request, response)
     if (route.method === 'GET') router.get(route.path, answer)
     else router.post(route.path, form, ...(route.maxBytes ? readUploads(route.maxBytes) : []), answer)
   }
@@ -182,15 +184,21 @@ export function createDashboard(parts: DashboardParts): Router {
   return router
 }
 
+interface VisitParts extends DashboardParts {
+  readonly forms: FormGuard
+  /** Paths of the routes that show something. */
+  readonly pages: ReadonlySet<string>
+}
+
 async function visit(
-  parts: DashboardParts,
-  forms: FormGuard,
+  parts: VisitParts,
   route: Route,
   request: Request<{ id?: string }>,
   response: Response,
 ): Promise<void> {
+  const { forms, pages } = parts
   const member = await parts.sessions.find(request)
-  if (!member) return askToSignIn(parts, request, response)
+  if (!member) return askToSignIn(parts, request, response, pageOf(route.path, request.path, pages))
   if (!mayAct(member.role, route.needs)) {
     const text = `This takes the role ${route.needs}; yours is ${member.role}. An owner of the account can change that.`
     sendPage(response, 403, writeNotice('Not for your role', text))
@@ -205,18 +213,30 @@ async function visit(
   await route.handle(createVisit(parts, forms, route, request, response, member), request.params.id ?? '')
 }
 
+/** The page that a form stands on: at the form's own address, or the nearest above it. */
+function pageOf(route: string, path: string, pages: ReadonlySet<string>): string {
+  const segments = route.split('/')
+  while (segments.length > 1 && !pages.has(segments.join('/'))) segments.pop()
+  return path.split('/').slice(0, segments.length).join('/') || '/'
+}
+
 /** Without a session: what reads comes back after signing in, and so does what was typed. */
-async function askToSignIn(parts: DashboardParts, request: Request, response: Response): Promise<void> {
+async function askToSignIn(
+  parts: DashboardParts,
+  request: Request,
+  response: Response,
+  page: string,
+): Promise<void> {
   const { operator, sessions } = parts
   if (request.method !== 'POST') return void (await requireMember(sessions, request, response))
   const { pepper, clock } = operator
-  const typed = sealTyped(request, pepper, clock.machine())
+  const typed = sealTyped(request, page, pepper, clock.machine())
   const lost = 'What you typed is too long to come along: go back, keep it, and sign in then.'
   const told = `Your session has ended, and nothing was sent. ${
     typed === 'too long' ? lost : typed === undefined ? '' : 'Sign in, and what you typed is here again.'
   }`
   createSignInPage({ ...parts, pepper, clock }).show(response, 401, {
-    returnTo: '/',
+    returnTo: page,
     told: told.trim(),
     typed: typed === 'too long' ? undefined : typed,
   })

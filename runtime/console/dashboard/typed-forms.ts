@@ -31,6 +31,8 @@ const CONTEXT = 'fields of a form whose session had ended'
 
 interface Typed {
   readonly path: string
+  /** The address of the page that the form stands on. */
+  readonly page: string
   /** What proved that the form was made for the member, in this browser. */
   readonly guard: string
   readonly fields: Readonly<Record<string, readonly string[]>>
@@ -42,7 +44,12 @@ interface Typed {
 }
 
 /** @returns the fields of a form, sealed; undefined where nothing was typed, and `too long` beyond what is kept. */
-export function sealTyped(request: Request, pepper: string, now: number): string | 'too long' | undefined {
+export function sealTyped(
+  request: Request,
+  page: string,
+  pepper: string,
+  now: number,
+): string | 'too long' | undefined {
   const body: unknown = request.body
   if (typeof body !== 'object' || body === null || MOMENTARY in body) return undefined
   const all = Object.entries(body).map(([name, value]) => [name, [value].flat().map(String)] as const)
@@ -51,6 +58,7 @@ export function sealTyped(request: Request, pepper: string, now: number): string
   if (Object.keys(fields).every((name) => name === KEY)) return undefined
   const typed: Typed = {
     path: request.originalUrl,
+    page,
     guard: all.find(([name]) => name === GUARD_FIELD)?.[1][0] ?? '',
     fields,
     secrets: named.map(([name]) => name).filter((name) => SECRETS.includes(name)),
@@ -100,7 +108,7 @@ export function showTyped(
   sendPage(response, 200, writeTyped(typed, guard))
 }
 
-function writeTyped({ path, fields, secrets, files }: Typed, guard: Html): Html {
+function writeTyped({ path, page, fields, secrets, files }: Typed, guard: Html): Html {
   const shown = Object.entries(fields).filter(
     ([name, values]) => name !== KEY && values.some((value) => value !== ''),
   )
@@ -123,7 +131,7 @@ ${Object.entries(fields).flatMap(([name, values]) =>
   }),
 )}
 ${files.map((name) => fileField({ name, label: `${name.replaceAll('_', ' ')}, chosen again`, optional: true }))}
-<div class="actions"><button type="submit">Send</button> <a class="button second" href="/">Leave it</a></div>
+<div class="actions"><button type="submit">Send</button> <a class="button second" href="${page}">Leave it</a></div>
 </form>`,
   })
 }
