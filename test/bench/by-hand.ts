@@ -3,7 +3,7 @@ import express from 'express'
 import pg from 'pg'
 import type { Database, Statement } from '../../runtime/platform/database/database.ts'
 import { types } from '../../runtime/platform/database/types.ts'
-import { getPass, getPasses, postPass } from './peer-operations.ts'
+import { getPass, getPasses, postPass, signPass } from './peer-operations.ts'
 
 const pool = new pg.Pool({
   connectionString: process.env.DATABASE_URL,
@@ -36,10 +36,12 @@ export function createPeer(prepare: (app: express.Express) => void = () => {}): 
     response.json(await getPasses(plain(pool), Number(request.query.limit ?? 25)))
   })
   app.post('/v1/passes', async (request, response) => {
+    const key = String(request.headers['idempotency-key'])
+    const signed = await signPass(request.body)
     const client = await pool.connect()
     try {
       await client.query('BEGIN')
-      const body = await postPass(plain(client), request.body, String(request.headers['idempotency-key']))
+      const body = await postPass(plain(client), request.body, signed, key)
       await client.query('COMMIT')
       response.status(201).json(body)
     } catch (error) {

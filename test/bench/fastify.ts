@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import postgres from 'postgres'
 import type { Database, Statement } from '../../runtime/platform/database/database.ts'
 import { parseTimestamp } from '../../runtime/platform/database/types.ts'
-import { getPass, getPasses, origin, type PassOrder, postPass } from './peer-operations.ts'
+import { getPass, getPasses, origin, type PassOrder, postPass, signPass } from './peer-operations.ts'
 
 const asIs = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
@@ -85,7 +85,8 @@ app.post<{ Body: PassOrder }>(
   { schema: { response: { 201: PASS } } },
   async (request, reply) => {
     const key = String(request.headers['idempotency-key'])
-    const body = await sql.begin((transaction) => postPass(prepared(transaction), request.body, key))
+    const signed = await signPass(request.body)
+    const body = await sql.begin((transaction) => postPass(prepared(transaction), request.body, signed, key))
     return reply.code(201).send(body)
   },
 )

@@ -2,6 +2,8 @@
  * The three operations of the bench as one writes them by hand: the service's own statements and the same bodies, but no
  * keys, limits, versions or validation. Peers differ in the web framework and the driver that carry them.
  */
+import { sign } from 'node:crypto'
+import { promisify } from 'node:util'
 import { claimKey } from '../../runtime/api/idempotency.ts'
 import { appendEntryAndAnswer } from '../../runtime/api/outcome.ts'
 import type { Database } from '../../runtime/platform/database/database.ts'
@@ -9,6 +11,8 @@ import { newId } from '../../runtime/platform/ids.ts'
 import { shareTemplates } from '../../runtime/resources/pass-templates/queries.ts'
 import { insertPasses, listPasses, type PassRow, readPass } from '../../runtime/resources/passes/queries.ts'
 import { type Showing, showPass } from '../../runtime/resources/passes/view.ts'
+import { textToSign, writeLink } from '../../runtime/wallet/google/link.ts'
+import { openGoogleSigner } from '../../runtime/wallet/google/signer.ts'
 import { createPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 
 const tenantId = process.env.TENANT_ID ?? ''
@@ -38,13 +42,34 @@ export async function getPasses(db: Database, limit: number): Promise<unknown> {
   return { data: rows.map((row) => showPass(row, showing(now))), has_more: hasMore, next_cursor: null }
 }
 
+const { key: signingKey, ...signer } = openGoogleSigner({ dataDir: process.env.DATA_DIR ?? '' })
+const signAsync = promisify(sign)
+
+export interface SignedPass {
+  readonly id: string
+  readonly link: string
+}
+
+/** The identifier of a pass and its link for Google Wallet, signed before the transaction on a thread of its own. */
+export async function signPass(order: PassOrder): Promise<SignedPass> {
+  const now = Date.now()
+  const id = newId('pass', now)
+  const signing = { ...signer, at: Math.floor(now / 1000) }
+  const text = textToSign({ id, templateId: order.template_id, kind: 'loyalty' }, signing)
+  return { id, link: writeLink(signing, await signAsync('RSA-SHA256', Buffer.from(text), signingKey)) }
+}
+
 /** Belongs into a transaction. */
-export async function postPass(db: Database, order: PassOrder, key: string): Promise<unknown> {
+export async function postPass(
+  db: Database,
+  order: PassOrder,
+  { id, link }: SignedPass,
+  key: string,
+): Promise<unknown> {
   const now = Date.now()
   await claimKey(db, 'sandbox', tenantId, key)
   const template = (await shareTemplates(db, tenantId, [order.template_id])).get(order.template_id)
   if (!template) throw new Error('no such template')
-  const id = newId('pass', now)
   const row: PassRow = {
     id,
     template_id: template.id,
@@ -55,7 +80,7 @@ export async function postPass(db: Database, order: PassOrder, key: string): Pro
     platforms: [],
     page_token: passTokens.write('page', { space: tenantId, passId: id }),
     google_url: null,
-    google_link: '0 unsigned 0 unsigned',
+    google_link: link,
     metadata: {},
     expires_at: null,
     installed_at: null,

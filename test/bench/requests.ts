@@ -166,6 +166,7 @@ async function main(scratch: Scratch): Promise<void> {
     SANDBOX_PORT: '0',
     LIVE_PORT: '0',
     CONSOLE_PORT: '0',
+    DATA_DIR: scratch.directory,
     NODE_ENV: 'bench',
   }
   const line = await start(scratch, [...START, '--json', '--demo'], env)
