@@ -1,5 +1,5 @@
 /** The dashboard in a real browser: readable by everybody, on telephones and desktops, light and dark, without scripts. */
-import axe, { type AxeResults } from 'axe-core'
+import axe from 'axe-core'
 import type { Browser as Chromium, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { versions } from '../../../generated/versions.ts'
@@ -8,6 +8,7 @@ import { make, makeCard } from '../../cards/fixtures.ts'
 import { startChromium } from '../../support/chromium.ts'
 import { makeKey, type Send, speak } from '../../support/service.ts'
 import { makeTenant, startDashboard, type TestDashboard, type Visitor } from '../support/dashboard.ts'
+import { examine, isTooWide } from '../support/examine.ts'
 
 let dashboard: TestDashboard
 let chromium: Chromium
@@ -120,21 +121,6 @@ async function tour(
   expect(strange).toEqual([])
   await context.close()
 }
-
-/** What axe finds of the page as it is shown now, and whether it is wider than the screen. @param rules all where absent. */
-async function examine(page: Page, rules?: readonly string[]): Promise<string[]> {
-  const options = {
-    resultTypes: ['violations'],
-    preload: false,
-    iframes: false,
-    ...(rules && { runOnly: rules }),
-  }
-  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
-  const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
-  return (await isTooWide(page)) ? [...found, 'wider than the screen'] : found
-}
-
-const isTooWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth')
 
 /** Rules of axe that may find another thing in the dark; all others ask for what stands in the document. */
 const OF_COLOURS = ['color-contrast']
