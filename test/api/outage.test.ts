@@ -1,10 +1,8 @@
 /** The database goes away and comes back; faults of ours stay ours. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createClock } from '../../runtime/platform/clock/clock.ts'
-import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
-import { createTestDatabase } from '../support/database.ts'
-import { openRelay, type Relay } from '../support/relay.ts'
+import { openRelayedDatabase } from '../support/database.ts'
+import type { Relay } from '../support/relay.ts'
 import {
   makeKey,
   makeTenant,
@@ -22,24 +20,9 @@ let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  const { url, pepper, drop } = await createTestDatabase()
-  relay = await openRelay(url)
-  const settings = {
-    databaseUrl: relay.url,
-    pepper,
-    dataDir: '/nowhere',
-    poolSize: 4,
-    preparedStatements: true,
-  }
-  const opened = await openDatabase(settings)
-  const clock = createClock()
-  const operator = { control: opened.control, clock, pepper }
-  const close = async () => {
-    await opened.close()
-    await drop()
-    await relay.down()
-  }
-  service = await startTestService({ database: { ...opened, url, clock, operator, close } })
+  const opened = await openRelayedDatabase()
+  relay = opened.relay
+  service = await startTestService({ database: opened.database })
   secret = (await makeKey(service, await makeTenant(service))).secret
   send = speak(service.urls.sandbox, { secret })
   templateId = await makeTemplate(send)

@@ -5,15 +5,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { revokeKey } from '../../runtime/admin/keys.ts'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
-import { createClock } from '../../runtime/platform/clock/clock.ts'
-import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import { NOT_WRITTEN_YET } from '../../runtime/process/handlers.ts'
 import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { issuePass, makeTemplate, someoneWaits, TEMPLATE, whileHeld } from '../api/fixtures.ts'
 import { issueToken } from '../support/access-tokens.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { openRelayedDatabase } from '../support/database.ts'
 import { makePayable } from '../support/payable.ts'
-import { openRelay, type Relay } from '../support/relay.ts'
+import type { Relay } from '../support/relay.ts'
 import {
   type Answer,
   type Call,
@@ -39,25 +37,10 @@ let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  const { url, pepper, drop } = await createTestDatabase()
-  relay = await openRelay(url)
-  const settings = {
-    databaseUrl: relay.url,
-    pepper,
-    dataDir: '/nowhere',
-    poolSize: 10,
-    preparedStatements: true,
-  }
-  const opened = await openDatabase(settings)
-  const clock = createClock()
-  const close = async () => {
-    await opened.close()
-    await drop()
-    await relay.down()
-  }
-  const operator = { control: opened.control, clock, pepper }
+  const opened = await openRelayedDatabase({ poolSize: 10 })
+  relay = opened.relay
   service = await startTestService({
-    database: { ...opened, url, clock, operator, close },
+    database: opened.database,
     env: { SVC_LICENSED_STATES: 'NY' },
   })
   tenantId = await makeTenant(service)

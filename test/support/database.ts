@@ -8,6 +8,7 @@ import {
   type OpenDatabase,
   openDatabase,
 } from '../../runtime/platform/database/open/open-database.ts'
+import { openRelay, type Relay } from './relay.ts'
 import { administer, databaseUrl } from './server.ts'
 import { STAND_IN } from './stand-in.ts'
 
@@ -62,10 +63,31 @@ type TestSettings = Partial<Pick<DatabaseSettings, 'poolSize' | 'preparedStateme
 
 /** Opens a new copy of the template database, as the service opens its own. `citus`: as if its tables were distributed. */
 export async function openTestDatabase(settings: TestSettings = {}): Promise<TestDatabase> {
-  const { url, pepper, drop } = await createTestDatabase()
+  return openOn(await createTestDatabase(), settings)
+}
+
+/** The same at the end of a way that can be cut. */
+export async function openRelayedDatabase(
+  settings: TestSettings = {},
+): Promise<{ readonly database: TestDatabase; readonly relay: Relay }> {
+  const bare = await createTestDatabase()
+  const relay = await openRelay(bare.url)
+  const database = await openOn(bare, settings, relay.url)
+  const close = async () => {
+    await database.close()
+    await relay.down()
+  }
+  return { database: { ...database, close }, relay }
+}
+
+async function openOn(
+  { url, pepper, drop }: BareDatabase,
+  settings: TestSettings,
+  address = url,
+): Promise<TestDatabase> {
   if (settings.citus && inject('testServer').servers.length === 1) await administer(url, STAND_IN)
   const opened = await openDatabase({
-    databaseUrl: url,
+    databaseUrl: address,
     pepper,
     dataDir: '/nowhere',
     poolSize: 4,
