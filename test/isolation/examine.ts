@@ -32,9 +32,9 @@ interface Node {
   readonly Plans?: readonly Node[]
 }
 
-type Explained = { readonly 'QUERY PLAN': readonly [{ readonly Plan: Node }] }
+export type Explained = { readonly 'QUERY PLAN': readonly [{ readonly Plan: Node }] }
 
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+export const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
 // The catalogue is none of ours.
 const isScan = (node: Node) =>
@@ -49,14 +49,15 @@ function answeredBy(plan: Node): number {
   return Math.max(plan['Actual Rows'], ...written)
 }
 
-function readBy(node: Node): number {
+/** Rows that a scan looked at. */
+export function readBy(node: Node): number {
   const { 'Actual Rows': given, 'Actual Loops': loops } = node
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
   return (given + removed) * loops
 }
 
 /** The value as SQL writes it. */
-function literal(value: unknown): string {
+export function literal(value: unknown): string {
   if (value === null || value === undefined) return 'NULL'
   const text = Buffer.isBuffer(value)
     ? `\\x${value.toString('hex')}`

@@ -17,7 +17,8 @@
 -- Plan: for each tenant two descents of webhook_senders_pkey, one of event_heads_pkey, one scan of its endpoints (a hundred at
 -- most) and two of events by (tenant_id, sequence) that end with their LIMIT; for each endpoint two scans of
 -- webhook_ready_by_lane that end with theirs; sorts of what is planned; a Tid Scan for the update. No sequential scan, no hash,
--- no bitmap.
+-- no bitmap. Whether there is a row is asked by a subquery with LIMIT 1: EXISTS drops its LIMIT, and may become a hash of the
+-- rows of all tenants.
 WITH visit AS MATERIALIZED (
   -- As in claim.sql.
   SELECT t.position, s.*
@@ -51,10 +52,10 @@ WITH visit AS MATERIALIZED (
   -- already, which goes first.
   SELECT v.tenant_id, v.position, v.quota, v.planned, v.reached, v.events, v.endpoint_id AS served, w.id, w.status,
          w.generation, w.timeouts, w.url, w.secret, w.retired_secrets, w.since, w.enabled_events, w.created,
-         CASE WHEN w.status <> 'enabled' OR EXISTS (SELECT FROM webhook_ready r
-                                                     WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = w.id
-                                                       AND r.lease_until < $1
-                                                     ORDER BY r.lease_until LIMIT 1) THEN 0
+         CASE WHEN w.status <> 'enabled' OR (SELECT true FROM webhook_ready r
+                                              WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = w.id
+                                                AND r.lease_until < $1
+                                              ORDER BY r.lease_until LIMIT 1) IS NOT NULL THEN 0
               ELSE (SELECT greatest(1, 64 >> w.timeouts) - count(*) AS attempts
                       FROM (SELECT FROM webhook_ready r
                              WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = w.id AND r.lease_until >= $1
@@ -100,7 +101,7 @@ WITH visit AS MATERIALIZED (
   SELECT p.tenant_id, p.attempt_id, p.endpoint_id, p.event_id, 1, 'schedule', p.created,
          CASE WHEN p.leased THEN $2::timestamptz ELSE '-infinity' END, CASE WHEN p.leased THEN $3::uuid END
     FROM planned p WHERE p.status = 'enabled'
-), sent AS MATERIALIZED (
+), taken AS MATERIALIZED (
   SELECT p.tenant_id, count(*) FILTER (WHERE p.leased) AS attempts,
          bool_or(p.status = 'enabled' AND NOT p.leased) AS queued,
          (array_agg(p.endpoint_id ORDER BY p.turn DESC) FILTER (WHERE p.leased))[1] AS endpoint_id
@@ -108,10 +109,10 @@ WITH visit AS MATERIALIZED (
 ), visited AS MATERIALIZED (
   SELECT v.tenant_id, v.place, v.planned, v.reached, v.more, v.tokens - coalesce(s.attempts, 0) AS tokens,
          coalesce(s.endpoint_id, v.endpoint_id) AS endpoint_id,
-         coalesce(s.queued, false) OR EXISTS (SELECT FROM webhook_ready r
-                                               WHERE r.tenant_id = v.tenant_id AND r.lease_until < $1
-                                               ORDER BY r.endpoint_id, r.lease_until LIMIT 1) AS queued
-    FROM reach v LEFT JOIN sent s ON s.tenant_id = v.tenant_id
+         coalesce(s.queued, false) OR (SELECT true FROM webhook_ready r
+                                        WHERE r.tenant_id = v.tenant_id AND r.lease_until < $1
+                                        ORDER BY r.endpoint_id, r.lease_until LIMIT 1) IS NOT NULL AS queued
+    FROM reach v LEFT JOIN taken s ON s.tenant_id = v.tenant_id
 ), spent AS (
   UPDATE webhook_senders w
      SET planned = (SELECT v.reached FROM visited v WHERE v.tenant_id = w.tenant_id),

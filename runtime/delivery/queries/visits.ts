@@ -88,11 +88,11 @@ export interface PlannedAttempts {
 
 const PLAN_TEXT = readSqlFile(import.meta.dirname, 'plan.sql')
 
-/** What is found, as in plan.sql up to what is written of it; `keepPlan` writes it, by statements of which each is for one shard. */
+/** What is found, as in plan.sql up to what is written of it; `writePlanned` writes it, by statements of which each is for one shard. */
 const FIND_TEXT = `${forOneTenant(PLAN_TEXT.slice(0, PLAN_TEXT.indexOf(', written AS (')), '$4')}
   SELECT v.tenant_id, v.more, v.reached, v.reached > v.planned AS moved, v.tokens, v.endpoint_id AS served,
-         EXISTS (SELECT FROM webhook_ready r WHERE r.tenant_id = $4 AND r.lease_until < $1
-                  ORDER BY r.endpoint_id, r.lease_until LIMIT 1) AS idle,
+         (SELECT true FROM webhook_ready r WHERE r.tenant_id = $4 AND r.lease_until < $1
+           ORDER BY r.endpoint_id, r.lease_until LIMIT 1) IS NOT NULL AS idle,
          p.status, p.leased, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger, true AS wanted,
          p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.event_type,
          p.event_version, CASE WHEN p.leased THEN p.body END AS body, p.created AS emitted_at
@@ -182,7 +182,7 @@ export interface ClaimVisit {
 }
 
 export interface Claim {
-  /** As in `Plans`. */
+  /** As in `PlannedAttempts`. */
   readonly flushed: Soon<unknown>['flushed']
   readonly rows: readonly Claimed[]
   /** By tenant, without those for which another worker is claiming. */

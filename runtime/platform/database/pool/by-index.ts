@@ -32,7 +32,7 @@ const BY_INDEX: Statement = {
  * The same for a statement with a name, which has one plan whatever its values are: it is made once on each connection.
  * Left to itself PostgreSQL plans the long ones anew each time, because it expects fewer rows where it knows the values.
  */
-const BY_INDEX_ONCE: Statement = {
+export const BY_INDEX_ONCE: Statement = {
   ...BY_INDEX,
   name: 'plan_by_index_once',
   text: `${BY_INDEX.text}, set_config('plan_cache_mode', 'force_generic_plan', true)`,
