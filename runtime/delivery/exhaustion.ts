@@ -9,7 +9,7 @@ import type { LeaseClock } from '../platform/work/lease-clock.ts'
 import { cancelAttempts } from '../resources/webhook-endpoints/cancel-attempts.ts'
 import { showEndpoint } from '../resources/webhook-endpoints/handlers.ts'
 import { type EndpointRow, lockEndpoint, updateEndpoint } from '../resources/webhook-endpoints/queries.ts'
-import { type Completion, completeAttempts, completeOfOne } from './queries/deliveries.ts'
+import { type Completion, completeAttempts, completeOfOne } from './queries/completions.ts'
 
 export interface ExhaustionOptions {
   readonly environment: Environment

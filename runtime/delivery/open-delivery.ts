@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { readPin } from '../admin/pins.ts'
-import type { WakeUps } from '../events/wake-ups.ts'
+import type { WakeUpChannel, WakeUps } from '../events/wake-ups.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { OpenDatabase } from '../platform/database/open/open-database.ts'
@@ -15,6 +15,7 @@ export interface DeliveryParts {
   readonly log: Logger
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly wakeUps: WakeUps
+  readonly wakeUpChannel: WakeUpChannel
 }
 
 export interface Delivery {
@@ -24,7 +25,8 @@ export interface Delivery {
 }
 
 /** A worker for each environment, woken by what this process and others commit. */
-export function openDelivery({ database, clock, log, outbound, wakeUps }: DeliveryParts): Delivery {
+export function openDelivery(parts: DeliveryParts): Delivery {
+  const { database, clock, log, outbound, wakeUps, wakeUpChannel } = parts
   const seals = createSeals(database.pepper)
   const open = (environment: Environment) =>
     createWorker({
@@ -35,6 +37,7 @@ export function openDelivery({ database, clock, log, outbound, wakeUps }: Delive
       seals,
       log,
       readPin: (space) => readPin(database.control, readSpace(space).tenantId, environment),
+      deliveriesDue: (space) => wakeUpChannel.publish(environment, space),
     })
   const workers = { sandbox: open('sandbox'), live: open('live') }
   const subscriptions = ENVIRONMENTS.map((environment) =>

@@ -15,11 +15,11 @@ import {
   type EndpointResult,
   MAX_TIMEOUTS,
   recordEndpointResults,
-} from './queries/deliveries.ts'
+} from './queries/completions.ts'
 import { showAttempts, succeedAttempts } from './queries/successes.ts'
 import type { Claimed } from './queries/visits.ts'
 
-/** How an attempt was recorded; `stale`: not at all, because another worker holds it. */
+/** How an attempt was recorded; `stale`: not at all, because another worker holds it; `disabled`: failed for the last time, which disabled its endpoint and was emitted. */
 export type Recorded = Completion['status'] | 'stale' | 'disabled'
 
 /** Records how attempts ended. */

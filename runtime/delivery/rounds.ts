@@ -5,9 +5,9 @@ import type { Environment } from '../platform/environment.ts'
 import type { LeaseClock } from '../platform/work/lease-clock.ts'
 import type { Slots } from '../platform/work/slots.ts'
 import type { Agenda } from './agenda.ts'
+import { findDue, findWaiting, promoteAttempts } from './queries/due.ts'
 import type { VisitRequest } from './queries/visits.ts'
 import { type Claim, type Claimed, claimAttempts, PARTITION_WIDTH, planAttempts } from './queries/visits.ts'
-import { findDue, findWaiting, promoteAttempts } from './queries/waiting.ts'
 
 export interface RoundsOptions {
   readonly environment: Environment

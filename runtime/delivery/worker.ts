@@ -25,7 +25,9 @@ export interface WorkerOptions {
   readonly seals: Seals
   readonly log: Logger
   /** The version that a tenant is pinned to in the environment; null where it has no pin. */
-  readonly readPin: (tenantId: string) => Promise<string | null>
+  readonly readPin: (space: string) => Promise<string | null>
+  /** Wakes workers and streams: the worker has emitted an event of its own. Without it the poll finds that. */
+  readonly deliveriesDue?: (space: string) => void
   /** Attempts under way at once. */
   readonly concurrency?: number
   /** How long a lease is, in milliseconds; more than an attempt may take. */
@@ -66,6 +68,9 @@ export interface Worker {
 
 /** What an attempt takes at most, and a little for writing it down: with less left of its lease it is not begun. */
 const ATTEMPT_MS = 11_000
+
+/** As much of a short lease, which only tests have. */
+const SHARE_OF_LEASE = 0.6
 
 /** A first attempt under way for longer is to be seen by those who ask for attempts. */
 const SHOWN_AFTER_MS = 200
@@ -133,7 +138,7 @@ export function createWorker(options: WorkerOptions): Worker {
       await flushed
       await new Promise<void>((go) => ticks.hand(environment, ROWS_OF_AN_ATTEMPT, go))
       // A process that was stopped meanwhile must not send what another may be sending already.
-      if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs / 2))
+      if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_OF_LEASE))
         throw new Error('the lease is too short')
       return claimed.wanted ? await sender(claimed, aborted.signal) : undefined
     } finally {
@@ -144,7 +149,9 @@ export function createWorker(options: WorkerOptions): Worker {
   const attempt = async (claimed: Claimed, token: string, leaseUntil: number, flushed: Promise<void>) => {
     const attemptedAt = clock.service(environment)
     const outcome = await send(claimed, leaseUntil, flushed)
-    attempts[await recorder.record(claimed, token, outcome, attemptedAt)] += 1
+    const recorded = await recorder.record(claimed, token, outcome, attemptedAt)
+    attempts[recorded] += 1
+    if (recorded === 'disabled') options.deliveriesDue?.(claimed.tenant_id)
   }
 
   const begin = (claimed: Claimed, token: string, leaseUntil: number, flushed: Promise<void>) => {

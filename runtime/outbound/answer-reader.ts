@@ -16,7 +16,7 @@ const MAX_INTERIM = 16
 const TOO_LONG: Failure = { kind: 'response', error: 'the headers of the answer are too long' }
 const NOT_HTTP: Failure = { kind: 'response', error: 'what came back is not HTTP' }
 const ENDLESS: Failure = { kind: 'response', error: 'interim answers came without end' }
-const NO_ANSWER: Failure = { kind: 'response', error: 'what came back is no answer to a POST' }
+const NO_ANSWER: Failure = { kind: 'response', error: 'what came back is no answer to this request' }
 
 const BEGINNING = 'HTTP/1.'
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
@@ -34,7 +34,7 @@ type Part = 'head' | 'counted' | 'chunk line' | 'chunk' | 'chunk end' | 'trailer
 export type Step = 'more' | 'complete' | 'cut'
 
 /**
- * Reads one answer to a POST from the bytes of a connection (RFC 9112 §6), strictly: what two parsers could read as answers of
+ * Reads one answer to a request from the bytes of a connection (RFC 9112 §6), strictly: what two parsers could read as answers of
  * different lengths is none.
  */
 export class AnswerReader {

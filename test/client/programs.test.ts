@@ -35,7 +35,15 @@ beforeAll(async () => {
   errors = compileIn(project, { ...sources, 'upgrade.changed.ts': changed })
   service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   const { database, clock, outbound, wakeUps } = service
-  delivery = openDelivery({ database, clock, outbound, wakeUps, log: pino({ level: 'silent' }) })
+  const wakeUpChannel = { publish: wakeUps.notify }
+  delivery = openDelivery({
+    database,
+    clock,
+    outbound,
+    wakeUps,
+    wakeUpChannel,
+    log: pino({ level: 'silent' }),
+  })
   console = await startConsole(service)
   const { secret } = await makeKey(service, await makeTenant(service))
   env = { BASE_URL: service.urls.sandbox, API_KEY: secret }

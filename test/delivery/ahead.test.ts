@@ -1,7 +1,7 @@
 /** Attempts that are asked for by hand while the schedule is still to make them. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { promoteAttempts } from '../../runtime/delivery/queries/waiting.ts'
+import { promoteAttempts } from '../../runtime/delivery/queries/due.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { lockAttempt, lockWaiting, retryAttempt } from '../../runtime/resources/delivery-attempts/queries.ts'
 import { cancelAttempts } from '../../runtime/resources/webhook-endpoints/cancel-attempts.ts'

@@ -8,10 +8,13 @@ import { MINUTE, openStage, START, type Stage } from './setup.ts'
 let stage: Stage
 let receiver: Receiver
 let tenantId: string
+/** Of whom workers have emitted something. */
+const woken: string[] = []
 beforeAll(async () => {
   stage = await openStage()
-  stage.work()
-  stage.work()
+  const deliveriesDue = (space: string) => void woken.push(space)
+  stage.work({ deliveriesDue })
+  stage.work({ deliveriesDue })
 })
 afterAll(() => stage.close())
 beforeEach(async () => {
@@ -54,6 +57,7 @@ test('of several deliveries that fail for the last time together one disables an
     disabled_reason: 'retry_exhausted',
   })
   expect((await disabledEvents()).length).toBe(1)
+  expect(woken).toEqual([tenantId])
   expect(await audit()).toEqual([
     { action: 'webhook_endpoint.disabled', actor_type: 'system', target_id: failing.id },
   ])

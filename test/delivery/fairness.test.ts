@@ -1,9 +1,9 @@
 /** Who is served when there is more to do than can be done. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { findDue } from '../../runtime/delivery/queries/due.ts'
 import type { VisitRequest } from '../../runtime/delivery/queries/visits.ts'
 import { claimAttempts } from '../../runtime/delivery/queries/visits.ts'
-import { findDue } from '../../runtime/delivery/queries/waiting.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { createSlots } from '../../runtime/platform/work/slots.ts'
 import { until } from '../support/programs.ts'

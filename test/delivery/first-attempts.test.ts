@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Completion, completeOfOne } from '../../runtime/delivery/queries/deliveries.ts'
+import { type Completion, completeOfOne } from '../../runtime/delivery/queries/completions.ts'
 import { showAttempts, succeedAttempts } from '../../runtime/delivery/queries/successes.ts'
 import { planAttempts } from '../../runtime/delivery/queries/visits.ts'
 import { byIndex, useIndexes } from '../../runtime/platform/database/pool/by-index.ts'

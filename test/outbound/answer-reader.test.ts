@@ -76,7 +76,11 @@ const ANSWERS: readonly (readonly [what: string, bytes: string, want: unknown])[
   ['a chunk of no size', chunked('\r\nok\r\n'), NOT_HTTP],
   ['a chunk of a negative size', chunked('-2\r\nok\r\n'), NOT_HTTP],
   ['a chunk line without end', chunked('1;'.padEnd(2000, 'x')), NOT_HTTP],
-  ['another protocol, unasked', 'HTTP/1.1 101 Switching\r\n\r\n', 'what came back is no answer to a POST'],
+  [
+    'another protocol, unasked',
+    'HTTP/1.1 101 Switching\r\n\r\n',
+    'what came back is no answer to this request',
+  ],
   [
     'headers without end',
     `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(4000)}`,

@@ -199,7 +199,7 @@ describe('the other end is no HTTP server, or a bad one', () => {
     [
       'another protocol, unasked',
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-      'what came back is no answer to a POST',
+      'what came back is no answer to this request',
     ],
   ]
   test.each(answers)('%s', async (_what, bytes, error) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { findDue } from '../../runtime/delivery/queries/due.ts'
 import { planAttempts } from '../../runtime/delivery/queries/visits.ts'
-import { findDue } from '../../runtime/delivery/queries/waiting.ts'
 import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
 
 /** Plans the attempts of everything that was emitted, as a worker does, but makes none of them. */

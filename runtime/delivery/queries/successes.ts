@@ -2,7 +2,7 @@
 import type { Database, Statement } from '../../platform/database/database.ts'
 import { inSteps } from '../../platform/database/steps.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
-import type { Completion } from './deliveries.ts'
+import type { Completion } from './completions.ts'
 import type { ForTenants, VisitRequest } from './visits.ts'
 
 /** Attempts under the token of who sends them. */

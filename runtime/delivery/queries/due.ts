@@ -1,3 +1,4 @@
+/** What is due: tenants with events to plan and attempts to make, and what waits until then. */
 import type { Database, Statement } from '../../platform/database/database.ts'
 import { byIndex, useIndexes } from '../../platform/database/pool/by-index.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
