@@ -39,6 +39,7 @@ interface End {
   readonly exit: number
   readonly diagnostics: readonly Diagnostic[]
   readonly outcome?: Outcome
+  readonly wroteTypes?: boolean
 }
 
 type Action = (run: Run, ...rest: string[]) => Promise<Outcome>
@@ -179,20 +180,25 @@ async function endOf(
   sources: SourceLines,
 ): Promise<End> {
   const name = command.name()
+  let run: Run | undefined
   try {
-    const run = await openRun(options.config, terminal, sources)
-    const outcome = await action(run, ...command.args).catch((error) => explainOverflow(error, run))
-    const { diagnostics } = run.report
+    run = await openRun(options.config, terminal, sources)
+    const { report, config } = run
+    const outcome = await action(run, ...command.args).catch((error) =>
+      explainOverflow(error, { report, config }),
+    )
+    const { diagnostics } = report
     return { command: name, exit: outcome.exit ?? OK, diagnostics, outcome }
   } catch (error) {
     if (!(error instanceof DiagnosticsError)) throw error
     const { diagnostics } = error
-    return { command: name, exit: isUnreadable(diagnostics) ? UNREADABLE : FINDINGS, diagnostics }
+    const exit = isUnreadable(diagnostics) ? UNREADABLE : FINDINGS
+    return { command: name, exit, diagnostics, ...(run?.wroteTypes && { wroteTypes: true }) }
   }
 }
 
 /** Components that lead on to each other by the thousand are deeper than the stack: the document is at fault. */
-function explainOverflow(error: unknown, { config, report }: Run): never {
+function explainOverflow(error: unknown, { config, report }: Pick<Run, 'config' | 'report'>): never {
   if (!(error instanceof RangeError) || !/call stack/.test(error.message)) throw error
   for (const file of config.documents) {
     const message = 'components refer to each other in chains of thousands'
@@ -219,19 +225,14 @@ function print(end: End, format: Format, terminal: Terminal, { linesOf }: Source
   if (format === 'github') return
   const paint = painterOf(terminal)
   for (const diagnostic of diagnostics) terminal.error(formatDiagnostic(diagnostic, linesOf, paint))
-  if (!outcome) terminal.error(`${count(errorsIn(diagnostics), 'problem')}; ${whatWasWritten(end)}`)
+  if (!outcome)
+    terminal.error(
+      `${count(errorsIn(diagnostics), 'problem')}; ${end.wroteTypes ? 'types were written, nothing else' : 'nothing was written'}`,
+    )
 }
 
 const errorsIn = (diagnostics: readonly Diagnostic[]): number =>
   diagnostics.filter((each) => each.severity === 'error').length
-
-/** Types are written ahead of the gate, so that the missing change can be. */
-function whatWasWritten({ command, diagnostics }: End): string {
-  const gated = diagnostics.some((each) => /^(break|change)-/.test(each.code))
-  return gated && (command === 'generate' || command === 'docs')
-    ? 'types were written, nothing else'
-    : 'nothing was written'
-}
 
 if (import.meta.main) {
   // Commands load what they need when they run: compiled once, it loads in half the time.

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { Paint } from '../diagnostics/diagnostic.ts'
 import { formatLocation } from '../diff/difference.ts'
-import type { Claimed } from '../gate/gate.ts'
+import type { Claimed } from '../gate/steps.ts'
 import type { Config } from '../generate/config.ts'
 import type { Api } from '../ir/model.ts'
 import { groupDifferences } from './difference-groups.ts'
@@ -18,7 +18,7 @@ export async function diff(run: Run, a: string, b: string, markdown: boolean): P
   const [old, next] = await readDocuments(run, files)
   const [{ loadChanges }, { claimDifferences }] = await Promise.all([
     import('../change/load-changes.ts'),
-    import('../gate/gate.ts'),
+    import('../gate/steps.ts'),
   ])
   const changes = await loadChanges(config.versions, versionsBetween(config, files, next!), report)
   report.finish()

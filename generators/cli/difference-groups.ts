@@ -2,7 +2,7 @@
 
 import type { Difference } from '../diff/difference.ts'
 import { formatLocation } from '../diff/difference.ts'
-import type { Claimed } from '../gate/gate.ts'
+import type { Claimed } from '../gate/steps.ts'
 
 export interface Group {
   readonly first: Difference

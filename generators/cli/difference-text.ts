@@ -2,7 +2,7 @@
 import type { Paint } from '../diagnostics/diagnostic.ts'
 import type { Place } from '../diagnostics/place.ts'
 import type { Difference } from '../diff/difference.ts'
-import type { Claimed } from '../gate/gate.ts'
+import type { Claimed } from '../gate/steps.ts'
 import type { Api } from '../ir/model.ts'
 import type { Group } from './difference-groups.ts'
 

@@ -1,9 +1,10 @@
 /** `generate`, `check`, `docs`: from documents to files, past the gate. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { LoadedChange } from '../change/load-changes.ts'
 import { createReport, DiagnosticsError } from '../diagnostics/diagnostic.ts'
 import type { Place } from '../diagnostics/place.ts'
-import type { Step } from '../gate/gate.ts'
+import type { Step } from '../gate/steps.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
 import type { Drift } from '../output/write.ts'
 import { compare } from '../print/file.ts'
@@ -16,12 +17,15 @@ interface Emitted {
 }
 
 /** @returns everything that the documents say, in memory. @throws DiagnosticsError where the gate or an emitter objects. */
-async function emit(run: Run, writesTypes: boolean): Promise<Emitted> {
+async function makeFiles(run: Run, writesTypes: boolean): Promise<Emitted> {
   const apis = await loadFamily(run)
-  const steps = await passGate(run, apis, writesTypes)
+  const { loadChanges } = await import('../change/load-changes.ts')
+  const versionNames = apis.map((api) => api.version)
+  const changes = await loadChanges(run.config.versions, versionNames, run.report)
+  const steps = await passGate(run, apis, changes, writesTypes)
   run.terminal.status?.(`emitting ${run.config.emit.join(', ')}`)
   const { emitAll } = await import('../generate/generate.ts')
-  const emitted = await emitAll(apis, run.config, run.report)
+  const emitted = await emitAll(apis, changes, run.config, run.report)
   run.report.finish()
   const { emitChangeIndex } = await import('../gate/change-index.ts')
   const { versions, emit: emitters } = run.config
@@ -31,23 +35,27 @@ async function emit(run: Run, writesTypes: boolean): Promise<Emitted> {
 }
 
 /** Types are written before the gate fails: nobody could type the missing change otherwise. */
-async function passGate(run: Run, apis: readonly Api[], writesTypes: boolean): Promise<readonly Step[]> {
+async function passGate(
+  run: Run,
+  apis: readonly Api[],
+  changes: readonly LoadedChange[],
+  writesTypes: boolean,
+): Promise<readonly Step[]> {
   const { config, report, terminal } = run
   terminal.status?.('comparing adjacent versions')
-  const [{ loadChanges }, { claimSteps, check }] = await Promise.all([
-    import('../change/load-changes.ts'),
+  const [{ claimSteps }, { checkSteps }] = await Promise.all([
+    import('../gate/steps.ts'),
     import('../gate/gate.ts'),
   ])
-  const versions = apis.map((api) => api.version)
-  const changes = await loadChanges(config.versions, versions, report)
   const steps = claimSteps(apis, changes)
-  for (const diagnostic of check(steps, config)) report.add(diagnostic)
+  for (const diagnostic of checkSteps(steps, config)) report.add(diagnostic)
   if (writesTypes && report.diagnostics.some((each) => each.severity === 'error')) await writeTypes(run, apis)
   report.finish()
   return steps
 }
 
-async function writeTypes({ config }: Run, apis: readonly Api[]): Promise<void> {
+async function writeTypes(run: Run, apis: readonly Api[]): Promise<void> {
+  const { config } = run
   if (!config.emit.includes('types')) return
   const [{ emitTypes, printTypes }, { emitClientTypes }, { writeFiles }] = await Promise.all([
     import('../emit/types/types.ts'),
@@ -59,6 +67,7 @@ async function writeTypes({ config }: Run, apis: readonly Api[]): Promise<void> 
   const own = config.client ? emitClientTypes(apis, types) : []
   const files = [...own, ...emitTypes(apis, types, config.client !== undefined)]
   writeFiles(config.out, files, 'keep', config.builtWhenNeeded)
+  run.wroteTypes = true
 }
 
 /** What depends on more than inputs and output: the permissions of a folder, what else is installed. */
@@ -81,6 +90,7 @@ async function onceFor(
   if (known) {
     for (const diagnostic of known.diagnostics) run.report.add(diagnostic)
     if (known.files !== undefined) return known.files
+    run.wroteTypes = known.wroteTypes === true
     throw new DiagnosticsError(known.diagnostics)
   }
   try {
@@ -90,7 +100,8 @@ async function onceFor(
   } catch (error) {
     if (!(error instanceof DiagnosticsError)) throw error
     const { diagnostics } = error
-    if (!diagnostics.some((each) => OF_THIS_MACHINE.test(each.code))) memory.remember({ diagnostics })
+    if (!diagnostics.some((each) => OF_THIS_MACHINE.test(each.code)))
+      memory.remember({ diagnostics, wroteTypes: run.wroteTypes })
     throw error
   }
 }
@@ -99,7 +110,7 @@ async function onceFor(
 export async function generate(run: Run, dry = false): Promise<Outcome> {
   let changed: readonly Drift[] = []
   const files = await onceFor(run, dry ? 'generate-dry' : 'generate', async () => {
-    const emitted = await emit(run, !dry)
+    const emitted = await makeFiles(run, !dry)
     const { planFiles, writeFiles } = await import('../output/write.ts')
     const { out, builtWhenNeeded } = run.config
     changed = dry
@@ -129,7 +140,7 @@ function writtenOutcome(run: Run, files: number, changed: readonly Drift[], dry:
 /** Fails where the output is not what the documents say. */
 export async function check(run: Run): Promise<Outcome> {
   const files = await onceFor(run, 'check', async () => {
-    const { apis, files, steps } = await emit(run, false)
+    const { apis, files, steps } = await makeFiles(run, false)
     await reportMissing(run, steps)
     const [{ explainDrift }, { findDrift, planFiles }] = await Promise.all([
       import('../output/drift.ts'),
@@ -165,7 +176,7 @@ function checkedOutcome({ config: { out } }: Run, files: number): Outcome {
 
 /** Writes everything, and says where the documentation begins. @param folder takes it as files that need no server of ours. */
 export async function docs(run: Run, folder?: string): Promise<Outcome> {
-  const { apis, files } = await emit(run, true)
+  const { apis, files } = await makeFiles(run, true)
   const { writeFiles } = await import('../output/write.ts')
   writeFiles(run.config.out, files, 'remove', run.config.builtWhenNeeded)
   const pages = [join(folder ?? join(run.config.out, 'site'), 'index.html')]

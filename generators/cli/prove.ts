@@ -62,8 +62,9 @@ function numberOf(name: string, text: string | undefined, otherwise: number): nu
 async function lawsOfFamily(run: Run): Promise<Law[]> {
   const { config, report, terminal } = run
   const apis = await loadFamily(run)
-  const [{ loadChanges }, { claimSteps, check }, { proveSteps }] = await Promise.all([
+  const [{ loadChanges }, { claimSteps }, { checkSteps }, { proveSteps }] = await Promise.all([
     import('../change/load-changes.ts'),
+    import('../gate/steps.ts'),
     import('../gate/gate.ts'),
     import('../prove/family.ts'),
   ])
@@ -73,7 +74,7 @@ async function lawsOfFamily(run: Run): Promise<Law[]> {
     report,
   )
   const steps = claimSteps(apis, changes)
-  for (const diagnostic of check(steps, config)) report.add(diagnostic)
+  for (const diagnostic of checkSteps(steps, config)) report.add(diagnostic)
   report.finish()
   terminal.status?.('looking for a value that is translated wrongly')
   return proveSteps(steps)

@@ -70,6 +70,8 @@ export interface Run {
   readonly terminal: Terminal
   /** What findings are shown with. */
   readonly sources: SourceLines
+  /** Types are written ahead of the gate, so that the missing change can be. */
+  wroteTypes: boolean
 }
 
 /** What a command hands back: lines for people, data for programs. */
@@ -86,7 +88,7 @@ export async function openRun(file: string, terminal: Terminal, sources = create
   const report = createReport()
   const config = readConfig(file, report)
   report.finish()
-  return { config: config!, file, report, terminal, sources }
+  return { config: config!, file, report, terminal, sources, wroteTypes: false }
 }
 
 /** Reads and checks the documents of the family. @throws DiagnosticsError */

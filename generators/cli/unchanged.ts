@@ -16,6 +16,8 @@ export interface KnownRun {
   /** How many files the emitters made; undefined when the run failed. */
   readonly files?: number
   readonly diagnostics: readonly Diagnostic[]
+  /** As in `Run`. */
+  readonly wroteTypes?: boolean
 }
 
 interface Recorded extends KnownRun {

@@ -7,6 +7,7 @@ import { type Declaration, type Held, type Merged, schemaOf } from './merge.ts'
 import {
   BOTH,
   found,
+  HARMLESS,
   inside,
   NARROWING,
   type Position,
@@ -127,7 +128,7 @@ function propertyAdded(position: Position, property: Property, at: { readonly ol
   if (property.required && (mask & REQUEST) !== 0) {
     const said = `${property.name} is new and required`
     found(where, 'property-added-required', REQUEST, said, lines, { subject })
-  } else found(where, 'property-added', 0, `${property.name} is new`, lines, { subject })
+  } else found(where, 'property-added', HARMLESS, `${property.name} is new`, lines, { subject })
 }
 
 function comparePresence(position: Position, a: Property, b: Property): void {

@@ -7,7 +7,7 @@ import { holdsIn, sameName } from '../change/align.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { Place } from '../diagnostics/place.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
-import type { Step } from './gate.ts'
+import type { Step } from './steps.ts'
 
 export const CHANGE_INDEX = 'changes.json'
 

@@ -19,8 +19,6 @@ import { checkExamples, reach } from './examples.ts'
 import { nameableIn } from './nameable.ts'
 import { type Claimed, claimDifferences, keyOf, type Step } from './steps.ts'
 
-export { type Claimed, claimDifferences, claimSteps, type Step } from './steps.ts'
-
 /** Where changes are written, if the family has such a place, and where generated types are. */
 export interface Folders {
   readonly versions?: string
@@ -28,10 +26,11 @@ export interface Folders {
 }
 
 /** @returns errors; warnings where the family has no folder of changes, since nobody could write one. */
-export function check(steps: readonly Step[], folders: Folders): Diagnostic[] {
+export function checkSteps(steps: readonly Step[], folders: Folders): Diagnostic[] {
   return steps.flatMap((step) => checkStep(step, folders))
 }
 
+/** Only what breaks has to be claimed; which lens may claim which difference is the table of `claims`. */
 function checkStep({ old, next, changes, claimed }: Step, folders: Folders): Diagnostic[] {
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)

@@ -1,6 +1,6 @@
-/** The whole run, from documents to files in memory: load → build → check → emit. */
+/** From documents to the model, and from the model to files in memory. The gate stands between the two (cli/generate.ts). */
 import { hashOf, openCache, toolkitHash } from '../cache/cache.ts'
-import { loadChanges } from '../change/load-changes.ts'
+import type { LoadedChange } from '../change/load-changes.ts'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import { reportProblems } from '../document/lint.ts'
 import { type LoadedDocument, loadDocument } from '../document/load.ts'
@@ -61,9 +61,12 @@ function loadDocuments({ documents, strict }: Config, report: Report): LoadedDoc
 }
 
 /** @returns what the configuration asks for, sorted by path. */
-export async function emitAll(apis: readonly Api[], config: Config, report: Report): Promise<OutputFile[]> {
-  const versions = apis.map((api) => api.version)
-  const changes = await loadChanges(config.versions, versions, report)
+export async function emitAll(
+  apis: readonly Api[],
+  changes: readonly LoadedChange[],
+  config: Config,
+  report: Report,
+): Promise<OutputFile[]> {
   const served = config.emit.some((name) => name === 'routes' || name === 'translations')
   const translations: Translations = served
     ? emitTranslations(apis, changes, report, config.out)

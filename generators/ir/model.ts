@@ -1,5 +1,5 @@
 /**
- * The intermediate representation: what a document of one version says, closed and located.
+ * The intermediate representation: what a document of one version says, complete in itself and located.
  * Every node has a `kind` (where it is a union) and a `place`, so that any later complaint can
  * name the line of the document that caused it.
  */

@@ -1,6 +1,6 @@
 /** Everything that must hold of a family's translations. */
 import fc from 'fast-check'
-import type { Step } from '../gate/gate.ts'
+import type { Step } from '../gate/steps.ts'
 import type { Domains } from './arbitrary.ts'
 import type { Law } from './law.ts'
 import { lawsOfStep } from './steps.ts'

@@ -19,7 +19,8 @@ import { emitSite } from '../../generators/emit/site/site.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
 import { printTypes } from '../../generators/emit/types/types.ts'
 import { emitValidators } from '../../generators/emit/validators/validators.ts'
-import { check, claimSteps } from '../../generators/gate/gate.ts'
+import { checkSteps } from '../../generators/gate/gate.ts'
+import { claimSteps } from '../../generators/gate/steps.ts'
 import { readConfig } from '../../generators/generate/config.ts'
 import { checkExtensions, readExtensionRules } from '../../generators/generate/extensions.ts'
 import { buildApi } from '../../generators/ir/build.ts'
@@ -55,7 +56,7 @@ async function printShares(): Promise<void> {
     apis.map((api) => api.version),
     report,
   )
-  await share('gate', () => check(claimSteps(apis, changes), config))
+  await share('gate', () => checkSteps(claimSteps(apis, changes), config))
   await share('types (openapi-typescript’s transformation, in a worker)', () => printTypes(apis))
   const translations = await share('translations', () => emitTranslations(apis, changes, report, config.out))
   await share('validators', () => emitValidators(apis))

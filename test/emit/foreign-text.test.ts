@@ -14,6 +14,7 @@ import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadChanges } from '../../generators/change/load-changes.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { parseText } from '../../generators/document/load.ts'
 import { validatedOf } from '../../generators/emit/validators/names.ts'
@@ -144,7 +145,8 @@ async function emit(seed: number): Promise<Emitted> {
     client,
     strict: false,
   }
-  const files = await emitAll(apis, config, report)
+  const changes = await loadChanges(versions, VERSIONS, report)
+  const files = await emitAll(apis, changes, config, report)
   expect(report.diagnostics.filter((each) => each.severity === 'error')).toEqual([])
   for (const { path, text } of files) {
     mkdirSync(join(out, 'out', path, '..'), { recursive: true })

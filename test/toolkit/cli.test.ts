@@ -103,8 +103,8 @@ describe('the gate', () => {
     expect(existsSync(file('out/2030-06-01/openapi.json'))).toBe(false)
   })
 
-  test('check writes nothing', async () => {
-    const refused = await run('check')
+  test.each([['check'], ['generate', '--dry-run']])('%s %s writes nothing', async (...words) => {
+    const refused = await run(...words)
     expect(refused.code).toBe(1)
     expect(refused.error).toContain('2 problems; nothing was written')
     expect(existsSync(file('out'))).toBe(false)

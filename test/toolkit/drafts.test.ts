@@ -9,7 +9,8 @@ import { between, type Lens } from '../../generators/change/change.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { formatLocation } from '../../generators/diff/difference.ts'
 import { printDocumentTypes } from '../../generators/emit/types/types.ts'
-import { check, claimSteps, proposalsFor } from '../../generators/gate/gate.ts'
+import { checkSteps, proposalsFor } from '../../generators/gate/gate.ts'
+import { claimSteps } from '../../generators/gate/steps.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { programOf } from '../versions/compile.ts'
 import { OPERATION_ROWS } from './battery/operations.ts'
@@ -351,7 +352,7 @@ test('every draft passes the gate once it is filled in, with the others of its p
       const make = new Function(`return ${outputText}`)() as (v: unknown) => Lens[]
       return { id: name, why: '', lenses: make(between()), version: apis[1].version, file: name }
     })
-    const found = check(claimSteps(apis, changes), { versions: 'versions', out: 'generated' })
+    const found = checkSteps(claimSteps(apis, changes), { versions: 'versions', out: 'generated' })
     return found
       .filter(({ code }) => code !== 'change-lossy')
       .map(({ code, message }) => `${code}: ${message}`)

@@ -5,7 +5,8 @@ import { groupDifferences } from '../../generators/cli/difference-groups.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { loadDocument } from '../../generators/document/load.ts'
 import { emitChangeIndex, missingChanges } from '../../generators/gate/change-index.ts'
-import { type Claimed, check, claimDifferences, claimSteps } from '../../generators/gate/gate.ts'
+import { checkSteps } from '../../generators/gate/gate.ts'
+import { type Claimed, claimDifferences, claimSteps } from '../../generators/gate/steps.ts'
 import { readConfig } from '../../generators/generate/config.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
@@ -80,7 +81,7 @@ describe.each(Object.entries(BREAKING))('%s', (version, want) => {
 })
 
 test('the gate lets the family through', () => {
-  expect(check(claimSteps(apis, changes), config)).toEqual([])
+  expect(checkSteps(claimSteps(apis, changes), config)).toEqual([])
 })
 
 test('every change that translates a break is missed when it is gone', () => {
@@ -102,7 +103,7 @@ test('every change that translates a break is missed when it is gone', () => {
 
 test('a draft for a missing change names the file and both lines', () => {
   const rest = changes.filter(({ id }) => id !== 'rename-customer-dispute')
-  const [found] = check(claimSteps(apis, rest), config)
+  const [found] = checkSteps(claimSteps(apis, rest), config)
   expect(found).toMatchObject({
     code: 'break-unclaimed',
     severity: 'error',

@@ -5,7 +5,8 @@ import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { diffApis } from '../../generators/diff/diff.ts'
 import type { Difference } from '../../generators/diff/difference.ts'
 import { claims } from '../../generators/gate/claims.ts'
-import { check, claimSteps } from '../../generators/gate/gate.ts'
+import { checkSteps } from '../../generators/gate/gate.ts'
+import { claimSteps } from '../../generators/gate/steps.ts'
 import { proposeChanges } from '../../generators/propose/proposed-change.ts'
 import { diffTexts, readPair, using } from './versions.ts'
 
@@ -238,9 +239,10 @@ describe('under other names', () => {
     file: 'versions/2030-06-01/a.ts',
   })
   const found = (old: string, next: string, lens: Lens) =>
-    check(claimSteps(readPair(old, next), [change(lens)]), { versions: 'versions', out: 'generated' }).map(
-      ({ message }) => message.split(' of ')[0],
-    )
+    checkSteps(claimSteps(readPair(old, next), [change(lens)]), {
+      versions: 'versions',
+      out: 'generated',
+    }).map(({ message }) => message.split(' of ')[0])
   const answered = (status: string, type: string) =>
     header('H', false).replace(
       "'200': { description: ok }",
@@ -377,7 +379,7 @@ describe('check', () => {
   })
   const drop: Lens = { kind: 'drop', schemas, property: 'p', loss: 'drop' }
   const codes = (changes: readonly LoadedChange[], versions: string | undefined = 'versions') =>
-    check(claimSteps([old, next], changes), { out: 'generated', ...(versions && { versions }) }).map(
+    checkSteps(claimSteps([old, next], changes), { out: 'generated', ...(versions && { versions }) }).map(
       ({ code, severity }) => `${severity} ${code}`,
     )
   test.each<[string, LoadedChange[], string[]]>([

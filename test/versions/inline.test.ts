@@ -6,7 +6,8 @@ import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
 import { emitChangeIndex } from '../../generators/gate/change-index.ts'
-import { check, claimSteps } from '../../generators/gate/gate.ts'
+import { checkSteps } from '../../generators/gate/gate.ts'
+import { claimSteps } from '../../generators/gate/steps.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { refute } from '../../generators/prove/law.ts'
 import { lawsOfStep } from '../../generators/prove/steps.ts'
@@ -44,7 +45,7 @@ function run(apis: readonly [Api, Api], ...lenses: Lens[]) {
     at: (status: string) => turn(bindings.downs(operation).get(status)),
     event: turn(bindings.downEvent('a.done')),
     field: (name: string) => (emitted.find(operation && bindings.downField(operation)) ?? String)(name),
-    found: check(steps, { versions: 'versions', out: 'generated' }).map(({ code, message }) => [
+    found: checkSteps(steps, { versions: 'versions', out: 'generated' }).map(({ code, message }) => [
       code,
       message,
     ]),

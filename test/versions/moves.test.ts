@@ -4,7 +4,8 @@ import type { Lens } from '../../generators/change/change.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
-import { check, claimSteps } from '../../generators/gate/gate.ts'
+import { checkSteps } from '../../generators/gate/gate.ts'
+import { claimSteps } from '../../generators/gate/steps.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { proveSteps } from '../../generators/prove/family.ts'
 import { refute } from '../../generators/prove/law.ts'
@@ -51,7 +52,7 @@ components: { schemas: { ${each} } }\n`,
     up: (value: unknown) => run('up', value),
     down: (value: unknown) => run('down', value),
     field: (name: string) => (emitted.find(bindings.downField(operation)) ?? String)(name),
-    gate: check(steps, { versions: 'versions', out: 'generated' }).map(
+    gate: checkSteps(steps, { versions: 'versions', out: 'generated' }).map(
       ({ code, message }) => `${code} ${message}`,
     ),
     refuted: () =>

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Lens } from '../../generators/change/change.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
-import { check, claimSteps } from '../../generators/gate/gate.ts'
+import { checkSteps } from '../../generators/gate/gate.ts'
+import { claimSteps } from '../../generators/gate/steps.ts'
 import { proveSteps } from '../../generators/prove/family.ts'
 import { refute } from '../../generators/prove/law.ts'
 import { readPair } from '../toolkit/versions.ts'
@@ -439,7 +440,7 @@ function caughtBy(lenses: Readonly<Record<string, Lens | undefined>>): string[] 
       : [],
   )
   const steps = claimSteps([old, next], changes)
-  const gate = check(steps, { versions: 'versions', out: 'generated' })
+  const gate = checkSteps(steps, { versions: 'versions', out: 'generated' })
   if (gate.length > 0) return [...new Set(gate.map(({ code }) => `gate: ${code}`))]
   const found = proveSteps(steps).flatMap((claim) => refute(claim, { runs: 200, seed: 1, limit: 5000 }) ?? [])
   return [...new Set(found.map(({ code }) => code))]

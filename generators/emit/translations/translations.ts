@@ -45,6 +45,10 @@ export interface Translations {
   readonly bindings: ReadonlyMap<string, Bindings>
 }
 
+/**
+ * Bodies, items and parameters travel up, answers, statuses and payloads down. What only the newer version has never arrives on
+ * the way up, and is left out on the way down.
+ */
 type Kind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'fields' | Part
 
 /** A version's own functions, and those of the whole way to the canonical version. */
