@@ -11,6 +11,7 @@ import { BUCKETS, liftLimit } from '../admin/limits.ts'
 import { createOauthClient } from '../admin/oauth-clients.ts'
 import { showPayout } from '../admin/payouts.ts'
 import { setPin } from '../admin/pins.ts'
+import { listSetAside, retrySetAside } from '../admin/set-aside.ts'
 import { showSettlement } from '../admin/settlements.ts'
 import { showTenant } from '../admin/show.ts'
 import { createTenant, PLANS, type Plan, verifyTenant } from '../admin/tenants.ts'
@@ -19,6 +20,7 @@ import { createUser, MEMBER_ROLES, type MemberRole } from '../admin/users.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import type { KeyKind } from '../platform/keys/keys.ts'
 import { OAUTH_SCOPES } from '../platform/keys/scopes.ts'
+import { createLog } from '../platform/log.ts'
 import { operate } from './operate.ts'
 import { render } from './print.ts'
 
@@ -224,12 +226,32 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     noun('card-keys', 'keys that numbers of cards are sealed under'),
     'rotate',
     'make a new one, and seal every number under it',
-  ).action((_: unknown, command: Command) => run(command, rotateCardKey))
+  ).action((_: unknown, command: Command) =>
+    run(command, (operator) => rotateCardKey(operator, createLog({ logLevel: 'warn' }))),
+  )
   verb(
     noun('chain', 'where payouts in USDC are made'),
     'status',
     'show chains, signers, and payments under way',
   ).action((_: unknown, command: Command) => run(command, showChains))
+  const setAside = noun('set-aside', 'rows whose work fails, so that workers leave them out')
+  const selecting = (command: Command) =>
+    command
+      .argument('[id]', 'the resource (default: all)')
+      .addOption(new Option('--env <environment>', 'the environment (default: both)').choices(ENVIRONMENTS))
+      .option('--work <name>', 'the worker’s name for its work (default: all)')
+  interface Selected {
+    readonly env?: Environment
+    readonly work?: string
+  }
+  selecting(verb(setAside, 'list', 'list the rows, with why they fail')).action(
+    (id: string | undefined, { env: environment, work }: Selected, command: Command) =>
+      run(command, (operator) => listSetAside(operator, { environment, work, id })),
+  )
+  selecting(verb(setAside, 'retry', 'let workers try the rows again at once')).action(
+    (id: string | undefined, { env: environment, work }: Selected, command: Command) =>
+      run(command, (operator) => retrySetAside(operator, { environment, work, id })),
+  )
   verb(noun('usage', 'how much was asked for'), 'show', 'requests by day and bucket')
     .addOption(tenantOption())
     .addOption(environmentOption())

@@ -8,6 +8,7 @@ import type { PausedMember } from '../platform/factors/wrong-codes.ts'
 import type { LimiterState } from '../platform/limits/redis-limiter.ts'
 import type { Settings } from '../platform/settings.ts'
 import type { UsageMeter } from '../platform/usage/meter.ts'
+import { countSetAside } from '../platform/work/set-aside-queries.ts'
 import type { DeliverySources } from './delivery-metrics.ts'
 import { watchLoad } from './load.ts'
 import { createMetrics, type NotedRequests } from './metrics.ts'
@@ -61,6 +62,7 @@ export function createObservability(parts: ObservabilityParts): Observability {
     requestLogs,
     droppedTouches: () => usage?.droppedTouches() ?? 0,
     storageFull: storage.isFull,
+    setAside: () => countSetAside(control),
     load,
     limiter,
     pools,

@@ -42,6 +42,26 @@ export function addGauge(
   })
 }
 
+/** A gauge whose values the database has. While it cannot be asked, the gauge has no value. */
+export function addStoredGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => Promise<Iterable<readonly [Labels, number]>>,
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      for (const [labels, value] of await read().catch(() => [])) this.set(labels, value)
+    },
+  })
+}
+
 /** One series for each value of a label. */
 export function tally(counts: ReadonlyMap<string, number>, label: string, more: Labels = {}) {
   return [...counts].map(([value, count]) => [{ ...more, [label]: value }, count] as const)

@@ -17,6 +17,7 @@ import {
   readReport,
 } from '../../runtime/resources/treasury-reports/queries.ts'
 import { watchOver } from '../support/server.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
@@ -104,7 +105,7 @@ await withScratch(async ({ directory, atEnd }) => {
       [tenant_id],
     )
     now = DAY + DAY_MS
-    const parts = { database, clock, wakeUpChannel, sanctions }
+    const parts = { database, clock, wakeUpChannel, sanctions, log: strictLog }
     const closing = await watch(() => settleDue(parts))
     now += 3 * HOUR_MS
     const settling = await watch(() => settleDue(parts))

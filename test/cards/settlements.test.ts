@@ -8,6 +8,7 @@ import { writeLines } from '../../runtime/settlement-lines/lines.ts'
 import { readOpenSettlement } from '../../runtime/settlement-lines/queries.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, eventsOf, make, makeCard, speakAll } from './fixtures.ts'
 
 let service: TestService
@@ -110,6 +111,7 @@ const settle = () =>
   settleDue({
     database: service.database,
     clock: service.clock,
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
     sanctions: service.sanctions,
   })

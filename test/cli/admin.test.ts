@@ -402,3 +402,22 @@ test.each([
   const ending: Ending = await runAdmin(settings, 'tenant', 'show', 'ten_x', '--json')
   expect(ending).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(want) })
 })
+
+test('rows that workers have set aside are listed, and tried again at once', async () => {
+  const row = ['sandbox', 'pass_expiry', db.tenantId, 'pass_1', 'broken']
+  await one(
+    `INSERT INTO control.set_aside_work VALUES ($1, $2, $3, $4, $5, 3, now(), now(), now() + interval '1 hour')`,
+    ...row,
+  )
+  const listed = await admin('set-aside', 'list', '--work', 'pass_expiry')
+  expect(listed.set_aside).toMatchObject([
+    { environment: 'sandbox', tenant_id: db.tenantId, subject_id: 'pass_1', reason: 'broken', tries: 3 },
+  ])
+  expect(await admin('set-aside', 'list', '--env', 'live')).toEqual({ set_aside: [] })
+  expect(await admin('set-aside', 'retry', 'pass_1')).toEqual({ retried: 1 })
+  expect(await one('SELECT retry_at <= now() AS due FROM control.set_aside_work')).toEqual({ due: true })
+  const { code, stderr } = await runAdmin(env, 'set-aside', 'retry', 'pass_2')
+  expect(code).not.toBe(0)
+  expect(stderr).toContain('no such row is set aside')
+  await one('DELETE FROM control.set_aside_work')
+})

@@ -77,6 +77,12 @@ export const LOCATORS: Table = [
   ['DELETE FROM control.passkey_challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.sessions WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.invitations WHERE expires_at', 'what has run out is swept for everybody'],
+  ['DELETE FROM control.set_aside_work WHERE retry_at', 'rows that are gone are swept for all tenants'],
+  [
+    'SELECT tenant_id, subject_id, retry_at FROM control.set_aside_work',
+    'workers leave out the rows of all tenants',
+  ],
+  ['SELECT environment, work, count(*)::integer AS rows', 'the metrics count the rows of all tenants'],
   ['DELETE FROM control.oauth_artefacts WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.oauth_grants g', 'so are authorizations of which nothing is left'],
   ['INSERT INTO request_log', 'requests are logged in batches; each line names its tenant'],

@@ -9,6 +9,7 @@ import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { CARD_VERSIONS, eventsOf, make, patch } from '../cards/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 
 let service: TestService
 let tenantId: string
@@ -29,7 +30,8 @@ const DESTINATION = { type: 'usdc_address', address: on(ADDRESS), holder_name: '
 
 const add = (content: object = {}) => make(send, '/v1/payout_destinations', { ...DESTINATION, ...content })
 const get = async (id: string) => (await send(`/v1/payout_destinations/${id}`)).body
-const activate = () => activateDestinations({ ...service, wakeUpChannel: { publish: () => {} } })
+const activate = () =>
+  activateDestinations({ ...service, log: strictLog, wakeUpChannel: { publish: () => {} } })
 const defaults = async () =>
   (await send('/v1/payout_destinations?order=asc')).body.data.map(
     (each: { default: boolean }) => each.default,
@@ -179,6 +181,7 @@ test('a holder on the sanctions list is denied, at once or at the end of the hol
   const list = { match: () => [{}] } as never
   await activateDestinations({
     ...service,
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
     sanctions: { list: () => list },
   })
@@ -188,7 +191,7 @@ test('a holder on the sanctions list is denied, at once or at the end of the hol
 })
 
 test('a holder who comes on the list later is denied, once however many look', async () => {
-  const parts = { ...service, wakeUpChannel: { publish: () => {} } }
+  const parts = { ...service, log: strictLog, wakeUpChannel: { publish: () => {} } }
   const [listed, other] = [await add(), await add({ holder_name: 'Ada Moreau' })]
   service.clock.now += 24 * HOUR
   await activate()

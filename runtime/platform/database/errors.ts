@@ -142,6 +142,18 @@ export function readCancellation(error: Error): Error {
     : error
 }
 
+const SQLSTATE = /^[0-9A-Z]{5}$/
+
+/** Data exceptions, violated constraints and conditions that a function raises: other rows do not meet them. */
+const STATES_OF_ROWS = /^(22|23|44|P0)/
+
+/** Whether what failed lies in the rows that were worked on, so that it fails again for these and not for others. */
+export function liesInRows(error: unknown): boolean {
+  if (isUnavailable(error) || isWorthRepeating(error)) return false
+  const code = codeOf(error)
+  return code === undefined || !SQLSTATE.test(code) || STATES_OF_ROWS.test(code)
+}
+
 /** Node reports a host name with several addresses as an AggregateError without words of its own. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')

@@ -1,5 +1,4 @@
 /** Holds the holders of active destinations against a list that came into use. */
-import type { Logger } from 'pino'
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
@@ -22,7 +21,11 @@ const BATCH = 50
 export async function screenDestinations(parts: ActivationParts): Promise<void> {
   const list = parts.sanctions.list()
   if ((await readLatestNumber(parts.database.control)) !== list.number) return
-  await doDue(parts, [(db, _, limit) => findBehind(db, list.number, limit)], (place) => screenOf(place, list))
+  await doDue(parts, {
+    name: 'destination_screening',
+    finds: [(db, _, limit) => findBehind(db, list.number, limit)],
+    act: (place) => screenOf(place, list),
+  })
 }
 
 async function screenOf({ db, space, events, now }: DuePlace, list: ListInUse): Promise<readonly Done[]> {
@@ -46,9 +49,9 @@ async function screenOf({ db, space, events, now }: DuePlace, list: ListInUse): 
 const PAUSE_MS = 5000
 
 /** Looks every five seconds. */
-export function startDestinationScreeningJob(parts: ActivationParts, log: Logger): PeriodicJob {
+export function startDestinationScreeningJob(parts: ActivationParts): PeriodicJob {
   return runPeriodically(() => screenDestinations(parts), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'destinations could not be screened; the next look goes on'),
+    failed: (err) => parts.log.warn({ err }, 'destinations could not be screened; the next look goes on'),
   })
 }

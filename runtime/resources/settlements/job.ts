@@ -1,5 +1,4 @@
 /** Settlements that move on because their time has come. */
-import type { Logger } from 'pino'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Sanctions } from '../../sanctions/list-in-use.ts'
 import { lockClock } from '../../settlement-lines/clock.ts'
@@ -14,7 +13,11 @@ export interface SettlementParts extends DueParts {
 
 /** Moves the settlements on whose time has come, those of one tenant in a transaction. */
 export function settleDue({ sanctions, ...parts }: SettlementParts): Promise<void> {
-  return doDue(parts, [findDueTenants, findDueTenantsAhead], (place) => settleOf(place, sanctions))
+  return doDue(parts, {
+    name: 'settlements',
+    finds: [findDueTenants, findDueTenantsAhead],
+    act: (place) => settleOf(place, sanctions),
+  })
 }
 
 async function settleOf(place: DuePlace, sanctions: SettlementParts['sanctions']): Promise<readonly Done[]> {
@@ -31,9 +34,9 @@ async function settleOf(place: DuePlace, sanctions: SettlementParts['sanctions']
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function startSettlementJob(parts: SettlementParts, log: Logger): PeriodicJob {
+export function startSettlementJob(parts: SettlementParts): PeriodicJob {
   return runPeriodically(() => settleDue(parts), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'settlements could not be moved on; the next look finds them'),
+    failed: (err) => parts.log.warn({ err }, 'settlements could not be moved on; the next look finds them'),
   })
 }
