@@ -30,7 +30,7 @@ export interface AccountChanges {
   /** @param db of such a transaction. */
   bind(db: Database, holder: AccountHolder): Account
   /** After the commit of a wipe: has every node look where the tenant's data is now. */
-  notifyNodes(): Promise<void>
+  notifyNodes(): Promise<unknown>
 }
 
 /** Whose account it is. */

@@ -74,8 +74,9 @@ export function createOperate(services: Services): Operate {
 
 const throughPipeline =
   (service: Service, member: ActingMember): inject.DispatchFunc =>
-  (request, answered) =>
-    void runPipeline(request, answered, service, member)
+  (request, answered) => {
+    runPipeline(request, answered, service, member).catch((error: Error) => answered.destroy(error))
+  }
 
 function readAnswer({ statusCode: status, payload }: inject.Response): OperationAnswer {
   const answer: unknown = payload === '' ? undefined : JSON.parse(payload)

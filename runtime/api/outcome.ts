@@ -60,12 +60,13 @@ export function enqueueSuccess(
   const concernsBoth = rules.account === 'whole'
   const outcome = { status, text, targetId: idOf(body), outcome: 'succeeded', newSpace } as const
   if (auditEntries.length === 0 && newSpace === undefined && !concernsBoth) {
-    return enqueueOutcome(writing, outcome, events)
+    const { space, entry, answer } = describeOutcome(writing, outcome)
+    return appendOutcome(writing.db, space, entry, answer, events)
   }
   const due = appendEvents(writing.db, exchange.credential.space, events)
   enqueueFurtherEntries(writing, auditEntries)
   if (concernsBoth) enqueueInBothLogs(writing)
-  else enqueueOutcome(writing, outcome, [])
+  else enqueueOutcome(writing, outcome)
   return due
 }
 
@@ -79,7 +80,7 @@ export function enqueueRefusal(writing: Writing, error: ApiError): void {
     outcome: 'failed',
     newSpace: undefined,
   } as const
-  enqueueOutcome({ ...writing, claimed: isStored(error) ? claimed : undefined }, outcome, [])
+  enqueueOutcome({ ...writing, claimed: isStored(error) ? claimed : undefined }, outcome)
 }
 
 interface Outcome {
@@ -92,12 +93,17 @@ interface Outcome {
   readonly newSpace: string | undefined
 }
 
-/** Writes the events, the audit entry, and the answer under the claimed key: last, because the end of the chain stays locked. */
-function enqueueOutcome(
-  { db, service, exchange, rules, claimed }: Writing,
+/** Writes the audit entry, and the answer under the claimed key: last, because the end of the chain stays locked. */
+function enqueueOutcome(writing: Writing, outcome: Outcome): void {
+  const { space, entry, answer } = describeOutcome(writing, outcome)
+  enqueueEntry(writing.db, space, entry, answer)
+}
+
+/** What is written of an outcome, and in which space. */
+function describeOutcome(
+  { service, exchange, rules, claimed }: Writing,
   { status, text, targetId, outcome, newSpace }: Outcome,
-  events: readonly RenderedEvent[],
-): Promise<boolean> {
+) {
   const { credential, pathParameters, route } = exchange
   const entry: AuditEntry = {
     ...entryOf(exchange, service.environment),
@@ -113,7 +119,7 @@ function enqueueOutcome(
     body: isSecret ? sealBody(service, credential.tenant.id, claimed, text) : text,
     canonicalVersion: service.versions.current.name,
   }
-  return appendOutcome(db, newSpace ?? credential.space, entry, answer, events)
+  return { space: newSpace ?? credential.space, entry, answer }
 }
 
 const nameOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value))
@@ -260,9 +266,17 @@ export async function appendOutcome(
     return (await db.query<{ planned_for: boolean }>(WITH_EVENT, values)).rows[0]!.planned_for
   }
   const planning = appendEvents(db, space, events)
-  if (!answer) enqueue(appendAudit(db, space, entry))
-  else enqueue(appendEntryAndAnswer(db, space, entry, answer))
+  enqueueEntry(db, space, entry, answer)
   return planning
+}
+
+function enqueueEntry(
+  db: Database,
+  space: string,
+  entry: AuditEntry,
+  answer: ResponseToStore | undefined,
+): void {
+  enqueue(answer ? appendEntryAndAnswer(db, space, entry, answer) : appendAudit(db, space, entry))
 }
 
 /** The same without events, so that there is nothing to plan. */

@@ -6,9 +6,14 @@ import { didYouMean, explainFirst } from './explanation.ts'
 import type { VersionTable } from './routing.ts'
 import { noteChange } from './touched.ts'
 
-/** Path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. */
+/**
+ * Path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. The path comes last: an
+ * identifier that is malformed is answered as one that is unknown, which is looked for behind all of them.
+ */
 export function readParameters(exchange: Authorized): Addressed {
-  return withParameters(exchange, readPath(exchange), readQuery(exchange), readIdempotencyKey(exchange))
+  const query = readQuery(exchange)
+  const key = readIdempotencyKey(exchange)
+  return withParameters(exchange, readPath(exchange), query, key)
 }
 
 type Values = Record<string, unknown>

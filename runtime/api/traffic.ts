@@ -60,7 +60,7 @@ export interface TrafficOptions {
   /** Whether too much waits for the database, and of the tenant at least as much as of others. */
   readonly crowdedBy: (tenantId: string) => boolean
   /** Answers a request that took too long. */
-  readonly refuse: (exchange: Exchange, error: Error) => void
+  readonly refuse: (exchange: Exchange, error: Error) => void | Promise<void>
 }
 
 /** How often requests that take too long are looked for. */
@@ -91,6 +91,9 @@ export function createTraffic(options: TrafficOptions): Traffic {
     return tally
   }
 
+  const refuse = async (exchange: Exchange) =>
+    options.refuse(exchange, unavailable('This took too long; try again shortly.'))
+
   /** The set is in the order in which they came: the first that is young enough ends the look. */
   const expire = () => {
     const before = performance.now() - answerMs
@@ -100,7 +103,9 @@ export function createTraffic(options: TrafficOptions): Traffic {
       if (exchange.response.headersSent || exchange.response.destroyed) continue
       expired += 1
       log.warn({ requestId: exchange.requestId, answerMs }, 'a request took too long')
-      options.refuse(exchange, unavailable('This took too long; try again shortly.'))
+      refuse(exchange).catch((err) =>
+        log.error({ err, requestId: exchange.requestId }, 'a request that took too long got no answer'),
+      )
     }
   }
   const sweep = setInterval(expire, Math.min(MAX_LOOK_MS, answerMs / LOOKS)).unref()

@@ -26,7 +26,7 @@ const INSERT: Statement = {
          VALUES ($1, $2, $3, $4, $5, $5)`,
 }
 
-/** Not `async`: its promise is the statement's own, which nobody has to wait for. */
+/** Writes a transfer that a payout hands in. */
 export function insertTransfer(
   db: Database,
   space: string,
@@ -87,13 +87,13 @@ const UPDATE: Statement = {
 }
 
 /** Writes a row that the transaction has locked. */
-export async function updateTransfer(db: Database, row: TransferRow): Promise<void> {
+export function updateTransfer(db: Database, row: TransferRow): Promise<unknown> {
   const { tenant_id, id, state, hash, confirmations, failure_code, due, held_up_since, updated } = row
   // A transfer that no worker has tried is due since ever.
   const times = [due, held_up_since].map((time) =>
     time === null ? null : time === Number.NEGATIVE_INFINITY ? '-infinity' : toTimestamp(time),
   )
-  await db.query(UPDATE, [
+  return db.query(UPDATE, [
     tenant_id,
     id,
     state,

@@ -73,7 +73,7 @@ async function login(words: LoginWords, { print, say, interruption }: Surroundin
   const client_id = CLIENT_IDS[environment]
   const show = (address: string) => {
     say(`To sign in, open this address in a browser on this machine:\n\n  ${address}\n`)
-    if (words.browser) void openAddress(address)
+    if (words.browser) openAddress(address).catch(() => {}) // its address was shown, for a browser that is opened by hand
   }
   const tokens = await authorize(server, { clientId: client_id, scope, show, signal })
   const profiles = ownProfiles()

@@ -164,7 +164,7 @@ export function createApis(parts: ApiParts): Apis {
       deliveriesDue: (tenantId) => parts.wakeUpChannel.publish(environment, tenantId),
       versions: tables,
       requestLog,
-      traffic: observability?.watch(environment, (exchange, error) => void refuse(exchange, service, error)),
+      traffic: observability?.watch(environment, (exchange, error) => refuse(exchange, service, error)),
     }
     return service
   }

@@ -4,7 +4,7 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { matching, members, oneOf, type Shape, text, within } from './shapes.ts'
 
@@ -99,7 +99,7 @@ export async function startBankStandIn(token: string): Promise<BankStandIn> {
     if (method === 'GET' && id !== undefined) return look(id)
     return { status: 404, body: { error: 'there is nothing here' } }
   }
-  const server = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url: path = '' } = request
     const fault = bank.fault(method)
     if (fault === 'hang') return
@@ -111,6 +111,9 @@ export async function startBankStandIn(token: string): Promise<BankStandIn> {
     if (bank.afterTaken(method) === 'hang') return
     response.writeHead(status, { 'Content-Type': 'application/json' })
     response.end(JSON.stringify(body))
+  }
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: Error) => response.destroy(error))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   server.unref()

@@ -182,6 +182,23 @@ describe.each(VERSIONS)('%s', (version) => {
     }
   })
 
+  test('what is wrong with a request is told alike for an id that is malformed and one that is unknown', async () => {
+    const send = api(version)
+    const wrong = [
+      { about: 'no key', query: '', key: null, want: version < '2026-02-01' ? 404 : 400 },
+      { about: 'a key that is none', query: '', key: 'first', want: 400 },
+      { about: 'a parameter that is none', query: '?dry_run=true', key: undefined, want: 400 },
+      { about: 'nothing', query: '', key: undefined, want: 404 },
+    ]
+    for (const id of ['pass_none', `pass_${'0'.repeat(26)}`]) {
+      for (const { about, query, key, want } of wrong) {
+        const headers = key === undefined ? {} : { 'Idempotency-Key': key }
+        const { status } = await send(`/v1/passes/${id}/revoke${query}`, { method: 'POST', headers })
+        expect([id, about, status]).toEqual([id, about, want])
+      }
+    }
+  })
+
   test('deprecated versions say so', async () => {
     const { headers } = await api(version)('/v1/me')
     const shown = ['Deprecation', 'Sunset', 'Link'].map((name) => headers.get(name))

@@ -65,6 +65,6 @@ export function serve(app: express.Express): void {
   process.once('SIGTERM', () => {
     server.close()
     server.closeAllConnections()
-    void pool.end()
+    pool.end().catch(console.error)
   })
 }

@@ -64,5 +64,5 @@ const server = app.listen(0, '127.0.0.1', () => {
 process.once('SIGTERM', () => {
   server.close()
   server.closeAllConnections()
-  void pool.end()
+  pool.end().catch(console.error)
 })

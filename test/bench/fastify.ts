@@ -94,5 +94,8 @@ app.post<{ Body: PassOrder }>(
 process.env.PEER_ORIGIN = await app.listen({ port: 0, host: '127.0.0.1' })
 console.log(origin())
 process.once('SIGTERM', () => {
-  void app.close().then(() => sql.end())
+  app
+    .close()
+    .then(() => sql.end())
+    .catch(console.error)
 })

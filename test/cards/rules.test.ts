@@ -15,6 +15,7 @@ const REQUEST: AuthorizationRequest = {
   categoryCode: '5812',
   country: 'US',
   authorized: 0,
+  wallet: null,
 }
 
 const NO_CONTROLS = {
@@ -37,6 +38,7 @@ const FACTS: AuthorizationFacts = {
   spent: [],
   authorizations: 0,
   available: 1000,
+  wallets: [],
   now: NOW,
 }
 

@@ -67,7 +67,7 @@ const amounts = (given: object) => ({
 test('an authorization holds, a clearing collects, a refund gives back', async () => {
   const card = await makeCard(send)
   await fund(5000)
-  const made = await authorize(card.id, 1000, { entry_method: 'contactless', wallet: 'apple_pay' })
+  const made = await authorize(card.id, 1000, { entry_method: 'contactless' })
   expect(made).toMatchObject({
     object: 'card_transaction',
     card_id: card.id,
@@ -77,7 +77,7 @@ test('an authorization holds, a clearing collects, a refund gives back', async (
     merchant: { ...MERCHANT, network_id: null },
     amounts: amounts({ held: 1000 }),
     entry_method: 'contactless',
-    wallet: 'apple_pay',
+    wallet: null,
     decline_reason: null,
     decision_id: null,
     expires_at: '2026-06-08T12:00:00.000Z',

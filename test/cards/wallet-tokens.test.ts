@@ -96,6 +96,35 @@ describe('a wallet token', () => {
     }
   })
 
+  test.each([
+    [[], 'google_pay', 'transaction_not_allowed'],
+    [['active'], 'google_pay', undefined],
+    [['active'], 'apple_pay', 'transaction_not_allowed'],
+    [['active', 'suspended'], 'google_pay', 'transaction_not_allowed'],
+    [['active', 'suspended', 'active'], 'google_pay', undefined],
+    [['active', 'deleted'], 'google_pay', 'transaction_not_allowed'],
+    [['active', 'suspended'], undefined, undefined],
+  ])('after %o a payment with %s is declined with %s', async (way, wallet, code) => {
+    const { card, path } = await makeToken()
+    for (const step of way) await patch(send, path, { status: step })
+    await send('/v1/test/funding', { body: { amount: 1000 } })
+    const body = {
+      ...{ card_id: card.id, amount: 1000, ...(wallet && { wallet }) },
+      merchant: { name: 'Harbor Diner', category_code: '5812' },
+    }
+    const made = await make(send, '/v1/test/cards/simulate_authorization', body)
+    expect(made.status).toBe(code ? 'declined' : 'authorized')
+    expect([made.wallet, made.decline_reason?.code]).toEqual([wallet ?? null, code])
+    const judged = made.rules.filter(({ rule }: { rule: string }) => rule === 'wallet_token_active')
+    expect(judged).toEqual(
+      wallet ? [{ rule: 'wallet_token_active', outcome: code ? 'failed' : 'passed' }] : [],
+    )
+    const inOld = (
+      await send(`/v1/card_transactions/${made.id}`, { headers: { 'Service-Version': '2025-11-01' } })
+    ).body
+    expect(inOld.decline_reason?.code).toBe(code)
+  })
+
   test('is told of with what it was before', async () => {
     const { path } = await makeToken()
     await patch(send, path, { status: 'active' })

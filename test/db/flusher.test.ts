@@ -1,7 +1,9 @@
 /** What a transaction has written and read is on disk when it is over, whoever waits for that. */
+
 import { Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../runtime/platform/database/database.ts'
+import { enqueue } from '../../runtime/platform/database/enqueue.ts'
 import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
 import {
   createFlusher,
@@ -158,8 +160,8 @@ describe.each([
   /** A transaction of somebody else, who does not wait. */
   const writeSoon = async (note: number): Promise<string> => {
     await db.control.transaction(async (tx) => {
-      tx.query({ text: 'SET LOCAL synchronous_commit = off' })
-      tx.query(INSERT, [note])
+      enqueue(tx.query({ text: 'SET LOCAL synchronous_commit = off' }))
+      enqueue(tx.query(INSERT, [note]))
     })
     return one<string>(db.control, WRITTEN)
   }

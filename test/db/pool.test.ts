@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../runtime/platform/database/database.ts'
+import { enqueue } from '../../runtime/platform/database/enqueue.ts'
 import { UNIQUE_VIOLATION } from '../../runtime/platform/database/errors.ts'
 import { createPool } from '../../runtime/platform/database/pool/pool.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -184,8 +185,8 @@ describe('a transaction', () => {
     [
       'awaits nothing',
       async (tx) => {
-        tx.query(BROKEN)
-        tx.query(INSERT, [3, ''])
+        enqueue(tx.query(BROKEN))
+        enqueue(tx.query(INSERT, [3, '']))
       },
     ],
     [

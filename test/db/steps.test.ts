@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Database } from '../../runtime/platform/database/database.ts'
+import { enqueue } from '../../runtime/platform/database/enqueue.ts'
 import { Overtaken } from '../../runtime/platform/database/errors.ts'
 import { createPool } from '../../runtime/platform/database/pool/pool.ts'
 import { inSteps, steppingDatabase } from '../../runtime/platform/database/steps.ts'
@@ -71,7 +72,7 @@ test('a guarded statement that writes null fails as overtaken, in one step or in
         pool.transaction(async (db) => {
           await db.query({ text: 'CREATE TABLE made (a integer NOT NULL)' })
           const steps = inSteps(undefined, 'SELECT $1::integer', text)
-          void db.query({ text, steps, ...(guarded && { guarded }) }, [value])
+          enqueue(db.query({ text, steps, ...(guarded && { guarded }) }, [value]))
         })
       await expect(insert(true, null)).rejects.toThrow(Overtaken)
       await expect(insert(false, null)).rejects.not.toThrow(Overtaken)

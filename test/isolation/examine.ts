@@ -1,5 +1,7 @@
 /** What statements read, by PostgreSQL's own count, under the plans that it may choose. */
+
 import type { Database } from '../../runtime/platform/database/database.ts'
+import { enqueue } from '../../runtime/platform/database/enqueue.ts'
 import { plainText, type Recorded } from './recorder.ts'
 
 /** One execution of a statement. */
@@ -92,7 +94,7 @@ export async function examine(
   const explained = tx.query<Explained>({
     text: `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE ${name}${words}`,
   })
-  for (const text of ['ROLLBACK TO examination', 'RELEASE examination']) tx.query({ text })
+  for (const text of ['ROLLBACK TO examination', 'RELEASE examination']) enqueue(tx.query({ text }))
   try {
     const plan = (await explained).rows[0]!['QUERY PLAN'][0].Plan
     const scans = nodesOf(plan).filter(isScan)

@@ -22,6 +22,12 @@ export interface Recorder {
 /** Looks at a statement before it is sent, in a transaction as it is then. What it sends, it sends at once. */
 export type Examine = (tx: Database, recorded: Recorded) => Promise<void>
 
+/** Of what nobody waits for: it fails the run. */
+const fail = (error: unknown) =>
+  setImmediate(() => {
+    throw error
+  })
+
 export function recordStatements(database: TestDatabase, examine?: Examine): Recorder {
   const recorded: Recorded[] = []
   let tenantId: string | undefined
@@ -33,7 +39,7 @@ export function recordStatements(database: TestDatabase, examine?: Examine): Rec
   const inTransaction = (role: Recorded['role'], db: Database): Database => ({
     query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
       const entry = record(role, statement, values)
-      void examine?.(db, entry)
+      examine?.(db, entry).catch(fail)
       return db.query<Row>(statement, values)
     },
   })

@@ -1,9 +1,11 @@
 /** Money comes, is shown, and is the same by every way of adding it up. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
 import { createTenant } from '../../runtime/admin/tenants.ts'
 import { lockFunds, readAccount } from '../../runtime/ledger/accounts.ts'
 import { type Posting, post } from '../../runtime/ledger/post.ts'
+import { enqueue } from '../../runtime/platform/database/enqueue.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 const NOW = Date.parse('2026-06-01T12:00:00.000Z')
@@ -82,7 +84,7 @@ test('funds are locked until the transaction ends', async () => {
     db.sandbox.transaction(async (tx) => {
       const { balance, held } = await lockFunds(tx, tenant)
       if (balance - held < 30) return 0
-      post(tx, tenant, crypto.randomUUID(), { placed: { id: crypto.randomUUID(), amount: 30 } }, NOW)
+      enqueue(post(tx, tenant, crypto.randomUUID(), { placed: { id: crypto.randomUUID(), amount: 30 } }, NOW))
       return 30
     })
   const taken = await Promise.all(Array.from({ length: 20 }, take))

@@ -1,5 +1,6 @@
 /** What became of attempts, written by those who hold them under a lease. */
 import type { Database, Statement } from '../../platform/database/database.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { readSqlFile } from '../../platform/database/sql-file.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 import { writeUnwritten } from './successes.ts'
@@ -93,8 +94,8 @@ export async function completeOfOne(
     row.follows_at === null ? [] : { ...row, follows_at: toTimestamp(row.follows_at) },
   )
   const made = waiting.filter(({ resumes }) => !resumes)
-  if (made.length > 0) tx.query(MAKE_NEXT, [tenantId, JSON.stringify(made), toTimestamp(now)])
-  if (waiting.length > 0) tx.query(WAIT_FOR_NEXT, [tenantId, JSON.stringify(waiting)])
+  if (made.length > 0) enqueue(tx.query(MAKE_NEXT, [tenantId, JSON.stringify(made), toTimestamp(now)]))
+  if (waiting.length > 0) enqueue(tx.query(WAIT_FOR_NEXT, [tenantId, JSON.stringify(waiting)]))
   return new Set(rows.map(({ attempt_id }) => attempt_id))
 }
 

@@ -1,5 +1,6 @@
 /** Writes what was planned for a single tenant whose row of `webhook_senders` the transaction holds. */
 import type { Database, Statement } from '../../platform/database/database.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 import type { Claimed, VisitRequest } from './visits.ts'
 
@@ -70,8 +71,9 @@ export function writePlanned(
   const written = rows.filter((row) => !row.leased)
   const queued = rows.filter(({ status }) => status === 'pending')
   const leased = planned.filter((each) => each.leased)
-  if (written.length > 0) tx.query(MAKE, [tenant_id, JSON.stringify(written)])
-  if (queued.length > 0) tx.query(QUEUE, [tenant_id, JSON.stringify(queued), toTimestamp(leaseUntil), token])
+  if (written.length > 0) enqueue(tx.query(MAKE, [tenant_id, JSON.stringify(written)]))
+  if (queued.length > 0)
+    enqueue(tx.query(QUEUE, [tenant_id, JSON.stringify(queued), toTimestamp(leaseUntil), token]))
   const last = leased.at(-1)?.endpoint_id ?? served
-  tx.query(SPEND, [tenant_id, reached, tokens - leased.length, last, toTimestamp(now)])
+  enqueue(tx.query(SPEND, [tenant_id, reached, tokens - leased.length, last, toTimestamp(now)]))
 }

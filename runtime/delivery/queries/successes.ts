@@ -1,5 +1,6 @@
 /** What most attempts come to: they are sent once, and answered. */
 import type { Database, Statement } from '../../platform/database/database.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { inSteps } from '../../platform/database/steps.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 import type { Completion } from './completions.ts'
@@ -191,6 +192,6 @@ export function showAttempts(db: Database, of: VisitRequest['of'], sent: readonl
  * @param sent all of one tenant.
  */
 export function writeUnwritten(tx: Database, sent: readonly Sent[]): void {
-  tx.query(HOLD, idsOf('one', sent))
-  showAttempts(tx, 'one', sent)
+  enqueue(tx.query(HOLD, idsOf('one', sent)))
+  enqueue(showAttempts(tx, 'one', sent))
 }

@@ -15,8 +15,8 @@ const READ: Statement = { name: 'revision_read', text: 'SELECT revision FROM con
  * Makes every node drop what it has cached of the control schema. Belongs into the transaction of each change there;
  * last in it, because the row stays locked until the end.
  */
-export async function bumpRevision(db: Database): Promise<void> {
-  await db.query(BUMP)
+export function bumpRevision(db: Database): Promise<unknown> {
+  return db.query(BUMP)
 }
 
 /** The revision that caches are compared with. */

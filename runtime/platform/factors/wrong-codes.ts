@@ -1,6 +1,7 @@
 import type { ActorType } from '../audit/entry.ts'
 import { appendAuditIn } from '../audit/queries.ts'
 import type { Clock } from '../clock/clock.ts'
+import { enqueue } from '../database/enqueue.ts'
 import type { Pool } from '../database/pool/pool.ts'
 import { ENVIRONMENTS } from '../environment.ts'
 import { newId } from '../ids.ts'
@@ -92,7 +93,7 @@ function enqueueEntries(
 ): void {
   for (const environment of ENVIRONMENTS) {
     const created = clock.service(environment)
-    appendAuditIn(tx, environment, tenantId, {
+    const entry = {
       id: newId('aud', created),
       environment: null,
       actorType,
@@ -104,6 +105,7 @@ function enqueueEntries(
       ip,
       version: null,
       created,
-    })
+    } as const
+    enqueue(appendAuditIn(tx, environment, tenantId, entry))
   }
 }

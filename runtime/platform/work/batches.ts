@@ -84,7 +84,7 @@ export function createBatches<Item, Written>(options: BatchesOptions<Item, Writt
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
-        if (underWay === 0 || (underWay < atOnce && waiting.length >= worth)) void go()
+        if (underWay === 0 || (underWay < atOnce && waiting.length >= worth)) go().catch(reject)
       }),
     abandon: () => abandoned.abort(),
   }

@@ -125,9 +125,9 @@ async function carryOver(db: Database, old: string, space: string): Promise<void
   ])
   const sequence = heads.rows[0]?.sequence
   for (const { tokens, refilled_at } of buckets.rows) {
-    db.query(OPEN_BUCKET, [space, tokens, toTimestamp(refilled_at), sequence ?? 0])
+    enqueue(db.query(OPEN_BUCKET, [space, tokens, toTimestamp(refilled_at), sequence ?? 0]))
   }
-  if (sequence !== undefined) db.query(OPEN_SEQUENCE, [space, sequence])
+  if (sequence !== undefined) enqueue(db.query(OPEN_SEQUENCE, [space, sequence]))
   enqueue(db.query(REMOVE_BUCKET, [old]))
 }
 

@@ -45,9 +45,9 @@ export function notedOf(answer: NonNullable<Asked['answer']>): Noted {
 
 /** What the rules say. */
 export const decideOn = (use: AskedUse, facts: LockedFacts): Decision => {
-  const { requested: amount, currency, merchant } = use
+  const { requested: amount, currency, merchant, wallet } = use
   const { category_code: categoryCode, country } = merchant
-  return decide({ amount, currency, categoryCode, country, authorized: 0 }, facts)
+  return decide({ amount, currency, categoryCode, country, authorized: 0, wallet }, facts)
 }
 
 /** The transaction of a question, before it is decided. */

@@ -24,6 +24,8 @@ export interface AuthorizationRequest {
   readonly country: string | null
   /** Cents that the same authorization holds already: an increment is one of more than 0. */
   readonly authorized: number
+  /** The wallet that paid; null: the card itself did. */
+  readonly wallet: Schemas['Wallet'] | null
 }
 
 /** All that an authorization depends on, read while nothing of it can change. */
@@ -39,6 +41,8 @@ export interface AuthorizationFacts {
   readonly authorizations: number
   /** Cents. */
   readonly available: number
+  /** Wallets in which the card is active. */
+  readonly wallets: readonly Schemas['Wallet'][]
   /** Service time, milliseconds since the epoch. */
   readonly now: number
 }
@@ -66,6 +70,7 @@ interface Finding {
 export function decide(request: AuthorizationRequest, facts: AuthorizationFacts): Decision {
   const findings = [
     ...checkCard(facts),
+    ...checkWallet(request, facts),
     ...checkCardholder(facts),
     { rule: 'currency', passed: request.currency === 'usd', code: 'unsupported_currency' as const },
     ...checkMerchant(request, facts),
@@ -90,6 +95,12 @@ function checkCard({ card, now }: AuthorizationFacts): Finding[] {
     { rule: 'card_not_expired', passed: !isExpired(card, now), code: 'card_expired' },
     { rule: 'card_not_frozen', passed: !card.frozen, code: 'card_frozen' },
   ]
+}
+
+/** A token that is suspended, or not active yet, pays nothing. */
+function checkWallet({ wallet }: AuthorizationRequest, { wallets }: AuthorizationFacts): Finding[] {
+  if (wallet === null) return []
+  return [{ rule: 'wallet_token_active', passed: wallets.includes(wallet), code: 'transaction_not_allowed' }]
 }
 
 function checkCardholder({ cardholder }: AuthorizationFacts): Finding[] {

@@ -70,7 +70,9 @@ export const cardTransactionSimulators = {
     if (!facts || !before) throw missing()
     requireHeld(before)
     const { category_code: categoryCode, country } = before.merchant
-    const asked = { amount, currency: before.currency, categoryCode, country, authorized: before.authorized }
+    const { currency, authorized } = before
+    // What the wallet began goes on without it.
+    const asked = { amount, currency, categoryCode, country, authorized, wallet: null }
     const after = increment(before, amount, decide(asked, facts), request.now)
     await writeChange(placeOf(context), before, after, 'card.transaction.updated')
     return { status: 200, body: showCardTransaction(after) }

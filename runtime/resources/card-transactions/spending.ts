@@ -3,6 +3,7 @@ import type { Database, Statement } from '../../platform/database/database.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import type { CardholderRow } from '../cardholders/queries.ts'
 import { categoryOf } from '../merchant-categories/catalogue.ts'
+import type { WalletTokenRow } from '../wallet-tokens/queries.ts'
 import { type Periods, periodsOf } from './periods.ts'
 import type { CardTransactionRow } from './queries.ts'
 
@@ -29,7 +30,9 @@ const READ: Statement = {
                        AND (jsonb_typeof(l.entry->'categories') = 'null' OR l.entry->'categories' ? s.category)
                   ) AS spent
                 ) AS spent,
-                (SELECT a.balance - a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = 'program_funds') AS available
+                (SELECT a.balance - a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = 'program_funds') AS available,
+                (SELECT json_agg(w.wallet) FROM wallet_tokens w
+                  WHERE w.tenant_id = $1 AND w.card_id = $2 AND w.status = 'active') AS wallets
            FROM cards c
           CROSS JOIN LATERAL (
             SELECT status, sanctions_status FROM cardholders h WHERE h.tenant_id = $1 AND h.id = c.cardholder_id OFFSET 0
@@ -44,6 +47,8 @@ export interface Spending {
   readonly authorizations: number
   /** Cents that the tenant's cards can spend, as it was read. */
   readonly available: number
+  /** Wallets in which the card is active. */
+  readonly wallets: readonly WalletTokenRow['wallet'][]
 }
 
 /** What a use of a card is held against, and whose card it is. To be read when the card is locked. @param now service time. */
@@ -59,16 +64,18 @@ export async function readSpending(
       authorizations: number | null
       spent: readonly number[] | null
       available: number | null
+      wallets: Spending['wallets'] | null
     }
   >(READ, [tenantId, cardId, day, week, month, year])
   const row = rows[0]
   if (!row) return undefined
-  const { spent, authorizations, available } = row
+  const { spent, authorizations, available, wallets } = row
   return {
     cardholder: row,
     spent: spent ?? [],
     authorizations: authorizations ?? 0,
     available: available ?? 0,
+    wallets: wallets ?? [],
   }
 }
 

@@ -124,8 +124,9 @@ async function change<Result>(
   const { tenantId } = readSpace(space)
   const now = clock.service(environment)
   const pin = await readPin(database.control, tenantId, environment)
-  let due: Promise<boolean> | undefined
+  let isDue = false
   const result = await database[environment].forTenant(tenantId).transaction(async (db) => {
+    isDue = false
     const [payout, transfer] = await Promise.all([lockPayout(db, space, id), lockBankTransfer(db, space, id)])
     const visit = payout && transfer && (await become(db, payout, transfer))
     if (!visit) return undefined
@@ -133,12 +134,13 @@ async function change<Result>(
     if (visit.payout) {
       const events = collectEvents({ tenantId: space, pin, now })
       await writeChange({ db, space, events }, payout, visit.payout)
-      due = events.write(db)
+      const writing = events.write(db)
       enqueue(appendAudit(db, space, systemEntry(environment, `payout.${visit.payout.status}`, id, now)))
+      isDue = await writing
     }
     return visit.result
   })
-  if (await due) wakeUpChannel.publish(environment, space)
+  if (isDue) wakeUpChannel.publish(environment, space)
   return result
 }
 

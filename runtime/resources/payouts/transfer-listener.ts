@@ -33,23 +33,24 @@ export async function openTransferListener(
   space: string,
 ): Promise<Required<TransferListener>> {
   const pin = await readPin(database.control, readSpace(space).tenantId, environment)
-  let due: Promise<boolean> | undefined
+  let isDue = false
   return {
     signable: (db, id) => isSignable(db, space, id),
     async changed(db, id, change, now) {
+      isDue = false
       const before = await lockPayout(db, space, id)
       const after = before && follow(before, change, now)
       if (!after) return
       const events = collectEvents({ tenantId: space, pin, now })
       await writeChange({ db, space, events }, before, after)
-      due = events.write(db)
+      const writing = events.write(db)
       if (after.status !== before.status) {
         enqueue(appendAudit(db, space, systemEntry(environment, `payout.${after.status}`, id, now)))
       }
+      isDue = await writing
     },
     committed() {
-      due?.then((isDue) => isDue && wakeUpChannel.publish(environment, space))
-      due = undefined
+      if (isDue) wakeUpChannel.publish(environment, space)
     },
   }
 }

@@ -81,7 +81,7 @@ async function standIn(topic: string, teamId: string, now: () => number): Promis
     push: apns.push,
     close: () => {
       apns.close()
-      void server.close()
+      server.close().catch(() => {}) // it was closed already
     },
   }
 }

@@ -1,6 +1,7 @@
 /** The queue of what is to be sent to wallets: found for all tenants, taken and settled for one. */
 import { byPlace } from '../../platform/database/by-place.ts'
 import type { Statement } from '../../platform/database/database.ts'
+import { enqueue } from '../../platform/database/enqueue.ts'
 import { byIndex, useIndexes } from '../../platform/database/pool/by-index.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
@@ -122,6 +123,6 @@ export async function settleUpdates(
   const values = [settlements[0]!.space, platform, JSON.stringify(given)]
   await pool.transaction(async (tx) => {
     useIndexes(tx)
-    for (const statement of [HOLD, DONE, AGAIN]) tx.query(statement, values)
+    for (const statement of [HOLD, DONE, AGAIN]) enqueue(tx.query(statement, values))
   })
 }

@@ -1,4 +1,5 @@
 import type { Database, Result, Statement } from '../database.ts'
+import { enqueue } from '../enqueue.ts'
 import { inSteps } from '../steps.ts'
 import type { Pool, Soon } from './pool.ts'
 
@@ -67,12 +68,12 @@ export async function byIndexSoon<Row>(
 }
 
 async function sendByIndex<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {
-  db.query(statement.name === undefined ? BY_INDEX : BY_INDEX_ONCE)
+  enqueue(db.query(statement.name === undefined ? BY_INDEX : BY_INDEX_ONCE))
   const sent = db.query<Row>(statement, values)
   return () => sent // in a function, so that it is not awaited before the COMMIT
 }
 
 /** The same for what follows in a transaction. */
 export function useIndexes(db: Database): void {
-  db.query(BY_INDEX)
+  enqueue(db.query(BY_INDEX))
 }

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Database, Statement } from '../database.ts'
+import { enqueue } from '../enqueue.ts'
 import { DatabaseUnavailable, translateError } from '../errors.ts'
 import { clientConfig, isPooled, send } from './connection.ts'
 
@@ -35,7 +36,7 @@ const FLUSH: Statement = {
 
 /** For a transaction that reads only: when it is committed durably, so is what it has seen. */
 export function waitForSeen(db: Database): void {
-  db.query(FLUSH)
+  enqueue(db.query(FLUSH))
 }
 
 /** How soon a session is tried for again. */

@@ -1,5 +1,6 @@
 import type { Tenant } from '../../fairness/fair-queue.ts'
 import type { Database, Statement } from '../database.ts'
+import { enqueue } from '../enqueue.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from '../errors.ts'
 import type { Connections, Held } from './connections.ts'
 
@@ -27,7 +28,7 @@ export async function runInPlaces<T>(
 ): Promise<T> {
   const began = performance.now()
   const briefly = (db: Database) => {
-    db.query(BRIEF)
+    enqueue(db.query(BRIEF))
     return steps(db)
   }
   for (;;) {

@@ -73,7 +73,7 @@ export function createSharedConnections(
 
   /** Nothing new comes to the connection; what is under way on it finishes first. */
   const retire = (connection: SharedConnection) => {
-    if (connections.delete(connection)) connection.client.end()
+    if (connections.delete(connection)) connection.client.end().catch(() => {}) // it is lost already
   }
 
   const perform = (connection: SharedConnection, { tenant, statement, values, resolve, reject }: Work) => {

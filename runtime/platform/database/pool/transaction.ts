@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { EventLoopTicks } from '../../fairness/event-loop-ticks.ts'
 import type { Tenant } from '../../fairness/fair-queue.ts'
 import type { Database, Result, Statement } from '../database.ts'
+import { enqueue } from '../enqueue.ts'
 import {
   codeOf,
   IN_FAILED_TRANSACTION,
@@ -42,7 +43,7 @@ export async function runTransaction<T>(
 ): Promise<T> {
   const state: TransactionState = { failure: undefined, over: false }
   const db = transactionDatabase(client, options, state)
-  for (const statement of options.begin) db.query(statement)
+  for (const statement of options.begin) enqueue(db.query(statement))
   try {
     const value = await work(options.distributed ? steppingDatabase(db) : db)
     state.over = true
