@@ -2,10 +2,11 @@
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
 import type { Pool } from '../platform/database/pool/pool.ts'
+import { reasonOf } from '../platform/work/row-errors.ts'
 import type { Account } from './account-queries.ts'
 import type { Block, Chain } from './connect.ts'
 import { type Followed, followPayment, holdUp } from './follow.ts'
-import { isOfRow, reasonOf } from './held-up.ts'
+import { isOfPayout } from './held-up.ts'
 import { chooseNonce, type Filling } from './nonces.ts'
 import { type OpenPayment, readOpenPayments, reopenPayments } from './payment-queries.ts'
 import type { ReportParts } from './report.ts'
@@ -127,7 +128,7 @@ async function followAlone(round: Round, payment: OpenPayment): Promise<Followed
   try {
     return await followPayment(round, payment)
   } catch (error) {
-    if (!isOfRow(error)) throw error
+    if (!isOfPayout(error)) throw error
     if (error instanceof RpcUnavailable) {
       await round.chain.check() // throws if the node answers nothing at all
       round.log.warn({ payout_id: payment.transfer_id }, `a payout cannot be followed: ${error.message}`)

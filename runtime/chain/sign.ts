@@ -2,9 +2,10 @@
 import { type Address, type Hex, hexToBigInt, isAddress, keccak256 } from 'viem'
 import { codeOf, constraintOf, UNIQUE_VIOLATION } from '../platform/database/errors.ts'
 import type { Environment } from '../platform/environment.ts'
+import { reasonOf } from '../platform/work/row-errors.ts'
 import { moveNonce } from './account-queries.ts'
 import { type Fees, priceOf } from './fees.ts'
-import { isOfRow, reasonOf } from './held-up.ts'
+import { isOfPayout } from './held-up.ts'
 import { caip2 } from './own-chain.ts'
 import {
   findPayment,
@@ -42,7 +43,7 @@ export async function signTransfer(round: Round, transfer: DueTransfer, nonce: n
   try {
     return await trySigning(round, transfer, nonce)
   } catch (error) {
-    if (!isOfRow(error)) throw error
+    if (!isOfPayout(error)) throw error
     await setAside(round, transfer, reasonOf(error))
     return false
   }

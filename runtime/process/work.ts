@@ -48,7 +48,7 @@ export function startWork(parts: Foundation): Work {
     startDisputeExpiryJob(parts, log),
     startActivationJob(parts, log),
     startDestinationScreeningJob(parts, log),
-    bank && startBankJob({ ...parts, bank, seals: createSeals(database.pepper) }, log),
+    bank && startBankJob({ ...parts, bank, seals: createSeals(database.pepper) }),
     startSettlementJob(parts, log),
     startStandInJob(parts, log),
     startRetentionJob({
