@@ -5,6 +5,7 @@ import type { PoolLoad } from '../platform/database/pool/pool.ts'
 import type { LimiterState } from '../platform/limits/redis-limiter.ts'
 import { addDeliveries, type DeliverySources } from './delivery-metrics.ts'
 import type { Load } from './load.ts'
+import { addPayouts, type HeldUpSource } from './payout-metrics.ts'
 import { addCounter, addGauge, tally } from './series.ts'
 import { addWallets, type WalletSources } from './wallet-metrics.ts'
 
@@ -28,6 +29,7 @@ export interface MetricSources {
   readonly droppedTouches: () => number
   /** Whether the disk of the database is full, as far as this process knows. */
   readonly storageFull: () => boolean
+  readonly heldUpPayouts: HeldUpSource
 }
 
 /** No label ever names a tenant, a key or a path as it was sent. */
@@ -40,6 +42,7 @@ export function createMetrics(sources: MetricSources): Registry {
   addLoad(registry, sources)
   addDeliveries(registry, sources.deliveries)
   addWallets(registry, sources.wallets)
+  addPayouts(registry, sources.heldUpPayouts)
   return registry
 }
 

@@ -1,5 +1,6 @@
 import type { Router } from 'express'
 import type { Logger } from 'pino'
+import { listHeldUp } from '../admin/held-up-payouts.ts'
 import { unreadableRequests } from '../api/errors/refuse-client.ts'
 import { createTraffic, type Traffic, type TrafficOptions } from '../api/traffic.ts'
 import type { OpenDatabase } from '../platform/database/open/open-database.ts'
@@ -67,6 +68,11 @@ export function createObservability(parts: ObservabilityParts): Observability {
     unreadable: unreadableRequests,
     deliveries,
     wallets,
+    heldUpPayouts: () =>
+      listHeldUp(control).catch((err) => {
+        log.warn({ err }, 'payouts that are held up cannot be counted')
+        return undefined
+      }),
   })
   return {
     isReady,

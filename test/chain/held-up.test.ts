@@ -1,7 +1,14 @@
 /** Rows that cannot be read, signed or sent wait apart, with a reason; every other payout is paid. */
+import pg from 'pg'
+import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { current } from '../../generated/versions.ts'
+import { decidePayout, listHeldUp, retryPayout, showHeldUp } from '../../runtime/admin/held-up-payouts.ts'
+import { createTenant } from '../../runtime/admin/tenants.ts'
 import { checked, createKeySigner } from '../../runtime/chain/signer.ts'
 import { mintCall, UNITS_PER_CENT } from '../../runtime/chain/token.ts'
+import { checkPayouts } from '../../runtime/doctor/payouts.ts'
+import { addPayouts } from '../../runtime/observability/payout-metrics.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { enqueueOne, KEY, makeWorker, type Network, PAYER, someAddress, startNetwork } from './network.ts'
 
@@ -148,4 +155,84 @@ test.each(SIGNED)('a signed row with %s is held up alone, sent or not', async (_
     held_up_since: expect.any(Number),
   })
   await rowsOf('DELETE FROM control.chain_payments WHERE transfer_id = $1', poison)
+})
+
+describe('an operator', () => {
+  const failing = /is not held up/
+
+  async function makeOne(change?: string): Promise<{ tenantId: string; id: string; to: `0x${string}` }> {
+    const to = somebody()
+    const { id: tenantId } = await createTenant(database.operator, { name: 'Acme', plan: 'trial' }, current)
+    const id = await enqueueOne(database, to, 100, tenantId)
+    if (change) await rowsOf(`UPDATE sandbox.chain_transfers SET ${change} WHERE id = $1`, id)
+    return { tenantId, id, to }
+  }
+
+  test('is shown what is held up, by command, doctor and metrics, and has it tried again', async () => {
+    const { tenantId, id, to } = await makeOne('amount = 9223372036854775807')
+    const worker = makeWorker(database, network, { limits: { retryMs: 3_600_000 } })
+    await worker.look()
+    const held = { environment: 'sandbox', stage: 'signing', id, tenant_id: tenantId }
+    expect(await showHeldUp(database.operator)).toEqual({
+      held_up: [
+        { ...held, held_up_since: expect.any(String), problem: expect.stringMatching(/beyond the range/) },
+      ],
+    })
+    const client = new pg.Client(database.url)
+    await client.connect()
+    const applied = new Map([['0081_payouts_held_up', '']])
+    const [finding] = await checkPayouts(client, { applied })
+    await client.end()
+    expect(finding).toMatchObject({
+      verdict: 'warn',
+      words: expect.stringContaining(`1 held up: ${id} (sandbox, signing`),
+    })
+    const registry = new Registry()
+    addPayouts(registry, () => listHeldUp(database.control))
+    expect(await registry.metrics()).toContain('svc_payouts_held_up{environment="sandbox",stage="signing"} 1')
+    await rowsOf('UPDATE sandbox.chain_transfers SET amount = 100 WHERE id = $1', id)
+    await worker.look()
+    expect(await paymentOf(id)).toBeUndefined()
+    expect(await retryPayout(database.operator, tenantId, id)).toEqual({
+      id,
+      environment: 'sandbox',
+      retried: true,
+    })
+    await worker.pay([id])
+    await worker.close()
+    expect(await network.balanceOf(to)).toBe(1_000_000n)
+    await expect(retryPayout(database.operator, tenantId, id)).rejects.toThrow(failing)
+    expect(await showHeldUp(database.operator)).toEqual({ held_up: [] })
+  })
+
+  test.each(['paid', 'failed'] as const)('decides that a payout %s', async (outcome) => {
+    const { tenantId, id } = await makeOne()
+    await network.rpc.ask('evm_setAutomine', false)
+    const worker = makeWorker(database, network)
+    await worker.look()
+    await expect(decidePayout(database.operator, tenantId, id, outcome)).rejects.toThrow(failing)
+    const [sent] = await rowsOf<{ hash: string }>(
+      `UPDATE control.chain_payments p SET held_up_since = now(), problem = 'contradiction'
+         FROM control.chain_transactions t WHERE p.transfer_id = $1 AND p.nonce = t.nonce RETURNING t.hash`,
+      id,
+    )
+    await network.rpc.ask('anvil_dropTransaction', sent!.hash)
+    await network.rpc.ask('evm_setAutomine', true)
+    expect(await decidePayout(database.operator, tenantId, id, outcome)).toEqual({
+      ...{ id, environment: 'sandbox' },
+      decided: outcome,
+    })
+    await worker.look()
+    if (outcome === 'failed') {
+      expect(await paymentOf(id)).toMatchObject({ problem: expect.stringMatching(/it fails after/) })
+      await network.rpc.ask('evm_increaseTime', 3700)
+      await network.rpc.ask('anvil_mine', '0x5')
+    }
+    await worker.pay([id], outcome)
+    await worker.close()
+    expect(await paymentOf(id)).toMatchObject({
+      state: outcome === 'paid' ? 'settled' : 'failed',
+      held_up_since: null,
+    })
+  })
 })

@@ -1,5 +1,6 @@
 /** Payouts in dollars, by a bank that is a real server and checks what it is sent. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { decidePayout, retryPayout } from '../../runtime/admin/held-up-payouts.ts'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
 import { showPayout } from '../../runtime/admin/payouts.ts'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
@@ -290,6 +291,28 @@ test('a bank that takes back that it has paid is not believed', async () => {
     'paid',
     { state: 'paid', problem: expect.stringMatching(/settled, and now says that it is pending$/) },
   ])
+})
+
+test.each(['paid', 'failed'] as const)(
+  'a bank that never answers is overruled by an operator: %s',
+  async (outcome) => {
+    const { id } = await pay()
+    standIn.fault = () => 503
+    await look()
+    expect(await decidePayout(service.operator, tenantId, id, outcome)).toMatchObject({ decided: outcome })
+    await look()
+    expect([(await get(id)).status, await transferOf(id)]).toMatchObject([outcome, { state: 'ended' }])
+  },
+)
+
+test('a payout that waits for its bank is asked for again at once, if an operator says so', async () => {
+  const { id } = await pay()
+  standIn.fault = () => 503
+  await look()
+  standIn.fault = () => undefined
+  await retryPayout(service.operator, tenantId, id)
+  await look()
+  expect(await transferOf(id)).toEqual({ state: 'sent', failures: 0, problem: null })
 })
 
 test('canceled before it is sent, it never is', async () => {
