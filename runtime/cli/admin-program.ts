@@ -5,6 +5,7 @@ import { showChains } from '../admin/chain.ts'
 import type { Operator } from '../admin/change.ts'
 import { advanceClock } from '../admin/clock.ts'
 import { listConnectedApps, revokeConnectedApp } from '../admin/connected-apps.ts'
+import { decidePayout, PAYOUT_OUTCOMES, retryPayout, showHeldUp } from '../admin/held-up-payouts.ts'
 import { createKey, retireKey, revokeKey, rotateKey, SCOPES, type Scope } from '../admin/keys.ts'
 import { verifyLedger } from '../admin/ledger.ts'
 import { BUCKETS, liftLimit } from '../admin/limits.ts'
@@ -202,16 +203,7 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     .action((options: { tenant: string }, command: Command) =>
       run(command, (operator) => verifyLedger(operator, options.tenant)),
     )
-  verb(
-    noun('payout', 'money on its way'),
-    'show',
-    'show a payout, and what chain, bank and ledger have of it',
-  )
-    .addArgument(new Argument('<payout>', 'the payout (po_…)'))
-    .addOption(tenantOption())
-    .action((id: string, options: { tenant: string }, command: Command) =>
-      run(command, (operator) => showPayout(operator, options.tenant, id)),
-    )
+  addPayouts(noun('payout', 'money on its way'), verb, run)
   verb(
     noun('settlement', 'what card use of a day comes to'),
     'show',
@@ -258,6 +250,36 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     .addOption(new Option('--days <days>', 'how many, with today').argParser(readWhole).default(30))
     .action(({ tenant: tenantId, env: environment, days }: UsageOptions, command: Command) =>
       run(command, (operator) => showUsage(operator, { tenantId, environment, days })),
+    )
+}
+
+function addPayouts(payout: Command, verb: AddVerb, run: Run): void {
+  const payoutArgument = () => new Argument('<payout>', 'the payout (po_…)')
+  verb(payout, 'show', 'show a payout, and what chain, bank and ledger have of it')
+    .addArgument(payoutArgument())
+    .addOption(tenantOption())
+    .action((id: string, options: { tenant: string }, command: Command) =>
+      run(command, (operator) => showPayout(operator, options.tenant, id)),
+    )
+  verb(payout, 'held-up', 'list the payouts that wait, since when and why').action(
+    (_: unknown, command: Command) => run(command, showHeldUp),
+  )
+  verb(payout, 'retry', 'try a payout that is held up again, at once')
+    .addArgument(payoutArgument())
+    .addOption(tenantOption())
+    .action((id: string, options: { tenant: string }, command: Command) =>
+      run(command, (operator) => retryPayout(operator, options.tenant, id)),
+    )
+  verb(payout, 'decide', 'say what became of a payout whose chain or bank contradicts itself')
+    .addArgument(payoutArgument())
+    .addOption(tenantOption())
+    .addOption(
+      new Option('--outcome <outcome>', 'as you have found out elsewhere')
+        .choices(PAYOUT_OUTCOMES)
+        .makeOptionMandatory(),
+    )
+    .action((id: string, options: { tenant: string; outcome: 'paid' | 'failed' }, command: Command) =>
+      run(command, (operator) => decidePayout(operator, options.tenant, id, options.outcome)),
     )
 }
 

@@ -16,6 +16,7 @@ import type { Settings } from '../platform/settings.ts'
 import { checkAddresses, checkWakeUps } from './deployment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { checkRefusals } from './google.ts'
+import { checkPayouts } from './payouts.ts'
 import { checkSetAside } from './set-aside.ts'
 
 /** A clock that is further off makes lists disagree about what is new; much further, and codes of authenticators fail. */
@@ -66,6 +67,7 @@ export async function checkDatabase(settings: DatabaseSettings): Promise<Finding
       ...(state.roles ? [await checkServiceClock(client, settings.production)] : []),
       await checkAddresses(client, settings),
       ...(await checkRefusals(client)),
+      ...(await checkPayouts(client, state)),
       ...(await checkSetAside(client)),
     ]
   } catch (error) {

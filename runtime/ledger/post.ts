@@ -1,6 +1,7 @@
 /** What is written into a ledger: transfers between two accounts, and holds on what cards can spend. */
 import type { Database, Statement } from '../platform/database/database.ts'
 import { enqueue } from '../platform/database/enqueue.ts'
+import { CHECK_VIOLATION, codeOf, constraintOf } from '../platform/database/errors.ts'
 import { inSteps } from '../platform/database/steps.ts'
 import { toTimestamp } from '../platform/database/types.ts'
 import { newId } from '../platform/ids.ts'
@@ -128,6 +129,13 @@ export function post(
     enqueue(covered === undefined ? db.query(PLACE, values) : db.query(PLACE_COVERED, [...values, covered]))
   }
   return done
+}
+
+const BOUNDS: ReadonlySet<string | undefined> = new Set(['ledger_accounts_bounds', 'ledger_accounts_sums'])
+
+/** Whether a posting failed because an account would hold more than can be shown, or than every sum can hold exactly. */
+export function exceedsBounds(error: unknown): boolean {
+  return codeOf(error) === CHECK_VIOLATION && BOUNDS.has(constraintOf(error))
 }
 
 /** Identifiers for the entries of a transfer. @param now service time. */

@@ -1,5 +1,6 @@
 import type { Router } from 'express'
 import type { Logger } from 'pino'
+import { listHeldUp } from '../admin/held-up-payouts.ts'
 import { unreadableRequests } from '../api/errors/refuse-client.ts'
 import { createTraffic, type Traffic, type TrafficOptions } from '../api/traffic.ts'
 import type { OpenDatabase } from '../platform/database/open/open-database.ts'
@@ -55,6 +56,10 @@ export function createObservability(parts: ObservabilityParts): Observability {
   const isReady = async () =>
     !isLeaving() && (await databasesAnswer([control, sandbox, live])) && (await storage.hasRoom())
   const requestLogs: Partial<Record<Environment, NotedRequests>> = {}
+  const notCounted = (what: string) => (err: unknown) => {
+    log.warn({ err }, `${what} cannot be counted`)
+    return undefined
+  }
   let pausedMembers = 0
   const registry = createMetrics({
     traffic,
@@ -62,13 +67,14 @@ export function createObservability(parts: ObservabilityParts): Observability {
     requestLogs,
     droppedTouches: () => usage?.droppedTouches() ?? 0,
     storageFull: storage.isFull,
-    setAside: () => countSetAside(control),
     load,
     limiter,
     pools,
     unreadable: unreadableRequests,
     deliveries,
     wallets,
+    setAside: () => countSetAside(control).catch(notCounted('rows that are set aside')),
+    heldUpPayouts: () => listHeldUp(control).catch(notCounted('payouts that are held up')),
   })
   return {
     isReady,

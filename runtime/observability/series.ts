@@ -42,13 +42,13 @@ export function addGauge(
   })
 }
 
-/** A gauge whose values the database has. While it cannot be asked, the gauge has no value. */
-export function addStoredGauge(
+/** A gauge that is asked for elsewhere. @param read gives undefined if it cannot be known now: then there is no series. */
+export function addQueriedGauge(
   registry: Registry,
   name: string,
   help: string,
   labelNames: readonly string[],
-  read: () => Promise<Iterable<readonly [Labels, number]>>,
+  read: () => Promise<Iterable<readonly [Labels, number]> | undefined>,
 ): void {
   new Gauge({
     name,
@@ -56,8 +56,9 @@ export function addStoredGauge(
     labelNames: [...labelNames],
     registers: [registry],
     async collect() {
+      const series = await read()
       this.reset()
-      for (const [labels, value] of await read().catch(() => [])) this.set(labels, value)
+      for (const [labels, value] of series ?? []) this.set(labels, value)
     },
   })
 }

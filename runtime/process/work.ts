@@ -53,7 +53,7 @@ export function startWork(parts: Foundation): Work {
     startDisputeExpiryJob(parts),
     startActivationJob(parts),
     startDestinationScreeningJob(parts),
-    bank && startBankJob({ ...parts, bank, seals: createSeals(database.pepper) }, log),
+    bank && startBankJob({ ...parts, bank, seals: createSeals(database.pepper) }),
     startSettlementJob(parts),
     startStandInJob(parts),
     startRetentionJob({

@@ -49,22 +49,38 @@ describe('a signer elsewhere', () => {
     ])
   })
 
+  test('that refuses has the payout rejected', async () => {
+    const worker = makeWorker(database, network, { openSigner: external(), limits: { giveUpMs: 0 } })
+    const nonce = await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')
+    const id = await enqueueOne(database, someAddress(2), 100)
+    server.behave({ status: 422 })
+    await worker.pay([id], 'failed')
+    server.behave({})
+    await worker.close()
+    expect(worker.heard.at(-1)).toEqual({ id, change: { state: 'failed', code: 'rejected' } })
+    expect(await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')).toBe(nonce)
+  })
+
   test.each([
-    ['is away', { status: 503 }, 'network_error'],
-    ['signs with another key', { key: others }, 'network_error'],
-    ['signs another transaction', { nonce: 77 }, 'network_error'],
-    ['refuses', { status: 422 }, 'rejected'],
-  ] as const)('that %s signs nothing that is sent', async (_, how, code) => {
-    const to = someAddress(2)
+    ['is away', { status: 503 }],
+    ['signs with another key', { key: others }],
+    ['signs another transaction', { nonce: 77 }],
+  ] as const)('that %s signs nothing that is sent, and the payout waits for it', async (what, how) => {
+    const to = someAddress(300 + what.length)
     const worker = makeWorker(database, network, { openSigner: external(), limits: { giveUpMs: 0 } })
     const nonce = await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')
     const id = await enqueueOne(database, to, 100)
     server.behave(how)
-    await worker.pay([id], 'failed')
-    server.behave({})
-    await worker.close()
-    expect(worker.heard.at(-1)).toEqual({ id, change: { state: 'failed', code } })
+    for (let looks = 0; looks < 3; looks += 1) await worker.look()
+    expect(worker.heard).toEqual([])
     expect(await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')).toBe(nonce)
+    const text = 'SELECT state, problem FROM sandbox.chain_transfers WHERE id = $1'
+    const { rows } = await database.control.query({ text }, [id])
+    expect(rows).toEqual([{ state: 'queued', problem: expect.stringMatching(/^network_error: the signer/) }])
+    server.behave({})
+    await worker.pay([id])
+    await worker.close()
+    expect(await network.balanceOf(to)).toBe(1_000_000n)
   })
 
   test('that does not know us is told of, without the token', async () => {

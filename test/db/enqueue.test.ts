@@ -1,4 +1,5 @@
 /** Statements that travel with the COMMIT: when the connection is lost under one, its transaction fails and nothing else. */
+import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { failed, report } from '../../runtime/chain/report.ts'
@@ -84,7 +85,14 @@ async function answerOfBank(): Promise<() => Promise<unknown>> {
   await makePayout(send, 'live', { type: 'bank_account', token_id: token.id })
   const refuse = async () => ({ outcome: 'refused', failure_code: 'account_closed' }) as const
   const parts = { wakeUpChannel: { publish: () => {} }, seals: createSeals(database.pepper) }
-  return () => visitBank({ ...parts, database, clock, bank: { pay: refuse, find: refuse } })
+  return () =>
+    visitBank({
+      ...parts,
+      log: pino({ level: 'silent' }),
+      database,
+      clock,
+      bank: { pay: refuse, find: refuse },
+    })
 }
 
 const changeOf = (change: 'changeBilling' | 'rotateKeys') => async (): Promise<() => Promise<unknown>> => {

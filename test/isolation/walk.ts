@@ -338,6 +338,7 @@ async function payDollars({ service, recorder }: Walker, send: Send, space: stri
   const payment = { id: 'pay_1', status: 'settled', failure_code: 'rejected' } as const
   const answer = async () => ({ outcome: 'payment', payment }) as const
   await visitBank({
+    log: { error: () => {}, warn: () => {} },
     database: recorder.database,
     clock: service.clock,
     wakeUpChannel: { publish: () => {} },

@@ -154,6 +154,14 @@ export function liesInRows(error: unknown): boolean {
   return code === undefined || !SQLSTATE.test(code) || STATES_OF_ROWS.test(code)
 }
 
+/** Characters of a reason that are kept. */
+const MAX_REASON = 500
+
+/** Why a row failed, as it is stored and shown to operators. PostgreSQL's text holds no NUL. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error).replaceAll('\0', '�').slice(0, MAX_REASON)
+}
+
 /** Node reports a host name with several addresses as an AggregateError without words of its own. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')

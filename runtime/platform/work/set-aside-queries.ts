@@ -38,8 +38,6 @@ export async function readRows(
   return (await control.query<SetAsideRow>(READ, [environment, work])).rows
 }
 
-const MAX_REASON = 500
-
 // A minute after the first failure, and twice the time after each further one, up to six hours.
 const NOTE: Statement = {
   name: 'set_aside_note',
@@ -58,9 +56,7 @@ export async function noteRow(
   { environment, work, space, id, reason }: RowName & Pick<SetAsideRow, 'reason'>,
   now: number,
 ): Promise<Pick<SetAsideRow, 'tries' | 'retry_at'>> {
-  // PostgreSQL's text holds no NUL.
-  const words = reason.replaceAll('\0', '�').slice(0, MAX_REASON)
-  const values = [environment, work, space, id, words, toTimestamp(now)]
+  const values = [environment, work, space, id, reason, toTimestamp(now)]
   return (await control.query<SetAsideRow>(NOTE, values)).rows[0]!
 }
 

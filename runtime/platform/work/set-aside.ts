@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { isSpaceWiped } from '../audit/queries.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Database } from '../database/database.ts'
-import { liesInRows, messageOf } from '../database/errors.ts'
+import { liesInRows, reasonOf } from '../database/errors.ts'
 import type { Environment } from '../environment.ts'
 import { forgetRow, noteRow, readRows } from './set-aside-queries.ts'
 
@@ -83,7 +83,7 @@ export function createSetAside(
 
   const take = async (item: WorkItem, error: unknown) => {
     if (!liesInRows(error)) throw error
-    const reason = messageOf(error)
+    const reason = reasonOf(error)
     const { tries, retry_at } = await noteRow(
       control,
       { environment, work, ...item, reason },

@@ -3,8 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { type Funds, lockFunds, readAccount } from '../../ledger/accounts.ts'
-import { post } from '../../ledger/post.ts'
-import { enqueue } from '../../platform/database/enqueue.ts'
+import { exceedsBounds, post } from '../../ledger/post.ts'
 import { newId } from '../../platform/ids.ts'
 
 /** The most that the interface can show, in cents. */
@@ -30,7 +29,13 @@ export const balanceHandlers = {
       throw validationFailed([{ field: 'amount', issue: `would take the balance beyond ${MAX_BALANCE}` }])
     }
     const transfer = { from: 'bank', to: 'program_funds', amount } as const
-    enqueue(post(db, caller.space, newId('len', request.now), { transfer }, request.now))
+    await post(db, caller.space, newId('len', request.now), { transfer }, request.now).catch(
+      (error: unknown) => {
+        if (!exceedsBounds(error)) throw error
+        const issue = 'would take all that was ever funded beyond what the ledger can hold'
+        throw validationFailed([{ field: 'amount', issue }])
+      },
+    )
     return { status: 200, body: showBalance({ ...funds, balance }, payable.balance) }
   },
 } satisfies BalanceHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateFunding'>

@@ -2,9 +2,8 @@
 import { notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
-import { newEntries, type Posting, post, type Transfer } from '../../ledger/post.ts'
+import { exceedsBounds, newEntries, type Posting, post, type Transfer } from '../../ledger/post.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
-import { CHECK_VIOLATION, codeOf, constraintOf } from '../../platform/database/errors.ts'
 import { linesOfClearing, linesOfRefund, type Rates } from '../../settlement-lines/amounts.ts'
 import { type SettlementPlace, writeLines } from '../../settlement-lines/lines.ts'
 import { type OpenSettlement, readOpenSettlement } from '../../settlement-lines/queries.ts'
@@ -78,7 +77,7 @@ async function move(
   const posted = post(db, space, `${after.id}/${after.history.length}`, posting, now)
   if (!posting.transfer) return
   await posted.catch((error: unknown) => {
-    if (codeOf(error) !== CHECK_VIOLATION || constraintOf(error) !== 'ledger_accounts_bounds') throw error
+    if (!exceedsBounds(error)) throw error
     throw validationFailed([{ field: 'amount', issue: 'would take the balance beyond what can be shown' }])
   })
 }
