@@ -172,10 +172,50 @@ describe('what was cleared', () => {
       body: { card_transaction_id: ctx, reason: 'other', amount: 301 },
     })
     expect(refusal(more)).toEqual(CONFLICT)
-    expect(refusal(await refund(ctx, 301))).toEqual(CONFLICT)
     expect((await refund(ctx, 100)).status).toBe(200)
     expect((await open(ctx)).amount).toBe(200)
+    expect(refusal(await refund(ctx, 901))).toEqual(CONFLICT)
+  })
+
+  test('is refunded while it is disputed: what is refunded is disputed no more', async () => {
+    const ctx = await makeCleared()
+    const older = await open(ctx, { amount: 500 })
+    const newer = await open(ctx, { amount: 300 })
+    await act(older.id, 'submit')
+    const get = async ({ id }: Body) => (await send(`/v1/disputes/${id}`)).body
+    const both = async () => [await get(older), await get(newer)]
+    // 200 are disputed by nobody.
+    expect((await refund(ctx, 200)).body.amounts.refunded).toBe(200)
+    expect(await both()).toMatchObject([{ amount: 500 }, { amount: 300, status: 'unsubmitted' }])
+    await refund(ctx, 100)
+    expect(await both()).toMatchObject([{ amount: 500 }, { amount: 200, status: 'unsubmitted' }])
+    await refund(ctx, 300)
+    expect(await both()).toMatchObject([
+      { amount: 400, provisional_credit: 400, status: 'submitted' },
+      { amount: 200, status: 'withdrawn' },
+    ])
+    expect(await accounts()).toEqual([-400, 400, 400])
+    await decide(older.id, 'under_review')
+    await refund(ctx, 150)
+    expect(await get(older)).toMatchObject({ amount: 250, provisional_credit: 250, status: 'under_review' })
+    expect((await refund(ctx)).body.amounts).toMatchObject({ cleared: 1000, refunded: 1000 })
+    expect(await get(older)).toMatchObject({ amount: 250, provisional_credit: 0, status: 'lost' })
+    expect(await accounts()).toEqual([0, 0, 0])
+    expect((await typesTold()).slice(4)).toEqual([
+      ...['updated', 'closed', 'updated', 'funds_rescinded', 'updated', 'updated', 'funds_rescinded'],
+      ...['closed', 'funds_rescinded'],
+    ])
     expect(refusal(await refund(ctx))).toEqual(CONFLICT)
+  })
+
+  test('is not refunded where the network has given it back', async () => {
+    const ctx = await makeCleared()
+    const { id } = await open(ctx, { amount: 700 })
+    await act(id, 'submit')
+    await decide(id, 'won')
+    expect(refusal(await refund(ctx, 301))).toEqual(CONFLICT)
+    expect((await refund(ctx)).body.amounts.refunded).toBe(300)
+    expect((await send(`/v1/disputes/${id}`)).body).toMatchObject({ amount: 700, status: 'won' })
   })
 
   test('is disputed once by many at once', async () => {

@@ -186,8 +186,9 @@ export class MoneyModel extends TreasuryModel {
         return 'done'
       }
       case 'refund':
-        if (amount > left) return 409
+        if (amount > left + this.openOf(row).reduce((sum, each) => sum + each.amount, 0)) return 409
         row.refunded += amount
+        this.giveWay(row)
         this.funds += amount
         this.addLines(0, 2, { transaction_amount: amount })
         return 'done'
@@ -198,6 +199,25 @@ export class MoneyModel extends TreasuryModel {
         return 'done'
       default:
         throw new Error(operation.kind)
+    }
+  }
+
+  /** Disputes that are still to be decided, as they give way to a refund. */
+  openOf(row: ModelTransaction): ModelDispute[] {
+    const own = this.disputes.filter(({ transaction }) => transaction === row).toReversed()
+    return ['unsubmitted', 'submitted', 'under_review'].flatMap((status) =>
+      own.filter((each) => each.status === status),
+    )
+  }
+
+  giveWay(row: ModelTransaction): void {
+    for (const dispute of this.openOf(row)) {
+      const by = Math.min(dispute.amount, row.refunded + row.disputed - row.cleared)
+      if (by <= 0) return
+      row.disputed -= by
+      if (dispute.status !== 'unsubmitted') this.addLines(-by, 1)
+      if (by < dispute.amount) dispute.amount -= by
+      else dispute.status = dispute.status === 'under_review' ? 'lost' : 'withdrawn'
     }
   }
 

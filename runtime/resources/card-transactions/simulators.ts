@@ -10,7 +10,7 @@ import { lockFacts, newCardTransaction, requireCard, type Use } from './authoriz
 import { changeCardTransaction, writeChange, writeNew } from './changes.ts'
 import { type CardTransactionRow, lockCardTransaction, readCardTransaction } from './queries.ts'
 import { decide } from './rules.ts'
-import { begin, clear, forcePost, giveUp, increment, refund, requireHeld } from './states.ts'
+import { begin, clear, forcePost, giveUp, increment, requireHeld } from './states.ts'
 import { showCardTransaction } from './view.ts'
 
 type Schemas = components['schemas']
@@ -18,7 +18,8 @@ type Schemas = components['schemas']
 const placeOf = ({ db, caller, events, rates }: Context) => ({ db, space: caller.space, events, rates })
 
 /** A reference in the body. */
-const missing = () => validationFailed([{ field: 'card_transaction_id', issue: 'names no card transaction' }])
+export const missingTransaction = () =>
+  validationFailed([{ field: 'card_transaction_id', issue: 'names no card transaction' }])
 
 type Change = (row: CardTransactionRow, now: number) => CardTransactionRow
 
@@ -29,7 +30,7 @@ async function change(
   how: Change,
 ): Promise<{ status: 200; body: Schemas['CardTransaction'] }> {
   const { now } = context.request
-  const row = await changeCardTransaction(context, id, type, (before) => how(before, now), missing)
+  const row = await changeCardTransaction(context, id, type, (before) => how(before, now), missingTransaction)
   return { status: 200, body: showCardTransaction(row) }
 }
 
@@ -62,12 +63,12 @@ export const cardTransactionSimulators = {
     const { card_transaction_id: id, amount } = body
     // Its card never changes, and is locked first.
     const known = await readCardTransaction(db, caller.space, id)
-    if (!known) throw missing()
+    if (!known) throw missingTransaction()
     const [facts, before] = await Promise.all([
       lockFacts(db, caller.space, known.card_id, request.now, 'locked'),
       lockCardTransaction(db, caller.space, id),
     ])
-    if (!facts || !before) throw missing()
+    if (!facts || !before) throw missingTransaction()
     requireHeld(before)
     const { category_code: categoryCode, country } = before.merchant
     const { currency, authorized } = before
@@ -93,12 +94,6 @@ export const cardTransactionSimulators = {
   async simulateClearing(context, { body }) {
     const { card_transaction_id: id, ...given } = body
     return change(context, id, 'card.transaction.cleared', (row, now) => clear(row, given, now))
-  },
-
-  async simulateRefund(context, { body }) {
-    return change(context, body.card_transaction_id, 'card.transaction.refunded', (row, now) =>
-      refund(row, body.amount, now),
-    )
   },
 } satisfies Partial<TestCardsHandlers<Context>>
 

@@ -171,12 +171,21 @@ export function clear(
   )
 }
 
-/** What the merchant gives back: no more than it has and nobody disputes. */
-export function refund(row: CardTransactionRow, given: number | undefined, now: number): CardTransactionRow {
-  const left = row.cleared - row.refunded - row.disputed
+/**
+ * What the merchant gives back: no more than it has, and than the network has not given back already.
+ *
+ * @param open what disputes contest that are open, and give way.
+ */
+export function refund(
+  row: CardTransactionRow,
+  given: number | undefined,
+  open: number,
+  now: number,
+): CardTransactionRow {
+  const left = row.cleared - row.refunded - (row.disputed - open)
   if (left === 0) throw invalidState('Nothing is left to be refunded.')
   const amount = given ?? left
-  if (amount > left) throw invalidState(`Only ${left} of what was cleared are neither refunded nor disputed.`)
+  if (amount > left) throw invalidState(`Only ${left} of what was cleared have not been given back.`)
   return {
     ...row,
     refunded: row.refunded + amount,

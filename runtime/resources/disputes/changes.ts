@@ -28,7 +28,9 @@ export async function writeChange(place: Place, before: DisputeRow, after: Dispu
     await writeLines(place, [{ ...line, source_id: after.id }], after.updated, place.open)
   }
   const posting = { transfer: transfer && { ...transfer, entries } }
-  enqueue(post(db, space, `${after.id}/${after.status}`, posting, after.updated))
+  // What gives way to a refund keeps its status, and is about less each time.
+  const cause = after.status === before.status ? `${after.status}/${after.amount}` : after.status
+  enqueue(post(db, space, `${after.id}/${cause}`, posting, after.updated))
   const data = { dispute: showDispute(after) }
   if (after.status === 'submitted' && before.status === 'unsubmitted') {
     emit(events, { type: 'dispute.submitted', data })
@@ -36,7 +38,10 @@ export async function writeChange(place: Place, before: DisputeRow, after: Dispu
   } else if (after.closed_at !== null && before.closed_at === null) {
     emit(events, { type: 'dispute.closed', data })
     if (transfer && after.status !== 'won') emit(events, { type: 'dispute.funds_rescinded', data })
-  } else emit(events, { type: 'dispute.updated', data, before: { dispute: showDispute(before) } })
+  } else {
+    emit(events, { type: 'dispute.updated', data, before: { dispute: showDispute(before) } })
+    if (transfer) emit(events, { type: 'dispute.funds_rescinded', data })
+  }
 }
 
 /**

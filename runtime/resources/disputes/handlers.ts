@@ -9,6 +9,7 @@ import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
 import { lockCardTransaction } from '../card-transactions/queries.ts'
+import { showCardTransaction } from '../card-transactions/view.ts'
 import { changeDispute } from './changes.ts'
 import { type ReadFile, readFiles } from './evidence.ts'
 import {
@@ -21,6 +22,7 @@ import {
   readDispute,
   removeFiles,
 } from './queries.ts'
+import { refundTransaction } from './refunds.ts'
 import {
   amountOf,
   close,
@@ -95,7 +97,13 @@ export const disputesHandlers = {
     const missing = () => validationFailed([{ field: 'dispute_id', issue: 'names no dispute' }])
     return shown(await changeDispute(context, dispute_id, change, missing))
   },
-} satisfies DisputesHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateDisputeOutcome'>
+
+  async simulateRefund(context, { body: { card_transaction_id, amount } }) {
+    const row = await refundTransaction(context, card_transaction_id, amount)
+    return { status: 200, body: showCardTransaction(row) }
+  },
+} satisfies DisputesHandlers<Context> &
+  Pick<TestCardsHandlers<Context>, 'simulateDisputeOutcome' | 'simulateRefund'>
 
 async function openDispute(
   context: Context,

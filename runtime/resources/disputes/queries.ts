@@ -142,6 +142,22 @@ export async function lockDispute(
   return dispute && transaction && { dispute, transaction }
 }
 
+const LOCK_OPEN: Statement = {
+  name: 'disputes_lock_open',
+  text: `SELECT ${COLUMNS} FROM disputes d
+          WHERE d.tenant_id = $1 AND d.card_transaction_id = $2 AND d.status = ANY ($3) ORDER BY d.created, d.id FOR UPDATE`,
+}
+
+/** Disputes of a transaction that is locked which have one of the statuses, oldest first. */
+export async function lockDisputesOf(
+  db: Database,
+  tenantId: string,
+  transactionId: string,
+  statuses: readonly DisputeRow['status'][],
+): Promise<readonly DisputeRow[]> {
+  return (await db.query<DisputeRow>(LOCK_OPEN, [tenantId, transactionId, statuses])).rows
+}
+
 const DISPUTED: Statement = {
   name: 'card_transactions_dispute',
   text: 'UPDATE card_transactions SET disputed = disputed + $3 WHERE tenant_id = $1 AND id = $2',

@@ -6,6 +6,9 @@ import type { DisputeRow } from './queries.ts'
 
 type Status = DisputeRow['status']
 
+/** Those that are still to be decided, in the order in which they give way to a refund. */
+export const OPEN = ['unsubmitted', 'submitted', 'under_review'] as const satisfies readonly Status[]
+
 /** From the last clearing on. */
 export const SUBMISSION_MS = 60 * 86_400_000
 
@@ -68,18 +71,26 @@ export function close(row: DisputeRow, status: keyof typeof FROM, now: number): 
   return { ...row, status, provisional_credit: 0, closed_at: now, updated: now }
 }
 
+/** What is left of an open dispute when so much of it was refunded: it is about less, or ends; under review it can only be lost. */
+export function giveWay(row: DisputeRow, by: number, now: number): DisputeRow {
+  const amount = row.amount - by
+  if (amount <= 0) return close(row, row.status === 'under_review' ? 'lost' : 'withdrawn', now)
+  return { ...row, amount, provisional_credit: row.provisional_credit === 0 ? 0 : amount, updated: now }
+}
+
 function requireStatus({ status }: DisputeRow, wanted: Status, from: readonly Status[]): void {
   if (!from.includes(status)) throw invalidState(`A dispute that is ${status} cannot become ${wanted}.`)
 }
 
 /**
  * What a change moves. The credit is what the network is expected to give back; settlements pay it out, so it is not in
- * `program_funds`. Won, the network gives it; lost or withdrawn, it is taken back.
+ * `program_funds`. Won, the network gives it; lost or withdrawn, it is taken back, and so is what a
+ * refund leaves no dispute about.
  */
 export function transferOf(before: DisputeRow, after: DisputeRow): Transfer | undefined {
-  const { amount } = after
-  if (after.provisional_credit === before.provisional_credit) return undefined
-  if (after.provisional_credit > 0) return { from: 'dispute_receivable', to: 'provisional_credit', amount }
+  const more = after.provisional_credit - before.provisional_credit
+  if (more === 0) return undefined
+  if (more > 0) return { from: 'dispute_receivable', to: 'provisional_credit', amount: more }
   const from = after.status === 'won' ? 'network_clearing' : 'provisional_credit'
-  return { from, to: 'dispute_receivable', amount }
+  return { from, to: 'dispute_receivable', amount: -more }
 }
