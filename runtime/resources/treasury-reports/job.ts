@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { readPin } from '../../admin/pins.ts'
 import { collectEvents, emit } from '../../events/emit.ts'
 import type { WakeUpChannel } from '../../events/wake-ups.ts'
+import { readCheckpoint } from '../../ledger/checkpoints.ts'
 import { InconsistentLedger } from '../../ledger/history.ts'
 import type { ReportLinks } from '../../platform/addresses/report-links.ts'
 import { systemEntry } from '../../platform/audit/entry.ts'
@@ -125,11 +126,14 @@ async function write(making: Making): Promise<ReportResult | undefined> {
   const { parts, environment, space, report } = making
   const db = parts.database[environment].forTenant(readSpace(space).tenantId)
   const { columns, steps } = ROW_SOURCES[report.type]
-  const interval = { start: report.interval_start, end: report.interval_end }
+  const span = await inTransaction(making, async (tx) => ({
+    after: await readCheckpoint(tx, space, report.interval_start),
+    until: await readCheckpoint(tx, space, report.interval_end),
+  }))
   const writers = createWriters(columns)
   let [opening, moved, rowCount] = [0, 0, 0]
   let began = performance.now()
-  for await (const step of steps({ db, space, interval, version: report.version })) {
+  for await (const step of steps({ db, space, span, version: report.version })) {
     opening += step.opening
     for (const { amount } of step.rows) moved += amount
     rowCount += step.rows.length

@@ -7733,7 +7733,8 @@ export interface components {
              */
             interval_start: components["schemas"]["Timestamp"];
             /**
-             * @description The instant it covers up to, itself excluded.
+             * @description The instant it covers up to, itself excluded. It must not be in the future. An entry that is dated earlier but committed after a
+             * report with this end is in the report that begins here.
              * @example 2026-06-01T00:00:00Z
              */
             interval_end: components["schemas"]["Timestamp"];
