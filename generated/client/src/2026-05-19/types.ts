@@ -7356,12 +7356,12 @@ export interface components {
              */
             transaction_amount: components["schemas"]["SignedAmount"];
             /**
-             * @description Your share of interchange, in cents.
+             * @description Your share of interchange, less what refunds return, in cents. It is negative if refunds return more than clearings earn.
              * @example 1800
              */
-            interchange_amount: components["schemas"]["Amount"];
+            interchange_amount: components["schemas"]["SignedAmount"];
             /**
-             * @description Fees of the network, in cents.
+             * @description Network fees, in cents. Refunds do not return them.
              * @example 120
              */
             fees_amount: components["schemas"]["Amount"];
