@@ -7,7 +7,7 @@ import { advanceClock } from '../admin/clock.ts'
 import { listConnectedApps, revokeConnectedApp } from '../admin/connected-apps.ts'
 import { decidePayout, PAYOUT_OUTCOMES, retryPayout, showHeldUp } from '../admin/held-up-payouts.ts'
 import { createKey, retireKey, revokeKey, rotateKey, SCOPES, type Scope } from '../admin/keys.ts'
-import { verifyLedger } from '../admin/ledger.ts'
+import { type CheckedLedger, checkLedger, requireBalanced } from '../admin/ledger.ts'
 import { BUCKETS, liftLimit } from '../admin/limits.ts'
 import { createOauthClient } from '../admin/oauth-clients.ts'
 import { showPayout } from '../admin/payouts.ts'
@@ -198,11 +198,16 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
         verifyAudit(operator, options.tenant, options.env, { contains: options.contains }),
       ),
     )
-  verb(noun('ledger', 'money'), 'verify', 'check that every account is what its entries make it')
+  verb(noun('ledger', 'money'), 'verify', 'check that a ledger is balanced; the exit code is 1 if it is not')
     .addOption(tenantOption())
-    .action((options: { tenant: string }, command: Command) =>
-      run(command, (operator) => verifyLedger(operator, options.tenant)),
-    )
+    .action(async (options: { tenant: string }, command: Command) => {
+      let checked: CheckedLedger | undefined
+      await run(command, async (operator) => {
+        checked = await checkLedger(operator, options.tenant)
+        return checked
+      })
+      if (checked) requireBalanced(checked)
+    })
   addPayouts(noun('payout', 'money on its way'), verb, run)
   verb(
     noun('settlement', 'what card use of a day comes to'),

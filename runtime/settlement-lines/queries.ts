@@ -12,7 +12,7 @@ import {
 } from '../platform/database/page.ts'
 import { inSteps } from '../platform/database/steps.ts'
 import { toTimestamp } from '../platform/database/types.ts'
-import { type LineType, type Totals, totalsOf } from './amounts.ts'
+import { type Interchange, type LineType, type Totals, totalsOf } from './amounts.ts'
 
 type Schemas = components['schemas']
 
@@ -240,6 +240,23 @@ export function addLines(db: Database, tenantId: string, lines: readonly LineRow
     rows[0]!.created,
     JSON.stringify(rows),
   ])
+}
+
+// Without a condition on the type, the index by source is the only one that leads to the lines.
+const INTERCHANGE: Statement = {
+  name: 'settlement_lines_interchange',
+  text: `SELECT coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange' AND l.amount > 0), 0)::bigint AS earned,
+                -coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange' AND l.amount < 0), 0)::bigint AS returned
+           FROM settlement_lines l WHERE l.tenant_id = $1 AND l.source_id = $2`,
+}
+
+/** Interchange of a card transaction that is locked, over all settlements. */
+export async function readInterchange(
+  db: Database,
+  tenantId: string,
+  sourceId: string,
+): Promise<Interchange> {
+  return (await db.query<Interchange>(INTERCHANGE, [tenantId, sourceId])).rows[0]!
 }
 
 const LINE_COLUMNS = ['id', 'settlement_id', 'type', 'amount', 'source_id', 'ledger_entry_id', 'created']

@@ -145,7 +145,7 @@ async function fillMoney(): Promise<readonly string[]> {
   const destination_id = await make('/v1/payout_destinations', destination)
   await make('/v1/test/settlements/advance_clock', { seconds: 8 * 86_400 })
   await make('/v1/payouts', { amount: 10, currency: 'usdc', destination_id })
-  const interval = { interval_start: '2026-05-01T00:00:00Z', interval_end: '2026-06-30T00:00:00Z' }
+  const interval = { interval_start: '2026-05-01T00:00:00Z', interval_end: '2026-06-01T00:00:00Z' }
   await make('/v1/treasury_reports', { type: 'balance_summary', currency: 'usd', ...interval })
   const names = ['cards', 'card_transactions', 'disputes', 'settlements', 'payouts', 'payout_destinations']
   return [...names, 'treasury_reports'].map((name) => `/v1/${name}`)

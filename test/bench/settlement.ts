@@ -40,7 +40,7 @@ const FILL = [
   `INSERT INTO sandbox.settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, created)
    SELECT $1, 'sln_' || lpad(n::text, 26, '0'), '${id('stl', 1)}',
           (ARRAY['card_transaction', 'program_funding', 'interchange', 'network_fee'])[n % 4 + 1], (ARRAY[-1000, 1000, 15, -1])[n % 4 + 1],
-          'ctx_' || lpad((n / 4)::text, 26, '0'), 'len_' || lpad(n::text, 26, '0'),
+          'ctx_' || lpad((n / 4)::text, 26, '0'), '${firstIdAt('len', DAY + 1000)}' || lpad((n / 4 * 2 + (n % 4 = 1)::integer)::text, 16, '0'),
           timestamptz '2026-05-01T00:00:01Z' + n * interval '50 milliseconds'
      FROM generate_series(0, $2 - 1) n`,
   `INSERT INTO sandbox.ledger_entries (tenant_id, id, cause, account_id, amount, previous, current, version, created)

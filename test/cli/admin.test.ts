@@ -181,6 +181,29 @@ describe('pins, limits and the clock', () => {
   })
 })
 
+describe('the ledger', () => {
+  test('is balanced, or the exit code is 1 and what is not is named', async () => {
+    const { id } = await admin('tenant', 'create', '--name', 'Acme')
+    const verify = (...words: string[]) => runAdmin(env, 'ledger', 'verify', '--tenant', id, ...words)
+    const entries = { sandbox: 0, live: 0 }
+    expect(await admin('ledger', 'verify', '--tenant', id)).toEqual({
+      ...{ tenant_id: id, balanced: true, faults: [], entries },
+    })
+    expect(await verify()).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^balanced +true$/m),
+      stderr: '',
+    })
+    const text = `INSERT INTO live.ledger_accounts (tenant_id, id, balance, held, version) VALUES ($1, 'bank', 7, 0, 0)`
+    await db.control.query({ text }, [id])
+    const fault = 'the ledger of live is not balanced: the balances in usd add up to 7, not to 0'
+    const wrong = await verify('--json')
+    expect(wrong).toMatchObject({ code: 1, stderr: `error: ${fault}\n` })
+    expect(JSON.parse(wrong.stdout)).toEqual({ tenant_id: id, balanced: false, faults: [fault], entries })
+    expect(await verify()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^balanced +false$/m) })
+  })
+})
+
 describe('the audit log', () => {
   const verify = (...words: readonly string[]) =>
     runAdmin(env, 'audit', 'verify', '--tenant', db.tenantId, '--env', 'live', ...words, '--json')

@@ -176,6 +176,11 @@ export const LAVISH: Table = [
     'settlements before a report, one of a tenant a day, once for each report',
   ],
   [
+    'SELECT p.account_id, min(e.version) AS version FROM unnest',
+    'entries about a new checkpoint, of each account ten thousand at most',
+  ],
+  ['WITH late AS MATERIALIZED ( SELECT e.id', 'and those that were made in the same milliseconds'],
+  [
     'SELECT count(*) AS count FROM webhook_endpoints w',
     'the endpoints of the tenant, a hundred at most, before one more is made',
   ],

@@ -332,7 +332,7 @@ async function payDollars({ service, recorder }: Walker, send: Send, space: stri
   const token = (await send('/v1/tokens', { body: { type: 'bank_account', bank_account: account } })).body.id
   const body = { type: 'bank_account', token_id: token, holder_name: 'Ada Moreau' }
   const { id } = (await send('/v1/payout_destinations', { body })).body
-  await makePayable(service.database, 'live', space, id, 2)
+  await makePayable(service.database, 'live', space, id, 2, service.clock.now)
   const order = { amount: 2, currency: 'usd', destination_id: id }
   expect((await send('/v1/payouts', { body: order })).status).toBe(201)
   const payment = { id: 'pay_1', status: 'settled', failure_code: 'rejected' } as const
@@ -357,7 +357,7 @@ async function followPayout(
   const address = `${USDC_CHAINS[environment].id}:0x52908400098527886E0F7030069857D2E4169EE7`
   const destination = { type: 'usdc_address', address, holder_name: 'Ada Moreau', default: true }
   const { id } = (await send('/v1/payout_destinations', { body: destination })).body
-  await makePayable(service.database, environment, space, id, 2)
+  await makePayable(service.database, environment, space, id, 2, service.clock.now)
   const { now } = service.clock
   const net = { settlementId: newId('stl'), amount: 2, currency: 'usd' } as const
   const payoutId = await recorder.database[environment].transaction((db) =>
@@ -380,9 +380,10 @@ async function makeEveryReport(
   send: Send,
 ): Promise<void> {
   const { clock, database, urls } = service
+  clock.now += 1
   const interval = {
     interval_start: new Date(clock.now - 86_400_000).toISOString(),
-    interval_end: new Date(clock.now + 86_400_000).toISOString(),
+    interval_end: new Date(clock.now).toISOString(),
   }
   for (const type of REPORT_TYPES)
     expect((await send('/v1/treasury_reports', { body: { type, ...interval } })).status).toBe(201)

@@ -121,6 +121,11 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
+/** Whether the same may succeed when it is tried again. */
+export function mayPass(error: unknown): boolean {
+  return isUnavailable(error) || isWorthRepeating(error)
+}
+
 /**
  * A lost or refused connection becomes `DatabaseUnavailable`, what came to a time limit `TookTooLong`, with its cause; every
  * other error stays what it is.

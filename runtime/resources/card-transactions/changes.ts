@@ -4,9 +4,16 @@ import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
 import { exceedsBounds, newEntries, type Posting, post, type Transfer } from '../../ledger/post.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
-import { linesOfClearing, linesOfRefund, type Rates } from '../../settlement-lines/amounts.ts'
+import {
+  type Interchange,
+  type LineAmount,
+  linesOfClearing,
+  linesOfRefund,
+  type Rates,
+  returnedInterchange,
+} from '../../settlement-lines/amounts.ts'
 import { type SettlementPlace, writeLines } from '../../settlement-lines/lines.ts'
-import { type OpenSettlement, readOpenSettlement } from '../../settlement-lines/queries.ts'
+import { type OpenSettlement, readInterchange, readOpenSettlement } from '../../settlement-lines/queries.ts'
 import {
   type CardTransactionRow,
   insertCardTransaction,
@@ -20,6 +27,8 @@ import { showCardTransaction } from './view.ts'
 export interface Place extends SettlementPlace {
   /** Of what is collected; absent where nothing is. */
   readonly rates?: Rates
+  /** Interchange before a refund; absent where nothing is given back. */
+  readonly interchange?: Interchange | undefined
   /** Where the lines go of what is collected or given back, asked for with the locks; absent where nothing is. */
   readonly open?: OpenSettlement | undefined
 }
@@ -73,7 +82,7 @@ async function move(
   addSpending(db, space, after, spentBy(after) - spentBy(before), authorizations)
   // A new authorization was decided without the account's lock.
   const posting = postingOf(before, after, now, authorizations > 0 ? after.requested : undefined)
-  if (posting.transfer) await settle(place, after.id, posting.transfer, now)
+  if (posting.transfer) await settle(place, after, posting.transfer)
   const posted = post(db, space, `${after.id}/${after.history.length}`, posting, now)
   if (!posting.transfer) return
   await posted.catch((error: unknown) => {
@@ -85,18 +94,27 @@ async function move(
 type Collected = Transfer & Required<Pick<Transfer, 'entries'>>
 
 /** Lines of what was collected or given back. Interchange and fee refer to the same entry as the collection that they are of. */
-async function settle(place: Place, id: string, transfer: Collected, now: number): Promise<void> {
+async function settle(place: Place, row: CardTransactionRow, transfer: Collected): Promise<void> {
   const { from, amount, entries } = transfer
   const isCollected = from === 'program_funds'
-  if (isCollected && !place.rates) throw new Error('a collection needs the rates of interchange and fee')
-  const amounts = isCollected ? linesOfClearing(amount, place.rates!) : linesOfRefund(amount)
+  const amounts = isCollected ? collected(amount, place) : givenBack(amount, place, row)
   const [funding, clearing] = isCollected ? [entries.from, entries.to] : [entries.to, entries.from]
   const lines = amounts.map((line) => ({
     ...line,
-    source_id: id,
+    source_id: row.id,
     ledger_entry_id: line.type === 'program_funding' ? funding : clearing,
   }))
-  await writeLines(place, lines, now, place.open)
+  await writeLines(place, lines, row.updated, place.open)
+}
+
+function collected(amount: number, { rates }: Place): readonly LineAmount[] {
+  if (!rates) throw new Error('a collection needs the rates of interchange and fee')
+  return linesOfClearing(amount, rates)
+}
+
+function givenBack(amount: number, { interchange }: Place, row: CardTransactionRow): readonly LineAmount[] {
+  if (!interchange) throw new Error('a refund needs the interchange so far')
+  return linesOfRefund(amount, returnedInterchange(interchange, row))
 }
 
 function postingOf(
@@ -136,12 +154,13 @@ export async function changeCardTransaction(
   missing: () => Error = notFound,
 ): Promise<CardTransactionRow> {
   const moves = type === 'card.transaction.cleared' || type === 'card.transaction.refunded'
-  const [before, open] = await Promise.all([
+  const [before, open, interchange] = await Promise.all([
     lockCardTransaction(db, caller.space, id),
     moves ? readOpenSettlement(db, caller.space) : undefined,
+    type === 'card.transaction.refunded' ? readInterchange(db, caller.space, id) : undefined,
   ])
   if (!before) throw missing()
   const after = change(before)
-  await writeChange({ db, space: caller.space, events, rates, open }, before, after, type)
+  await writeChange({ db, space: caller.space, events, rates, open, interchange }, before, after, type)
   return after
 }
