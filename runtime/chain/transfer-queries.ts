@@ -1,6 +1,6 @@
 /** Statements on the transfers of tenants, in an environment's schema. */
 import type { Database, Statement } from '../platform/database/database.ts'
-import { toTimestamp } from '../platform/database/types.ts'
+import { requireExact, toTimestamp } from '../platform/database/types.ts'
 
 const STATES = ['queued', 'signing', 'in_transit', 'paid', 'failed', 'withdrawn'] as const
 
@@ -87,7 +87,9 @@ async function readOne(
   id: string,
 ): Promise<TransferRow | undefined> {
   const row = (await db.query<TransferRow>(statement, [space, id])).rows[0]
-  if (row && !STATES.includes(row.state)) throw new Error(`the row has the unknown state ${row.state}`)
+  if (!row) return undefined
+  if (!STATES.includes(row.state)) throw new Error(`the row has the unknown state ${row.state}`)
+  requireExact(row.amount, 'its amount')
   return row
 }
 

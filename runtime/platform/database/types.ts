@@ -72,6 +72,12 @@ export const types: pg.CustomTypesConfig = {
   },
 }
 
+/** A bigint of the database as a number. Throws a RangeError if it is beyond the range in which numbers are exact. */
+export function requireExact(value: number, what: string): number {
+  if (Number.isSafeInteger(value)) return value
+  throw new RangeError(`${what} is ${value}, which is beyond the range of exact numbers`)
+}
+
 /** Milliseconds since the epoch as a value for a timestamptz parameter. */
 export function toTimestamp(ms: number): string {
   return new Date(ms).toISOString()

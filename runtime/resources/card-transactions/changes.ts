@@ -13,7 +13,7 @@ import {
   returnedInterchange,
 } from '../../settlement-lines/amounts.ts'
 import { type SettlementPlace, writeLines } from '../../settlement-lines/lines.ts'
-import { type OpenSettlement, readInterchange, readOpenSettlement } from '../../settlement-lines/queries.ts'
+import { type OpenSettlement, readOpenSettlement } from '../../settlement-lines/queries.ts'
 import {
   type CardTransactionRow,
   insertCardTransaction,
@@ -153,14 +153,12 @@ export async function changeCardTransaction(
   change: (row: CardTransactionRow) => CardTransactionRow,
   missing: () => Error = notFound,
 ): Promise<CardTransactionRow> {
-  const moves = type === 'card.transaction.cleared' || type === 'card.transaction.refunded'
-  const [before, open, interchange] = await Promise.all([
+  const [before, open] = await Promise.all([
     lockCardTransaction(db, caller.space, id),
-    moves ? readOpenSettlement(db, caller.space) : undefined,
-    type === 'card.transaction.refunded' ? readInterchange(db, caller.space, id) : undefined,
+    type === 'card.transaction.cleared' ? readOpenSettlement(db, caller.space) : undefined,
   ])
   if (!before) throw missing()
   const after = change(before)
-  await writeChange({ db, space: caller.space, events, rates, open, interchange }, before, after, type)
+  await writeChange({ db, space: caller.space, events, rates, open }, before, after, type)
   return after
 }

@@ -11,6 +11,7 @@ import { enqueue } from '../../platform/database/enqueue.ts'
 import { liesInRows, reasonOf } from '../../platform/database/errors.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { readSpace } from '../../platform/database/space.ts'
+import { requireExact } from '../../platform/database/types.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Seals } from '../../platform/secrets.ts'
@@ -94,6 +95,7 @@ function lease(parts: BankJobParts, place: Place): Promise<Leased | undefined> {
   const now = parts.clock.machine()
   return change(parts, place, async (db, payout, transfer) => {
     if (transfer.due === null || transfer.due > now) return undefined
+    requireExact(payout.amount, 'its amount')
     const byOperator = decided(transfer, payout, serviceTime(parts, place))
     if (byOperator) return { ...byOperator, result: undefined }
     const isPayable = transfer.state !== 'queued' || (await isSignable(db, place.space, payout.id))
