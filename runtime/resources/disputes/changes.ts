@@ -4,8 +4,10 @@ import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
 import { newEntries, post } from '../../ledger/post.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
+import { requireBounds } from '../../settlement-lines/bounds.ts'
 import { writeLines } from '../../settlement-lines/lines.ts'
 import { readOpenSettlement } from '../../settlement-lines/queries.ts'
+import { refuseBeyond } from '../card-transactions/bounds.ts'
 import type { Place } from '../card-transactions/changes.ts'
 import { addDisputed, type DisputeRow, type LockedDispute, lockDispute, updateDispute } from './queries.ts'
 import { contested, transferOf } from './states.ts'
@@ -18,6 +20,20 @@ export async function writeChange(place: Place, before: DisputeRow, after: Dispu
   const more = contested(after) - contested(before)
   if (more !== 0) enqueue(addDisputed(db, space, after.card_transaction_id, more))
   const transfer = transferOf(before, after)
+  await refuseBeyond(move(place, after, transfer))
+  const data = { dispute: showDispute(after) }
+  if (after.status === 'submitted' && before.status === 'unsubmitted') {
+    emit(events, { type: 'dispute.submitted', data })
+    emit(events, { type: 'dispute.funds_reinstated', data })
+  } else if (after.closed_at !== null && before.closed_at === null) {
+    emit(events, { type: 'dispute.closed', data })
+    if (transfer && after.status !== 'won') emit(events, { type: 'dispute.funds_rescinded', data })
+  } else emit(events, { type: 'dispute.updated', data, before: { dispute: showDispute(before) } })
+}
+
+/** Posts what a dispute moves, with its line. */
+async function move(place: Place, after: DisputeRow, transfer: ReturnType<typeof transferOf>): Promise<void> {
+  const { db, space } = place
   const entries = newEntries(after.updated)
   if (transfer && after.status !== 'won') {
     const { amount } = transfer
@@ -28,15 +44,8 @@ export async function writeChange(place: Place, before: DisputeRow, after: Dispu
     await writeLines(place, [{ ...line, source_id: after.id }], after.updated, place.open)
   }
   const posting = { transfer: transfer && { ...transfer, entries } }
-  enqueue(post(db, space, `${after.id}/${after.status}`, posting, after.updated))
-  const data = { dispute: showDispute(after) }
-  if (after.status === 'submitted' && before.status === 'unsubmitted') {
-    emit(events, { type: 'dispute.submitted', data })
-    emit(events, { type: 'dispute.funds_reinstated', data })
-  } else if (after.closed_at !== null && before.closed_at === null) {
-    emit(events, { type: 'dispute.closed', data })
-    if (transfer && after.status !== 'won') emit(events, { type: 'dispute.funds_rescinded', data })
-  } else emit(events, { type: 'dispute.updated', data, before: { dispute: showDispute(before) } })
+  const posted = post(db, space, `${after.id}/${after.status}`, posting, after.updated)
+  if (transfer?.to === 'provisional_credit') await requireBounds(posted, 'up')
 }
 
 /**
