@@ -52,7 +52,11 @@ export async function verifyLedger(operator: Operator, tenantId: string): Promis
   return checked
 }
 
-const ENTRY = 'SELECT e.id, e.cause, e.account_id, e.amount, e.previous, e.current, e.version, e.created'
+// Accounts that workers book may be beyond exact numbers, which read as the last of them.
+const exact = (column: string) =>
+  `least(greatest(e.${column}, -9007199254740991), 9007199254740991) AS ${column}`
+
+const ENTRY = `SELECT e.id, e.cause, e.account_id, e.amount, ${exact('previous')}, ${exact('current')}, e.version, e.created`
 
 const entryIn = (environment: Environment): Statement => ({
   text: `${ENTRY} FROM ${environment}.ledger_entries e WHERE e.tenant_id = $1 AND e.id = $2`,

@@ -132,13 +132,14 @@ export async function findDueTenantsAhead(
 
 const OPEN: Statement = {
   name: 'settlements_open',
-  text: `SELECT s.id, s.period_start, s.period_end, c.offset_ms
+  text: `SELECT s.id, s.period_start, s.period_end, s.transaction_amount, s.interchange_amount, s.fees_amount, s.net_amount,
+                s.lines_count, c.offset_ms
            FROM settlements s JOIN settlement_clocks c ON c.tenant_id = s.tenant_id
           WHERE s.tenant_id = $1 AND s.status = 'open' AND c.tenant_id = $1`,
 }
 
 /** The settlement that takes lines, and the tenant's clock. */
-export interface OpenSettlement extends Pick<SettlementRow, 'id' | 'period_start' | 'period_end'> {
+export interface OpenSettlement extends Totals, Pick<SettlementRow, 'id' | 'period_start' | 'period_end'> {
   readonly offset_ms: number
 }
 

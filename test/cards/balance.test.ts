@@ -1,12 +1,7 @@
 /** The balance, and test money that arrives. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyLedger } from '../../runtime/admin/ledger.ts'
-import type { Account } from '../../runtime/ledger/accounts.ts'
-import { post } from '../../runtime/ledger/post.ts'
-import { newId } from '../../runtime/platform/ids.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
-import { makeCard } from './fixtures.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -51,38 +46,6 @@ test('no more than can be shown', async () => {
     { field: 'amount', issue: 'would take the balance beyond 1000000000000000' },
   ])
   expect((await send('/v1/balance')).body.available).toBe(1e15)
-})
-
-test('no more than the sums of the ledger can hold, however often it is spent', async () => {
-  const tenantId = await makeTenant(service)
-  const send = await speakFor(service, tenantId)
-  const move = (from: Account, to: Account, amount: number) =>
-    service.database.sandbox.transaction((db) =>
-      post(db, tenantId, newId('len'), { transfer: { from, to, amount } }, Date.now()),
-    )
-  for (let count = 0; count < 8; count += 1) {
-    expect((await fund(send, 1e15)).status).toBe(200)
-    await move('program_funds', 'dispute_receivable', 1e15)
-  }
-  expect(firstFault(await fund(send, 1))).toEqual([
-    422,
-    'validation_failed',
-    { field: 'amount', issue: 'would take all that was ever funded beyond what the ledger can hold' },
-  ])
-  await move('dispute_receivable', 'network_clearing', 8e15 - 1)
-  const card = await makeCard(send)
-  const posted = {
-    card_id: card.id,
-    merchant: { name: 'Harbor Diner', category_code: '5812', country: 'US' },
-  }
-  const forcePost = (amount: number) =>
-    send('/v1/test/cards/simulate_force_post', { body: { ...posted, amount } })
-  expect(firstFault(await forcePost(2))[2]).toEqual({
-    field: 'amount',
-    issue: 'would take the balance beyond what can be shown',
-  })
-  expect((await forcePost(1)).status).toBe(201)
-  await verifyLedger(service.operator, tenantId)
 })
 
 test('there is no test money in live, and no balance before 2025-11-01', async () => {

@@ -172,7 +172,7 @@ export const LAVISH: Table = [
     'the queue: it looks at the endpoints of each tenant, a hundred at most',
   ],
   [
-    'SELECT coalesce(sum(s.net_amount), 0)::bigint AS net FROM settlements s',
+    'SELECT coalesce(sum(s.net_amount), 0)::text AS net FROM settlements s',
     'settlements before a report, one of a tenant a day, once for each report',
   ],
   [

@@ -1,8 +1,8 @@
 /** Transactions written with all that follows from them: spending, the ledger, events. Their cards are locked. */
-import { notFound, validationFailed } from '../../api/errors/errors.ts'
+import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
-import { exceedsBounds, newEntries, type Posting, post, type Transfer } from '../../ledger/post.ts'
+import { newEntries, type Posting, post, type Transfer } from '../../ledger/post.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import {
   type Interchange,
@@ -12,8 +12,10 @@ import {
   type Rates,
   returnedInterchange,
 } from '../../settlement-lines/amounts.ts'
+import { requireBounds } from '../../settlement-lines/bounds.ts'
 import { type SettlementPlace, writeLines } from '../../settlement-lines/lines.ts'
 import { type OpenSettlement, readOpenSettlement } from '../../settlement-lines/queries.ts'
+import { refuseBeyond } from './bounds.ts'
 import {
   type CardTransactionRow,
   insertCardTransaction,
@@ -50,7 +52,7 @@ const NOTHING = { held: 0, hold_id: null, cleared: 0, refunded: 0 }
 export async function writeNew(place: Place, row: CardTransactionRow, type: EventType): Promise<void> {
   const { db, space, events } = place
   enqueue(insertCardTransaction(db, space, row))
-  await move(place, NOTHING, row, row.status === 'authorized' ? 1 : 0, row.created)
+  await refuseBeyond(move(place, NOTHING, row, row.status === 'authorized' ? 1 : 0, row.created))
   emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
 }
 
@@ -63,14 +65,14 @@ export async function writeChange(
 ): Promise<void> {
   const { db, space, events } = place
   enqueue(updateCardTransaction(db, space, after))
-  await move(place, before, after, 0, after.updated)
+  await refuseBeyond(move(place, before, after, 0, after.updated))
   const data = { card_transaction: showCardTransaction(after) }
   if (type === 'card.transaction.updated') {
     emit(events, { type, data, before: { card_transaction: showCardTransaction(before) } })
   } else emit(events, { type, data })
 }
 
-/** Adds up and posts what a transaction has moved. Throws 422 where the balance would leave what can be shown. */
+/** Adds up and posts what a transaction has moved. Throws `BeyondBounds` if a sum would leave what can be shown. */
 async function move(
   place: Place,
   before: Pick<CardTransactionRow, keyof typeof NOTHING>,
@@ -85,10 +87,7 @@ async function move(
   if (posting.transfer) await settle(place, after, posting.transfer)
   const posted = post(db, space, `${after.id}/${after.history.length}`, posting, now)
   if (!posting.transfer) return
-  await posted.catch((error: unknown) => {
-    if (!exceedsBounds(error)) throw error
-    throw validationFailed([{ field: 'amount', issue: 'would take the balance beyond what can be shown' }])
-  })
+  await requireBounds(posted, posting.transfer.to === 'program_funds' ? 'up' : 'down')
 }
 
 type Collected = Transfer & Required<Pick<Transfer, 'entries'>>

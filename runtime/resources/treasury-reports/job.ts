@@ -175,11 +175,12 @@ async function write(making: Making): Promise<ReportResult | undefined> {
     until: await readCheckpoint(tx, space, report.interval_end),
   }))
   const writers = createWriters(columns)
-  let [opening, moved, rowCount] = [0, 0, 0]
+  let [opening, moved] = [0n, 0n]
+  let rowCount = 0
   let began = performance.now()
   for await (const step of steps({ db, space, span, version: report.version })) {
     opening += step.opening
-    for (const { amount } of step.rows) moved += amount
+    for (const { amount } of step.rows) moved += BigInt(amount)
     rowCount += step.rows.length
     for (const writer of writers) writer.add(step.rows)
     await save(
@@ -196,7 +197,12 @@ async function write(making: Making): Promise<ReportResult | undefined> {
     making,
     ends.map(({ piece }) => piece),
   )
-  return { files: ends.map(({ file }) => file), row_count: rowCount, opening, closing: opening + moved }
+  return {
+    files: ends.map(({ file }) => file),
+    row_count: rowCount,
+    opening: Number(opening),
+    closing: Number(opening + moved),
+  }
 }
 
 async function save(making: Making, pieces: readonly (Piece | undefined)[]): Promise<void> {

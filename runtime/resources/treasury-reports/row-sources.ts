@@ -20,11 +20,13 @@ import {
 type Schemas = components['schemas']
 
 /** One row, by column. `amount` is what it adds to the balance of the report, in cents. */
-export type Row = Readonly<Record<string, string | number | null>> & { readonly amount: number }
+export type Row = Readonly<Record<string, string | number | bigint | null>> & {
+  readonly amount: number | bigint
+}
 
 export interface Step {
   /** Cents by which the opening balance is more than the steps before this have said. */
-  readonly opening: number
+  readonly opening: bigint
   readonly rows: readonly Row[]
 }
 
@@ -80,8 +82,8 @@ const MOVEMENTS: Readonly<Record<string, readonly [into: string, outOf: string]>
 
 interface Movement {
   entries: number
-  credits: number
-  debits: number
+  credits: bigint
+  debits: bigint
 }
 
 /** What moved what cards can spend, a row for each kind of movement. */
@@ -101,7 +103,7 @@ const balanceSummary: RowSource = {
         amount: movement.credits + movement.debits,
         currency: CURRENCY,
       }))
-    yield { opening: 0, rows }
+    yield { opening: 0n, rows }
   },
 }
 
@@ -111,7 +113,7 @@ function add(movements: Map<string, Movement>, entry: LedgerEntry): void {
     'adjustment',
   ]
   const type = entry.amount > 0 ? into : outOf
-  const movement = movements.get(type) ?? { entries: 0, credits: 0, debits: 0 }
+  const movement = movements.get(type) ?? { entries: 0, credits: 0n, debits: 0n }
   movement.entries += 1
   movement[entry.amount > 0 ? 'credits' : 'debits'] += entry.amount
   movements.set(type, movement)
@@ -177,17 +179,17 @@ const settlementReconciliation: RowSource = {
     const spell = lineSpelling(version)
     yield { opening: await readNetBefore(db, space, span.after), rows: [] }
     for await (const settlement of walkSettlements(db, space, span)) {
-      let net = 0
+      let net = 0n
       for await (const lines of walkLines(db, space, settlement.id)) {
-        let opening = 0
+        let opening = 0n
         for (const line of lines) {
-          net += line.amount
-          if (isWithin(span.after, line)) opening += line.amount
+          net += BigInt(line.amount)
+          if (isWithin(span.after, line)) opening += BigInt(line.amount)
         }
         const own = lines.filter((line) => isWithin(span.until, line) && !isWithin(span.after, line))
         yield { opening, rows: spell(own).map((line) => lineRow(settlement, line)) }
       }
-      if (settlement.status !== 'open' && net !== settlement.net_amount) {
+      if (settlement.status !== 'open' && net !== BigInt(settlement.net_amount)) {
         throw new InconsistentLines(`the lines of ${settlement.id} come to ${net}`)
       }
     }

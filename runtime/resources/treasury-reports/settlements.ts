@@ -38,7 +38,7 @@ const nearest = (comparison: '>' | '<=', direction: 'ASC' | 'DESC') =>
 
 const NET_BEFORE: Statement = {
   name: 'settlements_net_before',
-  text: `SELECT coalesce(sum(s.net_amount), 0)::bigint AS net FROM settlements s
+  text: `SELECT coalesce(sum(s.net_amount), 0)::text AS net FROM settlements s
           WHERE s.tenant_id = $1
             AND s.period_start < coalesce((SELECT min(n.period_start) FROM (${nearest('>', 'ASC')}) AS n), 'infinity')`,
 }
@@ -46,9 +46,9 @@ const NET_BEFORE: Statement = {
 const positionsOf = (positions: Positions) => [LINED, LINED.map((account) => positions[account] ?? 0)]
 
 /** What the settlements have come to, in cents, all of whose lines are before the positions: one a day at most. */
-export async function readNetBefore(db: Database, space: string, positions: Positions): Promise<number> {
-  const { rows } = await db.query<{ net: number }>(NET_BEFORE, [space, ...positionsOf(positions)])
-  return rows[0]?.net ?? 0
+export async function readNetBefore(db: Database, space: string, positions: Positions): Promise<bigint> {
+  const { rows } = await db.query<{ net: string }>(NET_BEFORE, [space, ...positionsOf(positions)])
+  return BigInt(rows[0]?.net ?? 0)
 }
 
 const FIRST: Statement = {
