@@ -3,10 +3,11 @@
  * counterpart whose sound is at most `maxDistance` letters away. Words that far apart become equal when so many letters are
  * taken out of each (Garbe's symmetric deletes), so each listed sound stands under what remains of it.
  */
-import { distance } from 'fastest-levenshtein'
 import type { Steps } from '../platform/fairness/pauses.ts'
-import type { NameForm, Word } from './names.ts'
-import { maxDistance } from './score.ts'
+import type { NameForm } from './names.ts'
+import { isInitial } from './score.ts'
+import type { Word } from './sounds.ts'
+import { maxDistance, withinDistance } from './word-distance.ts'
 
 /** A listed name, by its place in the list of all. */
 export interface NameIndex {
@@ -14,22 +15,20 @@ export interface NameIndex {
   candidates(name: NameForm): readonly number[]
 }
 
-/** A letter alone stands for any word that begins with it. */
-const isInitial = ({ plain }: Word) => plain.length === 1
-
 /** Sounds that were looked up, and what is like them: names of people repeat. */
 const REMEMBERED = 20_000
 
 /** @param steps others are let in between names. */
 export async function createNameIndex(names: readonly NameForm[], steps: Steps): Promise<NameIndex> {
-  const bySound = await groupPlaces(names, steps, (word) => word.sound)
+  const bySound = await groupPlaces(names, steps, (word) => word.sounds)
   const byBones = await groupPlaces(names, steps, (word) => word.bones)
   const soundsLike = await createSoundIndex([...bySound.keys()], steps)
-  const placesOf = (word: Word, isVowelless: boolean): readonly (readonly number[])[] => {
-    const like = soundsLike(word.sound).map((sound) => bySound.get(sound)!)
-    return isVowelless ? [...like, byBones.get(word.bones) ?? []] : like
-  }
-  const needed = names.map(({ words }) => words.filter((word) => !isInitial(word)).length)
+  const placesOf = (word: Word, isVowelless: boolean): readonly (readonly number[])[] =>
+    isVowelless
+      ? word.bones.map((bones) => byBones.get(bones) ?? [])
+      : word.sounds.flatMap(soundsLike).map((sound) => bySound.get(sound)!)
+  const initialsOf = (words: readonly Word[]) => words.filter(isInitial).length
+  const initials = Uint8Array.from(names, ({ words }) => initialsOf(words))
   const found = new Uint8Array(names.length)
   const lastWord = new Int32Array(names.length).fill(-1)
   let wordsSoFar = 0
@@ -37,8 +36,8 @@ export async function createNameIndex(names: readonly NameForm[], steps: Steps):
   return {
     candidates({ words, isVowelless }) {
       const touched: number[] = []
-      const own = words.filter((word) => !isInitial(word))
-      for (const word of own) {
+      for (const word of words) {
+        if (isInitial(word)) continue
         wordsSoFar = (wordsSoFar + 1) % 0x7fffffff
         for (const places of placesOf(word, isVowelless)) {
           for (const place of places) {
@@ -49,7 +48,12 @@ export async function createNameIndex(names: readonly NameForm[], steps: Steps):
           }
         }
       }
-      const candidates = touched.filter((place) => found[place]! >= Math.min(own.length, needed[place]!))
+      const own = initialsOf(words)
+      // An initial may be the counterpart of any word, its own or the other's.
+      const candidates = touched.filter(
+        (place) =>
+          found[place]! >= Math.min(words.length, names[place]!.words.length) - own - initials[place]!,
+      )
       for (const place of touched) found[place] = 0
       return candidates
     },
@@ -59,12 +63,12 @@ export async function createNameIndex(names: readonly NameForm[], steps: Steps):
 async function groupPlaces(
   names: readonly NameForm[],
   steps: Steps,
-  keyOf: (word: Word) => string,
+  keysOf: (word: Word) => readonly string[],
 ): Promise<Map<string, number[]>> {
   const places = new Map<string, number[]>()
   for (const [place, { words }] of names.entries()) {
     if (steps.isOver()) await steps.next()
-    for (const key of new Set(words.filter((word) => !isInitial(word)).map(keyOf))) {
+    for (const key of new Set(words.filter((word) => !isInitial(word)).flatMap(keysOf))) {
       const all = places.get(key)
       if (all) all.push(place)
       else places.set(key, [place])
@@ -91,10 +95,9 @@ async function createSoundIndex(
         if (place >= 0 && place < PLACES) places.add(place)
       }
     }
-    const found = Array.from(places, (place) => sounds[place]!).filter((other) => {
-      const most = maxDistance(Math.min(sound.length, other.length))
-      return Math.abs(sound.length - other.length) <= most && distance(sound, other) <= most
-    })
+    const found = Array.from(places, (place) => sounds[place]!).filter((other) =>
+      withinDistance(sound, other),
+    )
     if (remembered.size >= REMEMBERED) remembered.clear()
     remembered.set(sound, found)
     return found
