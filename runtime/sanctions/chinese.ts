@@ -123,17 +123,32 @@ export interface ChineseName {
  * @param words lower case, with apostrophes. @param isHyphenated whether the given name is written with a hyphen.
  */
 export function readChinese(words: readonly string[], isHyphenated: boolean): ChineseName | undefined {
-  const pinyin = words.map((word) => cut(word, isPinyin))
-  const isWhole = pinyin.every((each) => each !== undefined)
-  const exact = isWhole && FAMILIES.has(words[0]!) ? pinyin.flat() : undefined
-  const given = words.some((word) => word.includes("'")) || isHyphenated || !isWhole
-  const wade = given ? words.map((word) => cut(word, (text) => toPinyin(text) !== undefined)) : []
-  const converted =
-    wade.length > 0 && wade.every((each) => each !== undefined)
-      ? wade.flat().map((each) => toPinyin(each)!)
+  const family = words[0] ?? ''
+  const converted = toPinyin(family)
+  const mayBePinyin = FAMILIES.has(family)
+  const mayBeWadeGiles = converted !== undefined && FAMILIES.has(converted)
+  if (!mayBePinyin && !mayBeWadeGiles) return undefined
+  const pinyin = cutAll(words, isPinyin)
+  const exact = mayBePinyin ? pinyin : undefined
+  const isOther = isHyphenated || pinyin === undefined || words.some((word) => word.includes("'"))
+  const wade =
+    mayBeWadeGiles && isOther
+      ? cutAll(words, (text) => toPinyin(text) !== undefined)?.map((syllable) => toPinyin(syllable)!)
       : undefined
-  const isWadeGiles = converted !== undefined && FAMILIES.has(converted[0]!)
-  const syllables = isWadeGiles ? converted : exact
+  const syllables = wade ?? exact
   if (!syllables || syllables.length < 2 || syllables.length > 4) return undefined
-  return { exact: exact?.join(' '), merged: syllables.map(merge).join(' '), isWadeGiles }
+  return { exact: exact?.join(' '), merged: syllables.map(merge).join(' '), isWadeGiles: wade !== undefined }
+}
+
+function cutAll(
+  words: readonly string[],
+  isSyllable: (text: string) => boolean,
+): readonly string[] | undefined {
+  const all: string[] = []
+  for (const word of words) {
+    const syllables = cut(word, isSyllable)
+    if (!syllables) return undefined
+    all.push(...syllables)
+  }
+  return all
 }

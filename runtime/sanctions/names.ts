@@ -34,6 +34,9 @@ const ARTICLE = /(^|[\s-])ال(?=\p{L}{2})/gu
 /** `A.S.B.L.`, `O.V.` */
 const DOTTED = /(?<![\p{L}\p{N}])(?:\p{L}\. ?){2,}(?:\p{L}(?![\p{L}\p{N}]))?/gu
 
+/** Only a text with these may have dotted letters or a legal form of several words. */
+const DOTS_OR_PHRASES = /\.|stock|liability|private|s en c|de c/i
+
 /** The first words of a name are enough to tell it apart. */
 const MAX_WORDS = 8
 
@@ -183,14 +186,11 @@ export function readSubject(text: string): NameReading {
   const person = splitName(normal, 'individual')
   const words = [...person.family, ...person.given]
   const isVowelless = HEBREW.test(normal) || words.some(({ sounds }) => sounds.length === 0)
-  const readings = [
-    { family: person.family, given: person.given },
-    { family: [], given: withoutTitles(words) },
-    { family: [], given: withoutLegalForms(normal) },
-  ].filter(({ family, given }, index, all) => {
-    const line = plainOf([...family, ...given]).join(' ')
-    return all.findIndex((other) => plainOf([...other.family, ...other.given]).join(' ') === line) === index
-  })
+  const readings: SplitName[] = [person]
+  if (words.some(({ plain }) => TITLES.has(plain))) readings.push({ family: [], given: withoutTitles(words) })
+  if (words.some(({ plain }) => LEGAL_FORMS.has(plain)) || DOTS_OR_PHRASES.test(normal)) {
+    readings.push({ family: [], given: withoutLegalForms(normal) })
+  }
   const keys = readings.flatMap(({ family, given }) => joinedKeys([[...family, ...given]]))
   const isShort = words.length > 1 && words.length < 5 && !isVowelless
   return {
