@@ -5,6 +5,7 @@ import { createNameIndex, type NameIndex } from './name-index.ts'
 import { type NameForm, readListed, readSubject } from './names.ts'
 import type { ListEntry } from './ofac.ts'
 import { compareNames } from './score.ts'
+import { readWallet } from './wallets.ts'
 
 /** Who is screened. */
 export interface Subject {
@@ -48,6 +49,8 @@ const MAX_MATCHES = 20
 export interface Matcher {
   /** Matches of at most 20 entries, the highest scores first. */
   match(subject: Subject): readonly Match[]
+  /** The entry that has an address on a chain. @param account CAIP-10, or the address alone. */
+  findWallet(account: string): ListEntry | undefined
 }
 
 /**
@@ -57,7 +60,9 @@ export interface Matcher {
  */
 export async function createMatcher(entries: readonly ListEntry[], indexed = true): Promise<Matcher> {
   const { names, owners, byKey, index } = await prepare(entries, indexed)
+  const wallets = new Map(entries.flatMap((entry) => entry.wallets.map((wallet) => [wallet, entry] as const)))
   return {
+    findWallet: (account) => wallets.get(readWallet(account)),
     match(subject) {
       const { forms, keys } = readSubject(subject.name)
       const best = new Map<ListEntry, number>()

@@ -122,9 +122,11 @@ describe('in the request', () => {
     expect(refusal(switched)).toEqual([409, 'conflict', 'invalid_state'])
   })
 
-  test('of the same name, born on another day, is somebody else', async () => {
-    const made = await create({ name: 'Mohammed Volkov Dmitri', date_of_birth: '1999-01-01' })
-    expect(made.status).toBe('active')
+  test('of the same name, born on another day or said to be a company, is reviewed all the same', async () => {
+    const younger = await create({ name: 'Dmitri Volkov', date_of_birth: '1999-01-01' })
+    expect(younger).toMatchObject({ status: 'pending', sanctions: { status: 'potential_match' } })
+    const company = await create({ type: 'company', name: 'Dmitri Volkov', date_of_birth: undefined })
+    expect(company).toMatchObject({ status: 'pending', sanctions: { status: 'potential_match' } })
   })
 
   test('without a date of birth it says that one would help', async () => {

@@ -1,5 +1,5 @@
 /** Payouts in dollars, by a bank that is a real server and checks what it is sent. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
 import { showPayout } from '../../runtime/admin/payouts.ts'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
@@ -60,6 +60,7 @@ const look = (laterMs = 0, token = TOKEN) =>
     wakeUpChannel: { publish: () => {} },
     seals: createSeals(service.database.pepper),
     bank: createBank({ url: standIn.url, token, outbound }),
+    sanctions: service.sanctions,
   })
 const order = () => ({ amount: 1000, currency: 'usd', destination_id: destination })
 const pay = () => make(send, '/v1/payouts', order())
@@ -212,6 +213,15 @@ test('to a destination that was disabled meanwhile, it fails and is never sent',
   const { id } = await pay()
   await send(`/v1/payout_destinations/${destination}/disable`, { method: 'POST' })
   await look()
+  expect(await get(id)).toMatchObject({ status: 'failed', failure_code: 'rejected' })
+  expect([standIn.requests, await payable()]).toEqual([[], 10_000])
+})
+
+test('to a destination that has come on the sanctions list, it fails and is never sent', async () => {
+  const { id } = await pay()
+  const list = service.sanctions.list()
+  const spy = vi.spyOn(service.sanctions, 'list').mockReturnValue({ ...list, match: () => [{} as never] })
+  await look().finally(() => spy.mockRestore())
   expect(await get(id)).toMatchObject({ status: 'failed', failure_code: 'rejected' })
   expect([standIn.requests, await payable()]).toEqual([[], 10_000])
 })

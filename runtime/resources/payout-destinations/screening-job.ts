@@ -1,4 +1,4 @@
-/** Holds the holders of active destinations against a list that came into use. */
+/** Holds active destinations, their holders and addresses, against a list that came into use. */
 import type { Logger } from 'pino'
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
@@ -30,7 +30,7 @@ async function screenOf({ db, space, events, now }: DuePlace, list: ListInUse): 
   const ids = rows.map(({ id }) => id)
   enqueue(markScreened(db, space, ids, list.number))
   return rows
-    .filter(({ holder_name }) => isListed(list, [holder_name]))
+    .filter((row) => isListed(list, row))
     .map((row) => {
       const after = deny(row, now)
       enqueue(updateDestination(db, space, after))

@@ -13,6 +13,7 @@ import { readSpace } from '../../platform/database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Seals } from '../../platform/secrets.ts'
+import type { Sanctions } from '../../sanctions/list-in-use.ts'
 import { type BankAccount, openAccount } from '../payout-destinations/account.ts'
 import { readAccount } from '../payout-destinations/queries.ts'
 import type { Bank, BankAnswer } from './bank-client.ts'
@@ -33,6 +34,7 @@ export interface BankJobParts {
   readonly wakeUpChannel: WakeUpChannel
   readonly seals: Seals
   readonly bank: Bank
+  readonly sanctions: Pick<Sanctions, 'list'>
 }
 
 /** Where a transfer is. */
@@ -78,7 +80,8 @@ function lease(parts: BankJobParts, place: Place): Promise<Leased | undefined> {
   const now = parts.clock.machine()
   return change(parts, place, async (db, payout, transfer) => {
     if (transfer.due === null || transfer.due > now) return undefined
-    const isPayable = transfer.state !== 'queued' || (await isSignable(db, place.space, payout.id))
+    const isPayable =
+      transfer.state !== 'queued' || (await isSignable(db, place.space, payout.id, parts.sanctions.list()))
     const token = crypto.randomUUID()
     const visit = claim(transfer, payout, { isPayable, token, now, service: serviceTime(parts, place) })
     if (visit.transfer.due === null) return { ...visit, result: undefined }
