@@ -166,7 +166,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     },
     find: async () => {
       looks += 1
-      await setAside.refresh()
+      if (!setAside.isEmpty) await setAside.refresh()
       await promoteAll()
       for (const { tenant_id, unplanned, queued } of await findDue(pool, leaseClock.now())) {
         if (unplanned > 0) agenda.plan(tenant_id, unplanned)

@@ -65,7 +65,7 @@ export function startWork(parts: Foundation): Work {
     }),
     startWipeJob({ database, clock, log }),
     startReportJob({ ...parts, links: openReportLinks(database.pepper, parts.baseUrls) }, log),
-    startScreeningJob(parts, log),
+    startScreeningJob(parts),
     startAbandonedJob(parts),
     parts.chains.start({
       ...parts,

@@ -91,7 +91,15 @@ await withScratch(async ({ directory, atEnd }) => {
   let now = DAY + DAY_MS - 1
   const clock = { machine: Date.now, service: () => now }
   const wakeUpChannel = { publish: () => {} }
-  const sanctions = { list: () => ({ name: 'Bench', version: 'bench', number: 1, match: () => [] }) }
+  const sanctions = {
+    list: () => ({
+      name: 'Bench',
+      version: 'bench',
+      number: 1,
+      match: () => [],
+      findWallet: () => undefined,
+    }),
+  }
   console.log('lines       closing      settling')
   const rest = await database.sandbox.query<{ tenant_id: string; due: number }>({
     text: 'SELECT tenant_id, due FROM settlements ORDER BY tenant_id',

@@ -47,7 +47,7 @@ async function payEverybody(): Promise<void> {
   const due = rows.filter(({ id }) => seen.includes(id))
   seen = rows.map(({ id }) => id)
   for (const { tenant_id: space, id } of due) {
-    const parts = { database: service.database, wakeUpChannel: { publish: service.wakeUps.notify } }
+    const parts = { ...service, wakeUpChannel: { publish: service.wakeUps.notify } }
     const listener = await openTransferListener(parts, 'sandbox', space)
     const sent = { chain: 'eip155:31337', hash: `0x${'9f'.repeat(32)}` }
     await sandbox.transaction(async (db) => {

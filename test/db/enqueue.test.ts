@@ -72,7 +72,7 @@ async function reportOfChain(): Promise<() => Promise<unknown>> {
   const { database, clock } = service
   const send = await speakFor(service, tenantId)
   const id = await makePayout(send, 'sandbox', { type: 'usdc_address', address: ADDRESS })
-  const parts = { database, wakeUpChannel: { publish: () => {} } }
+  const parts = { database, sanctions: service.sanctions, wakeUpChannel: { publish: () => {} } }
   const openListener = () => openTransferListener(parts, 'sandbox', tenantId)
   const place = { environment: 'sandbox', space: tenantId, id } as const
   return () => report({ pools: database, clock, openListener }, place, failed('rejected'))
@@ -84,7 +84,11 @@ async function answerOfBank(): Promise<() => Promise<unknown>> {
   const token = await make(send, '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT })
   await makePayout(send, 'live', { type: 'bank_account', token_id: token.id })
   const refuse = async () => ({ outcome: 'refused', failure_code: 'account_closed' }) as const
-  const parts = { wakeUpChannel: { publish: () => {} }, seals: createSeals(database.pepper) }
+  const parts = {
+    sanctions: service.sanctions,
+    wakeUpChannel: { publish: () => {} },
+    seals: createSeals(database.pepper),
+  }
   return () =>
     visitBank({
       ...parts,

@@ -344,6 +344,7 @@ async function payDollars({ service, recorder }: Walker, send: Send, space: stri
     wakeUpChannel: { publish: () => {} },
     seals: createSeals(service.database.pepper),
     bank: { pay: answer, find: answer },
+    sanctions: service.sanctions,
   })
 }
 
@@ -361,10 +362,11 @@ async function followPayout(
   const { now } = service.clock
   const net = { settlementId: newId('stl'), amount: 2, currency: 'usd' } as const
   const payoutId = await recorder.database[environment].transaction((db) =>
-    payOutSettlement({ db, space, events: { emit: () => undefined } }, net, now),
+    payOutSettlement({ db, space, events: { emit: () => undefined } }, net, service.sanctions.list(), now),
   )
   if (environment === 'live') await payDollars({ service, recorder }, send, space)
-  const parts = { database: recorder.database, wakeUpChannel: { publish: () => {} } }
+  const { sanctions } = service
+  const parts = { database: recorder.database, wakeUpChannel: { publish: () => {} }, sanctions }
   const listener = await openTransferListener(parts, environment, space)
   const change = { state: 'paid', chain: 'eip155:1', hash: '0x', confirmations: 1 } as const
   await recorder.database[environment].transaction(async (db) => {
@@ -545,6 +547,7 @@ async function screenAgain({ service }: Walker): Promise<void> {
     database,
     clock,
     sanctions: { list: () => list },
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
   })
 }

@@ -1,5 +1,5 @@
 /** Payouts in dollars, by a bank that is a real server and checks what it is sent. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { decidePayout, retryPayout } from '../../runtime/admin/held-up-payouts.ts'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
 import { showPayout } from '../../runtime/admin/payouts.ts'
@@ -62,6 +62,7 @@ const look = (laterMs = 0, token = TOKEN) =>
     seals: createSeals(service.database.pepper),
     bank: createBank({ url: standIn.url, token, outbound }),
     log: { error: (...line: unknown[]) => logged.push(line), warn: () => {} },
+    sanctions: service.sanctions,
   })
 const logged: unknown[] = []
 const order = () => ({ amount: 1000, currency: 'usd', destination_id: destination })
@@ -330,6 +331,15 @@ test('to a destination that was disabled meanwhile, it fails and is never sent',
   const { id } = await pay()
   await send(`/v1/payout_destinations/${destination}/disable`, { method: 'POST' })
   await look()
+  expect(await get(id)).toMatchObject({ status: 'failed', failure_code: 'rejected' })
+  expect([standIn.requests, await payable()]).toEqual([[], 10_000])
+})
+
+test('to a destination that has come on the sanctions list, it fails and is never sent', async () => {
+  const { id } = await pay()
+  const list = service.sanctions.list()
+  const spy = vi.spyOn(service.sanctions, 'list').mockReturnValue({ ...list, match: () => [{} as never] })
+  await look().finally(() => spy.mockRestore())
   expect(await get(id)).toMatchObject({ status: 'failed', failure_code: 'rejected' })
   expect([standIn.requests, await payable()]).toEqual([[], 10_000])
 })

@@ -190,6 +190,45 @@ test('a holder on the sanctions list is denied, at once or at the end of the hol
   expect([data.length, data.flatMap(checkEvent)]).toEqual([2, []])
 })
 
+/** Of the test list. */
+const LISTED_ADDRESS = '0x5a9E0F1C2b3d4e5F60718293A4b5c6d7e8f90112'
+
+test('a listed address is denied, at once or at the end of the hold', async () => {
+  const made = await add({ address: on(LISTED_ADDRESS) })
+  expect(made).toMatchObject({ status: 'denied', default: false, active_at: null })
+  expect(await eventsOf(send)).toEqual(['payout_destination.created', 'payout_destination.denied'])
+  const { id } = await add()
+  service.clock.now += 24 * HOUR
+  const later = {
+    ...service.sanctions.list(),
+    findWallet: (account: string) => account === on(ADDRESS) && {},
+  }
+  await activateDestinations({
+    ...service,
+    log: strictLog,
+    wakeUpChannel: { publish: () => {} },
+    sanctions: { list: () => later as never },
+  })
+  expect(await get(id)).toMatchObject({ status: 'denied', default: false, active_at: null })
+})
+
+test('an address that comes on the list later is denied', async () => {
+  const parts = { ...service, log: strictLog, wakeUpChannel: { publish: () => {} } }
+  const { id } = await add()
+  service.clock.now += 24 * HOUR
+  await activate()
+  await screenDestinations(parts)
+  const number = service.sanctions.list().number + 1
+  const text = `INSERT INTO control.sanctions_lists (number, version, since) VALUES ($1, 'wallets', now())`
+  await service.database.control.query({ text }, [number])
+  const later = { ...service.sanctions.list(), number, findWallet: () => ({}) }
+  await screenDestinations({ ...parts, sanctions: { list: () => later as never } })
+  expect(await get(id)).toMatchObject({ status: 'denied', default: false, active_at: null })
+  await service.database.control.query({ text: 'DELETE FROM control.sanctions_lists WHERE number = $1' }, [
+    number,
+  ])
+})
+
 test('a holder who comes on the list later is denied, once however many look', async () => {
   const parts = { ...service, log: strictLog, wakeUpChannel: { publish: () => {} } }
   const [listed, other] = [await add(), await add({ holder_name: 'Ada Moreau' })]

@@ -53,8 +53,12 @@ export interface SetAside {
   succeeded(item: WorkItem): Promise<void>
   /** Whether the item waits for its next attempt, as last read or written by this process. */
   isHeld(item: WorkItem): boolean
-  /** Reads what is set aside, if this process has set anything aside: an operator may have asked for another attempt. */
+  /** The items of a space that wait for their next attempt, as last read or written by this process. */
+  heldOf(space: string): readonly string[]
+  /** Reads what is set aside: an operator may have asked for another attempt. */
   refresh(): Promise<void>
+  /** Whether this process knows of nothing that is set aside. */
+  readonly isEmpty: boolean
 }
 
 export interface SetAsideParts {
@@ -151,8 +155,14 @@ export function createSetAside(
     take,
     succeeded,
     isHeld,
-    async refresh() {
-      if (retries.size > 0) await read()
+    heldOf: (space) =>
+      [...retries.keys()].flatMap((key) => {
+        const [of, id] = key.split(' ') as [string, string]
+        return of === space && isHeld({ space, id }) ? [id] : []
+      }),
+    refresh: read,
+    get isEmpty() {
+      return retries.size === 0
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Holds the holders of active destinations against a list that came into use. */
+/** Holds active destinations, their holders and addresses, against a list that came into use. */
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
@@ -11,7 +11,7 @@ import { findBehind, lockBehind, markScreened } from './screening-queries.ts'
 import { deny } from './states.ts'
 import { showDestination } from './view.ts'
 
-/** Destinations of one tenant in a transaction: they stay locked for a few tens of milliseconds. */
+/** Destinations in a transaction at most: they stay locked for a few tens of milliseconds. */
 const BATCH = 50
 
 /**
@@ -24,16 +24,26 @@ export async function screenDestinations(parts: ActivationParts): Promise<void> 
   await doDue(parts, {
     name: 'destination_screening',
     finds: [(db, _, limit) => findBehind(db, list.number, limit)],
-    act: (place) => screenOf(place, list),
+    batch: BATCH,
+    act: (place, found) =>
+      screenOf(
+        place,
+        list,
+        found.map(({ id }) => id),
+      ),
   })
 }
 
-async function screenOf({ db, space, events, now }: DuePlace, list: ListInUse): Promise<readonly Done[]> {
-  const rows = await lockBehind(db, space, list.number, BATCH)
+async function screenOf(
+  { db, space, events, now }: DuePlace,
+  list: ListInUse,
+  found: readonly string[],
+): Promise<readonly Done[]> {
+  const rows = await lockBehind(db, space, list.number, found)
   const ids = rows.map(({ id }) => id)
   enqueue(markScreened(db, space, ids, list.number))
   return rows
-    .filter(({ holder_name }) => isListed(list, [holder_name]))
+    .filter((row) => isListed(list, row))
     .map((row) => {
       const after = deny(row, now)
       enqueue(updateDestination(db, space, after))

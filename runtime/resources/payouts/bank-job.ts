@@ -15,6 +15,7 @@ import { requireExact } from '../../platform/database/types.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Seals } from '../../platform/secrets.ts'
+import type { Sanctions } from '../../sanctions/list-in-use.ts'
 import { type BankAccount, openAccount } from '../payout-destinations/account.ts'
 import { readAccount } from '../payout-destinations/queries.ts'
 import type { Bank, BankAnswer } from './bank-client.ts'
@@ -37,6 +38,7 @@ export interface BankJobParts {
   readonly seals: Seals
   readonly bank: Bank
   readonly log: Pick<Logger, 'error' | 'warn'>
+  readonly sanctions: Pick<Sanctions, 'list'>
 }
 
 /** Where a transfer is. */
@@ -98,7 +100,8 @@ function lease(parts: BankJobParts, place: Place): Promise<Leased | undefined> {
     requireExact(payout.amount, 'its amount')
     const byOperator = decided(transfer, payout, serviceTime(parts, place))
     if (byOperator) return { ...byOperator, result: undefined }
-    const isPayable = transfer.state !== 'queued' || (await isSignable(db, place.space, payout.id))
+    const isPayable =
+      transfer.state !== 'queued' || (await isSignable(db, place.space, payout.id, parts.sanctions.list()))
     const token = crypto.randomUUID()
     const visit = claim(transfer, payout, { isPayable, token, now, service: serviceTime(parts, place) })
     if (visit.transfer.due === null) return { ...visit, result: undefined }

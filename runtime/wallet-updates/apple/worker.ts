@@ -212,7 +212,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
       await leaseClock.refresh()
       compared = performance.now()
     }
-    await setAside.refresh()
+    if (!setAside.isEmpty) await setAside.refresh()
     const found = await findWork(pool, platform, leaseClock.now())
     tenants = found.length
     if (slots.free > 0) blocked.clear() // nobody may be left under way who would wake them
