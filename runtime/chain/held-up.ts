@@ -1,4 +1,5 @@
 /** Which errors hold up one payout, and which stop a round. */
+import { isSpaceWiped } from '../platform/audit/queries.ts'
 import { isOfRow } from '../platform/work/row-errors.ts'
 import { LostLease } from './account-queries.ts'
 import { WrongChain } from './connect.ts'
@@ -8,5 +9,5 @@ import { SignerUnavailable } from './signer.ts'
 export function isOfPayout(error: unknown): boolean {
   const concernsAll =
     error instanceof LostLease || error instanceof WrongChain || error instanceof SignerUnavailable
-  return !concernsAll && isOfRow(error)
+  return !concernsAll && !isSpaceWiped(error) && isOfRow(error)
 }
