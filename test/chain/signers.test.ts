@@ -2,6 +2,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keccak256, parseSignature, parseTransaction } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSigner } from '../../runtime/chain/open-signer.ts'
 import { readSettings, SettingsError } from '../../runtime/platform/settings.ts'
@@ -9,6 +10,9 @@ import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { COMPILED, compileContract } from './compile.ts'
 import { type SignerServer, startSigner } from './external-signer.ts'
 import { enqueueOne, KEY, makeWorker, type Network, PAYER, someAddress, startNetwork } from './network.ts'
+
+/** The largest s that EIP-2 allows. */
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
 const TOKEN = 'let-me-sign'
 let database: TestDatabase
@@ -81,6 +85,27 @@ describe('a signer elsewhere', () => {
     await worker.pay([id])
     await worker.close()
     expect(await network.balanceOf(to)).toBe(1_000_000n)
+  })
+
+  test('that signs with a high s (EIP-2) pays all the same: the other s is used', async () => {
+    const to = someAddress(400)
+    const worker = makeWorker(database, network, { openSigner: external() })
+    const id = await enqueueOne(database, to, 100)
+    server.behave({ highS: true })
+    await worker.pay([id])
+    server.behave({})
+    await worker.close()
+    expect(await network.balanceOf(to)).toBe(1_000_000n)
+    const text = `SELECT p.signature, t.raw, t.hash FROM control.chain_payments p JOIN control.chain_transactions t USING (chain_id, signer, nonce)
+      WHERE p.transfer_id = $1`
+    const { rows } = await database.control.query<{ signature: `0x${string}`; raw: Buffer; hash: string }>(
+      { text },
+      [id],
+    )
+    const raw = `0x${rows[0]!.raw.toString('hex')}` as const
+    const all = [BigInt(parseSignature(rows[0]!.signature).s), BigInt(parseTransaction(raw).s!)]
+    expect(all.every((s) => s <= HALF_ORDER)).toBe(true)
+    expect(rows[0]!.hash).toBe(keccak256(raw))
   })
 
   test('that does not know us is told of, without the token', async () => {
