@@ -1919,7 +1919,8 @@ export interface Client {
   /**
    * Simulate a refund
    *
-   * The merchant gives back what it has collected.
+   * The merchant gives back what it has collected. Open disputes give way where nothing else is left: they are about less, or end. What a won dispute has given
+   * back cannot be refunded.
    *
    * `POST /v1/test/cards/simulate_refund`
    *

@@ -1814,7 +1814,8 @@ export interface paths {
         put?: never;
         /**
          * Simulate a refund
-         * @description The merchant gives back what it has collected.
+         * @description The merchant gives back what it has collected. Open disputes give way where nothing else is left: they are about less, or end. What a
+         * won dispute has given back cannot be refunded.
          */
         post: operations["simulateRefund"];
         delete?: never;
@@ -7150,7 +7151,7 @@ export interface components {
             currency?: string;
             merchant: components["schemas"]["MerchantInput"];
             entry_method?: components["schemas"]["EntryMethod"];
-            /** @description The phone wallet used. */
+            /** @description The phone wallet used. It declines unless the card has an active token in that wallet. */
             wallet?: components["schemas"]["Wallet"];
         };
         /**
