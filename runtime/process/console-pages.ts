@@ -47,7 +47,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
   pages.use(createSignIn({ ...shared, control, pepper, clock, wrongCodes, sessions }))
   const barcodes = createBarcodes()
   pages.use(createJoin({ ...shared, sessions, operator: parts.operator, barcodes }))
-  pages.use(createAuthorization({ ...shared, control, pepper, clock, sessions, limiter }))
+  pages.use(createAuthorization({ ...shared, control, pepper, clock, sessions, limiter, wrongCodes, operator: parts.operator }))
   pages.use(
     createDashboard({
       ...shared,

@@ -55,7 +55,7 @@ async function getCode(fields: Fields = {}, as = member): Promise<{ code: string
   const verifier = newVerifier()
   const browser = new Browser(console.url, as)
   const asked = await browser.go(authorizationUrl(verifier, fields))
-  const allowed = await browser.submit(asked, { decision: 'allow' })
+  const allowed = await browser.submit(asked, { decision: 'allow', code: await as.freshCode() })
   return { code: allowed.url.searchParams.get('code') ?? '', verifier }
 }
 
@@ -280,6 +280,21 @@ describe('the page of consent', () => {
     expect(forged.status).toBe(403)
     const elsewhere = { headers: { 'Sec-Fetch-Site': 'cross-site' } }
     expect((await browser.submit(page, { decision: 'allow' }, elsewhere)).status).toBe(403)
+  })
+
+  test('takes a fresh code of the member: a session alone lets no one in, and a no takes none', async () => {
+    const browser = new Browser(console.url, member)
+    const page = await browser.go(authorizationUrl(newVerifier()))
+    const used = await member.freshCode()
+    for (const code of ['', '000000']) {
+      const refused = await browser.submit(page, { decision: 'allow', code })
+      expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('Not right, or the code')])
+    }
+    const { url } = await browser.submit(page, { decision: 'allow', code: used })
+    expect(url.searchParams.get('code')).toMatch(/^svc_ac_/)
+    const other = new Browser(console.url, member)
+    const again = await other.go(authorizationUrl(newVerifier()))
+    expect((await other.submit(again, { decision: 'allow', code: used })).status).toBe(403)
   })
 
   test('a no goes back as access_denied, with iss', async () => {

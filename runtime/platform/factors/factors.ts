@@ -36,7 +36,7 @@ export interface Factors {
 
 /** The request that a code came with. */
 export interface RequestOrigin {
-  readonly actorType: 'key' | 'token' | 'member'
+  readonly actorType: 'key' | 'token'
   readonly requestId: string
   readonly ip: string
 }
@@ -186,7 +186,7 @@ function stepOf(
   return stepOfCode(unseal(pepper, member.totp_secret, totpContext(tenantId, member.id)), code, now)
 }
 
-/** Whether it is a code of the member, for the first time. @param code six digits. */
+/** Whether it is a code of the member, for the first time. @param code six digits. @param formHash as of `useStep`. */
 export async function useCode(
   control: Database,
   pepper: string,
@@ -194,10 +194,11 @@ export async function useCode(
   member: Pick<Confirmer, 'id' | 'totp_secret'>,
   code: string,
   now: number,
+  formHash?: Buffer,
 ): Promise<boolean> {
   if (!CODE.test(code)) return false
   const step = stepOf(pepper, tenantId, member, code, now)
-  return step !== undefined && useStep(control, tenantId, member.id, step)
+  return step !== undefined && useStep(control, tenantId, member.id, step, formHash)
 }
 
 let nobody: Promise<string> | undefined
