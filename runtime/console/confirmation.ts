@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Request } from 'express'
 import type { CodedAction } from './actions.ts'
 import { CODE_FIELD, formField, GUARD_FIELD } from './page/forms.ts'
-import { confirm, type Own, type OwnParts } from './sign-in/own-credentials.ts'
+import { confirm, type OwnParts, type Sender } from './sign-in/own-credentials.ts'
 import { tell } from './sign-in/telling.ts'
 
 /** What the audit log names as its target. */
@@ -17,7 +17,7 @@ const IDENTIFIER = /^[a-z]{2,5}_[0-9a-z]{26}$/
  */
 export async function isConfirmed(
   parts: OwnParts,
-  own: Own,
+  sender: Sender,
   { takes, audit: action }: CodedAction,
   target: string,
   request: Request,
@@ -25,8 +25,8 @@ export async function isConfirmed(
   const code = formField(request, CODE_FIELD)
   if (code === '') return false
   const password = takes === 'code and password' ? formField(request, 'current') : undefined
-  if (await confirm(parts, own, { code, password, formHash: hashForm(request) })) return true
-  const { tenantId, memberId: actorId, ip } = own
+  if (await confirm(parts, sender, { code, password, formHash: hashForm(request) })) return true
+  const { tenantId, memberId: actorId, ip } = sender
   const targetId = IDENTIFIER.test(target) ? target : null
   const told = { action, targetId, outcome: 'failed', actorId, ip } as const
   await parts.operator.control.transaction((tx) => tell(parts.operator, tx, tenantId, told))

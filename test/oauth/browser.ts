@@ -54,7 +54,7 @@ export async function startConsole(
 }
 
 /** A member and the cookie of a session of theirs. */
-export interface SignedIn extends Member {
+export interface SignedIn extends Omit<Member, 'session'> {
   readonly cookie: string
   /** A code of the member's app that was not used yet. */
   freshCode(): Promise<string>

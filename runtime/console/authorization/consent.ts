@@ -12,7 +12,7 @@ import { actionOf, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { type FormGuard, formField } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
-import { NOT_CONFIRMED, type Own, type OwnParts } from '../sign-in/own-credentials.ts'
+import { NOT_CONFIRMED, type OwnParts, type Sender } from '../sign-in/own-credentials.ts'
 import type { Member, Sessions } from '../sign-in/sessions.ts'
 import { requireMember } from '../sign-in/sign-in.ts'
 import { writeConsent } from './consent-page.ts'
@@ -89,11 +89,12 @@ export async function answerConsent(
   }
   const ip = plainAddress(clientAddress(request, parts.proxies))
   const action = actionOf(`${CONSENT}/:uid`)
+  const sender = { ...member, ip }
   if (takesCode(action, asked.client.environment)) {
-    const isRight = await isConfirmed(parts, { ...member, ip }, action, asked.uid, request)
+    const isRight = await isConfirmed(parts, sender, action, asked.uid, request)
     if (!isRight) return sendForm(parts, response, asked, member, 403, NOT_CONFIRMED)
   }
-  await allow(parts, request, response, asked, { ...member, ip }, allowed)
+  await allow(parts, request, response, asked, sender, allowed)
 }
 
 /** The form of one request and one member fits no other. */
@@ -104,7 +105,7 @@ async function allow(
   request: Request,
   response: Response,
   { client }: Asked,
-  { tenantId, memberId, ip }: Own,
+  { tenantId, memberId, ip }: Sender,
   scopes: readonly string[],
 ): Promise<void> {
   const grantId = await authorizations.allow({

@@ -47,7 +47,7 @@ import type { Tails } from './watch/tails.ts'
 import { findPlace, type Watching } from './watch/watching.ts'
 
 export interface DashboardParts extends Watching {
-  readonly sessions: Pick<Sessions, 'find' | 'digest'>
+  readonly sessions: Pick<Sessions, 'find'>
   readonly operate: Operate
   readonly replayRead: ReplayRead
   readonly barcodes: Pick<Barcodes, 'draw'>
@@ -328,7 +328,6 @@ function createVisit(
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
     guard: (path) => forms.issue(response, formName(member, path), '/'),
-    sessionDigest: sessions.digest(request),
     isSignedIn: async () => (await sessions.find(request))?.memberId === member.memberId,
   }
 }

@@ -25,9 +25,11 @@ export interface Whose {
   readonly memberId: string
 }
 
-/** The member who asks, and from where. */
-export interface Own extends Whose {
+/** The member who sends a form, and from where. */
+export interface Sender extends Whose {
   readonly ip: string
+  /** Digest of the session that it is sent in, as sessions are kept. */
+  readonly session: Buffer
 }
 
 /** Codes of one set. */
@@ -43,7 +45,7 @@ const RECOVERY_DIGITS = 12
  */
 export async function changePassword(
   operator: Operator,
-  { tenantId, memberId, session }: Whose & { readonly session: Buffer | undefined },
+  { tenantId, memberId, session }: Pick<Sender, 'tenantId' | 'memberId' | 'session'>,
   next: string,
 ): Promise<void> {
   const hash = await hashPassword(next)
@@ -99,19 +101,19 @@ export interface Confirming {
 /** Whether they are the member's. What is wrong counts as a wrong code, and after too many none is looked at. */
 export async function confirm(
   { operator, wrongCodes }: OwnParts,
-  { tenantId, memberId, ip }: Own,
+  { tenantId, memberId, ip, session }: Sender,
   { code, password, formHash }: Confirming,
 ): Promise<boolean> {
   const { control, pepper, clock } = operator
   const digits = code.replaceAll(/\s/g, '')
   const member = await findOwnCredentials(control, tenantId, memberId)
-  const admitted = await wrongCodes.admit(tenantId, [memberId])
+  const counted = await wrongCodes.admit(tenantId, { kind: 'session', memberId, digest: session })
   const fits =
     member !== undefined &&
-    admitted.members.has(memberId) &&
+    counted.isAdmitted &&
     (password === undefined || (await verifyPassword(password, member.password_hash))) &&
     (await useCode(control, pepper, tenantId, member, digits, clock.machine(), formHash))
-  if (fits) await admitted.right(memberId)
-  else await admitted.wrong({ actorType: 'member', actorId: memberId, requestId: null, ip })
+  if (fits) await counted.right()
+  else await counted.wrong({ actorType: 'member', actorId: memberId, requestId: null, ip })
   return fits
 }

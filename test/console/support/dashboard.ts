@@ -28,7 +28,7 @@ export interface TestDashboard {
   stop(): Promise<void>
 }
 
-export interface Visitor extends Member {
+export interface Visitor extends Omit<Member, 'session'> {
   readonly cookie: string
   readonly password: string
   /** What the member's authenticator app shows so many steps from now. */

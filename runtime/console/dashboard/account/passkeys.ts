@@ -27,8 +27,7 @@ const FAULTS: Readonly<Record<NotAdded, string>> = {
   known: 'This passkey is known already.',
 }
 
-const aboutOf = ({ member, sessionDigest }: Visit): string =>
-  `add ${member.memberId} ${sessionDigest?.toString('hex') ?? ''}`
+const aboutOf = ({ member }: Visit): string => `add ${member.memberId} ${member.session.toString('hex')}`
 
 /** @returns what came of it. */
 export async function savePasskey(visit: Visit): Promise<PasskeySaid> {

@@ -65,8 +65,8 @@ async function refusePassword(visit: Visit, send: SendFramed): Promise<boolean> 
 }
 
 async function savePassword(visit: Visit, send: SendFramed) {
-  const { operator, member, sessionDigest: session, request } = visit
-  await changePassword(operator, { ...member, session }, formField(request, 'next'))
+  const { operator, member, request } = visit
+  await changePassword(operator, member, formField(request, 'next'))
   return show(visit, send, { done: 'Your password is another one. Your other sessions have ended.' })
 }
 

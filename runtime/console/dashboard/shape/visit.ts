@@ -50,8 +50,6 @@ export interface Visit {
   guard(path: string): Html
   /** Whether the form at the page's own address takes a code of the member's app. */
   readonly takesCode: boolean
-  /** Of the session that the page is asked for in, as `listSessions` gives it. */
-  readonly sessionDigest: Buffer | undefined
   /** Whether the session lasts: of what goes on after its page is made. */
   isSignedIn(): Promise<boolean>
 }
