@@ -321,6 +321,43 @@ describe('the page of consent', () => {
   })
 })
 
+describe('a NUL where a client is named', () => {
+  test.each([
+    ['/oauth/authorize?client_id=%00', {}],
+    [
+      '/oauth/token',
+      {
+        method: 'POST',
+        body: new URLSearchParams({ client_id: '\0', grant_type: 'refresh_token', refresh_token: 'x' }),
+      },
+    ],
+    [
+      '/oauth/token',
+      { method: 'POST', body: new URLSearchParams({ client_id: '\0', code: '\0', code_verifier: '\0' }) },
+    ],
+    ['/oauth/revoke', { method: 'POST', body: new URLSearchParams({ client_id: '\0', token: 'x' }) }],
+    [
+      '/oauth/revoke',
+      {
+        method: 'POST',
+        headers: { Authorization: `Basic ${btoa('%00:%00')}` },
+        body: new URLSearchParams({ token: 'x' }),
+      },
+    ],
+    [
+      '/oauth/revoke',
+      {
+        method: 'POST',
+        headers: { Authorization: `Basic ${btoa('\0:\0')}` },
+        body: new URLSearchParams({ token: 'x' }),
+      },
+    ],
+  ] as const)('%s is refused, and not a failure of ours', async (path, init) => {
+    const { status } = await fetch(console.url + path, { ...init, redirect: 'manual' })
+    expect([400, 401]).toContain(status)
+  })
+})
+
 describe('an access token', () => {
   const send = (token: string, url = service.urls.sandbox) => speak(url, { secret: token })
 
