@@ -272,11 +272,18 @@ function checkVerification(credential: Credential, { verified }: OperationExtens
   )
 }
 
-/** A fresh second factor where the operation asks for one; for a repeated request too. */
+/** A fresh second factor where the operation or the console asks for one; for a repeated request too. */
 export function requireFactor(exchange: Parsed, service: Service): Confirmed | Promise<Confirmed> {
-  return exchange.route.operation.extensions.factor
-    ? checkFactor(exchange, service)
-    : pass(exchange, 'factor')
+  const { member, route } = exchange
+  if (member?.confirm) return member.confirm().then((isRight) => passConfirmed(exchange, isRight))
+  if (!route.operation.extensions.factor) return pass(exchange, 'factor')
+  return member ? passConfirmed(exchange, false) : checkFactor(exchange, service)
+}
+
+/** A member types the code into the form that asks for the request. */
+function passConfirmed(exchange: Parsed, isRight: boolean): Confirmed {
+  if (isRight) return pass(exchange, 'factor')
+  throw forbidden('factor_required', 'A fresh code of your authenticator app is needed.')
 }
 
 async function checkFactor(
@@ -292,13 +299,10 @@ async function checkFactor(
     requestHash: fingerprintOf(exchange),
   }
   const sent = request.headers['service-factor']
-  const { actor } = credential
-  const origin = { actorType: actor, requestId: exchange.requestId, ip: plainAddress(exchange.address) }
+  const actorType = credential.token ? 'token' : 'key'
+  const origin = { actorType, requestId: exchange.requestId, ip: plainAddress(exchange.address) } as const
   if (sent !== undefined && (await factors.accept(String(sent), subject, origin)))
     return pass(exchange, 'factor')
-  // Whoever acts without a key types the code where the request is asked for.
-  if (actor === 'member')
-    throw forbidden('factor_required', 'A fresh code of your authenticator app is needed.')
   const message =
     sent === undefined
       ? 'This operation needs a fresh second factor: a code in Service-Factor, or what the page at challenge_url shows.'

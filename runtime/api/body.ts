@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Body, CheckedItem, Detail } from 'dateline/runtime'
+import { type JsonScan, scanJson } from '../platform/json/scan-json.ts'
 import { ApiError, malformedJson, unavailable, validationFailed } from './errors/errors.ts'
 import {
   type Accepted,
@@ -15,7 +16,7 @@ import {
 } from './exchange.ts'
 import { explainAll, findMisspelt, type VersionedSchema } from './explanation.ts'
 import { findSyntaxFault } from './json/find-syntax-fault.ts'
-import { findForbidden, type JsonScan, scanJson, type Tally } from './json/inspect-json.ts'
+import { findForbidden, type Tally } from './json/inspect-json.ts'
 import { findAnywhere, type Route, type Versions } from './routing.ts'
 
 const MIB = 1024 * 1024

@@ -69,6 +69,12 @@ export interface Service {
 
 type Parameters = Readonly<Record<string, unknown>>
 
+/** A member for whom the console makes a request. */
+export interface RequestingMember extends MemberName {
+  /** Checks the fresh code that came with the member's form; given where the console wants one. False: missing or wrong. */
+  readonly confirm?: () => Promise<boolean>
+}
+
 /**
  * One request, as far as it has come: what the stages have found is undefined until they have. There is one object for
  * each request, made with all its members; the types below say what is known of it after each stage, and the functions
@@ -78,7 +84,7 @@ export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Who makes it, where the console has it made for a member: it needs no key. */
-  readonly member: MemberName | undefined
+  readonly member: RequestingMember | undefined
   readonly requestId: string
   /** Milliseconds that never run backwards. */
   readonly beganAt: number

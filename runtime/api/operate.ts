@@ -2,14 +2,13 @@
 import inject from 'light-my-request'
 import { current, versions } from '../../generated/versions.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { MemberName } from '../platform/keys/keyring.ts'
 import type { ErrorBody } from './errors/errors.ts'
-import type { Service } from './exchange.ts'
+import type { RequestingMember, Service } from './exchange.ts'
 import { runPipeline, splitTarget } from './pipeline.ts'
 import type { Operation } from './routing.ts'
 
 /** A member, and the address that the member's browser has. */
-export interface ActingMember extends MemberName {
+export interface ActingMember extends RequestingMember {
   readonly address: string
 }
 
@@ -20,8 +19,6 @@ export interface OperationInput {
   readonly body?: unknown
   /** A UUID: every POST needs one. */
   readonly idempotencyKey?: string
-  /** A code of the member's authenticator app, for what needs a second factor. */
-  readonly factor?: string
 }
 
 export type OperationAnswer =
@@ -55,7 +52,7 @@ type Services = Readonly<Record<Environment, Service>>
 export function createOperate(services: Services): Operate {
   return async (member, environment, operationId, input = {}) => {
     const { method, path } = findOperation(operationId)
-    const { body, idempotencyKey, factor } = input
+    const { body, idempotencyKey } = input
     const response = await inject(throughPipeline(services[environment], member), {
       method: method as 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
       url: fillPath(path, input.path ?? {}) + writeQuery(input.query ?? {}),
@@ -63,7 +60,6 @@ export function createOperate(services: Services): Operate {
       headers: {
         'service-version': current,
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-        ...(factor !== undefined && { 'service-factor': factor }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { payload: JSON.stringify(body) }),

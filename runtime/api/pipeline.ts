@@ -1,13 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clientAddress } from '../platform/client-address.ts'
 import { newId } from '../platform/ids.ts'
-import type { MemberName } from '../platform/keys/keyring.ts'
 import { authenticate, authorize, checkHolder, requireFactor } from './access.ts'
 import { answer, refuse, send } from './answer.ts'
 import { limitTransport, readBody } from './body.ts'
 import { countUse, refusalOf, shedLoad, shedTenant, takeAllowance, takeToken, takeTurn } from './capacity.ts'
 import { preflightHeaders } from './cors.ts'
-import { type Answered, createStages, type Exchange, type Service, type Stages } from './exchange.ts'
+import {
+  type Answered,
+  createStages,
+  type Exchange,
+  type RequestingMember,
+  type Service,
+  type Stages,
+} from './exchange.ts'
 import { readParameters } from './parameters.ts'
 import { perform } from './perform.ts'
 import { matchRoute, resolveVersion } from './routing.ts'
@@ -40,7 +46,7 @@ export async function runPipeline(
   request: IncomingMessage,
   response: ServerResponse,
   service: Service,
-  member?: MemberName,
+  member?: RequestingMember,
 ): Promise<void> {
   const exchange = beginExchange(request, response, service, member)
   service.traffic?.enter(exchange)
@@ -71,7 +77,7 @@ function beginExchange(
   request: IncomingMessage,
   response: ServerResponse,
   service: Service,
-  member: MemberName | undefined,
+  member: RequestingMember | undefined,
 ): Exchange {
   const now = service.clock.service(service.environment)
   const { path, search } = splitTarget(request.url ?? '/')

@@ -205,6 +205,12 @@ export function findAnywhere(
   return undefined
 }
 
+/** Whether a path has a parameter where another, which matched the same request, has a word: the word wins. */
+function isWider(path: string, other: string): boolean {
+  const words = splitPath(other)
+  return splitPath(path).some((segment, at) => segment.startsWith('{') && !words[at]!.startsWith('{'))
+}
+
 /** The version that the request names, or else the tenant's pin. */
 export function resolveVersion(exchange: Trusted, { versions }: Service): Versioned {
   const header = exchange.request.headers['service-version']
@@ -237,7 +243,9 @@ export function matchRoute(exchange: Versioned, { versions }: Service): Routed {
   const route = match?.routes.get(method)
   if (!match || !route) {
     // What another version has is not there; what none has is not allowed.
-    if (!match || findAnywhere(versions, method, exchange.path)) {
+    const [here] = match?.routes.values() ?? []
+    const isElsewhere = ({ operation }: Route) => !here || !isWider(operation.path, here.operation.path)
+    if (!match || findAnywhere(versions, method, exchange.path, isElsewhere)) {
       throw notFound(describeMissing(versions, exchange.version, method, exchange.path))
     }
     const allowed = [...match.routes.keys()].join(', ')

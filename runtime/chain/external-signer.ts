@@ -1,6 +1,8 @@
 /** A signer elsewhere, asked over HTTP (docs/payout-signer.md). What it gives is checked by `checked`. */
+
 import { type Address, getAddress, type Hex } from 'viem'
 import { createOutbound, type WalletOutbound } from '../outbound/outbound.ts'
+import { parsePeerJson } from '../platform/json/peer-json.ts'
 import { parseNetworks } from '../platform/networks.ts'
 import { type Signer, SignerRefused, SignerUnavailable, typedData } from './signer.ts'
 
@@ -59,7 +61,7 @@ const bigintAsText = (_: string, value: unknown) => (typeof value === 'bigint' ?
 
 function readMember(body: string, member: string): string | undefined {
   try {
-    const value: unknown = JSON.parse(body)[member]
+    const value = (parsePeerJson(body) as Readonly<Record<string, unknown>>)[member]
     return typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value) ? value : undefined
   } catch {
     return undefined

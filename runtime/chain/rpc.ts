@@ -1,5 +1,7 @@
 /** JSON-RPC of a chain's node (Ethereum, execution-apis), bounded in time and size. */
+
 import { setTimeout as wait } from 'node:timers/promises'
+import { parsePeerJson } from '../platform/json/peer-json.ts'
 
 /** No answer that can be used: the node is away, in a hurry or out of its mind. Asking later may help. */
 export class RpcUnavailable extends Error {
@@ -89,7 +91,7 @@ function refusalOf(method: string, error: unknown, fail: (words: string) => Erro
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parsePeerJson(text)
   } catch {
     return undefined
   }

@@ -107,7 +107,11 @@ function artefactAdapter({ control, pepper, authorizations }: AdapterParts, mode
   }
 }
 
+/** What clients are called (`createOauthClient`); whatever else was sent is no client, and PostgreSQL takes no NUL. */
+const CLIENT_ID = /^[\w-]{1,100}$/
+
 async function readClient({ control }: AdapterParts, id: string): Promise<AdapterPayload | undefined> {
+  if (!CLIENT_ID.test(id)) return undefined
   const client = await findClient(control, id)
   return client && describeClient(client)
 }

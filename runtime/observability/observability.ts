@@ -5,7 +5,7 @@ import { unreadableRequests } from '../api/errors/refuse-client.ts'
 import { createTraffic, type Traffic, type TrafficOptions } from '../api/traffic.ts'
 import type { OpenDatabase } from '../platform/database/open/open-database.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { PausedMember } from '../platform/factors/wrong-codes.ts'
+import type { PausedSender } from '../platform/factors/wrong-codes.ts'
 import type { LimiterState } from '../platform/limits/redis-limiter.ts'
 import type { Settings } from '../platform/settings.ts'
 import type { UsageMeter } from '../platform/usage/meter.ts'
@@ -42,7 +42,7 @@ export interface Observability {
   /** What is left out of the request log of one environment is counted. */
   watchRequestLog(environment: Environment, requestLog: NotedRequests): void
   /** A member's codes are not looked at for a while, after too many wrong ones. */
-  memberPaused(member: PausedMember): void
+  senderPaused(sender: PausedSender): void
   stop(): void
 }
 
@@ -60,10 +60,10 @@ export function createObservability(parts: ObservabilityParts): Observability {
     log.warn({ err }, `${what} cannot be counted`)
     return undefined
   }
-  let pausedMembers = 0
+  let pausedSenders = 0
   const registry = createMetrics({
     traffic,
-    pausedMembers: () => pausedMembers,
+    pausedMembers: () => pausedSenders,
     requestLogs,
     droppedTouches: () => usage?.droppedTouches() ?? 0,
     storageFull: storage.isFull,
@@ -98,10 +98,10 @@ export function createObservability(parts: ObservabilityParts): Observability {
     watchRequestLog(environment, requestLog) {
       requestLogs[environment] = requestLog
     },
-    memberPaused({ until, ...member }) {
-      pausedMembers += 1
-      const pause = { ...member, until: new Date(until).toISOString() }
-      log.warn(pause, 'too many wrong codes: the member’s second factor is paused')
+    senderPaused({ until, ...sender }) {
+      pausedSenders += 1
+      const pause = { ...sender, until: new Date(until).toISOString() }
+      log.warn(pause, 'too many wrong codes: the codes of the sender are not looked at for a while')
     },
     stop() {
       load.stop()

@@ -124,7 +124,7 @@ export function createApis(parts: ApiParts): Apis {
       clock.machine,
     ),
     turns: createTurns(presence),
-    factors: createFactors(control, pepper, clock, observability?.memberPaused),
+    factors: createFactors(control, pepper, clock, observability?.senderPaused),
     cursorKey: deriveSecret(pepper, 'cursors'),
     proxies: readTrust(settings.trustedProxies),
     bodyMs: settings.timeouts.bodyMs,

@@ -42,14 +42,25 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
     proxies: readTrust(settings.trustedProxies),
     log,
   }
-  const factors = createFactors(control, pepper, clock, observability.memberPaused)
+  const factors = createFactors(control, pepper, clock, observability.senderPaused)
   pages.use(createChallenges({ ...shared, factors }))
   const sessions = createSessions({ control, pepper, clock, secure: baseUrls.console.startsWith('https:') })
-  const wrongCodes = createWrongCodes(control, clock, observability.memberPaused)
+  const wrongCodes = createWrongCodes(control, clock, observability.senderPaused)
   pages.use(createSignIn({ ...shared, control, pepper, clock, wrongCodes, sessions }))
   const barcodes = createBarcodes()
   pages.use(createJoin({ ...shared, sessions, operator: parts.operator, barcodes }))
-  pages.use(createAuthorization({ ...shared, control, pepper, clock, sessions, limiter }))
+  pages.use(
+    createAuthorization({
+      ...shared,
+      control,
+      pepper,
+      clock,
+      sessions,
+      limiter,
+      wrongCodes,
+      operator: parts.operator,
+    }),
+  )
   pages.use(
     createDashboard({
       ...shared,

@@ -154,7 +154,7 @@ test('an application is let in, renews its access, and reads', async () => {
   const begun = await fetch(`${address}/connect`, { redirect: 'manual' })
   const browser = new Browser(console.url, member)
   const asked = await browser.go(begun.headers.get('Location')!)
-  const { url } = await browser.submit(asked, { decision: 'allow' })
+  const { url } = await browser.submit(asked, { decision: 'allow', code: await member.freshCode() })
   expect(url.origin + url.pathname).toBe(REDIRECT)
   const answer = await fetch(`${address}/callback${url.search}`)
   expect([answer.status, await answer.json()]).toEqual([200, { count: 0, passes: [] }])

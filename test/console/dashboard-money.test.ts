@@ -18,7 +18,8 @@ let browser: Browser
 beforeAll(async () => {
   dashboard = await startDashboard()
   const tenantId = await makeTenant(dashboard.service, 'enterprise')
-  browser = new Browser(dashboard.origin, (await dashboard.signIn(tenantId, 'developer')).cookie)
+  const developer = await dashboard.signIn(tenantId, 'developer')
+  browser = new Browser(dashboard.origin, developer.cookie, developer)
   const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
   send = speak(dashboard.service.urls.sandbox, { secret })
 })

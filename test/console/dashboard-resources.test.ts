@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => dashboard?.stop())
 
-const browse = (role: Role) => new Browser(dashboard.origin, members[role].cookie)
+const browse = (role: Role) => new Browser(dashboard.origin, members[role].cookie, members[role])
 
 test('every list says what to do first, in both environments', async () => {
   const newcomer = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
@@ -117,6 +117,7 @@ describe('keys', () => {
       ...hiddenFields((await browser.get(`${KEYS}/new`)).text, `${KEYS}/new`),
       scope: 'read',
       allow: '127.0.0.1, ::1',
+      code: await members.owner.freshCode(),
     }
     const made = await browser.post(`${KEYS}/new`, fields)
     const secret = /svc_sk_\w+/.exec(made.text)![0]
@@ -161,7 +162,8 @@ test('live moves on without a warning once the sandbox has been there for 48 hou
   const { service, origin } = dashboard
   const earlier = versions.at(-2)!.name
   const tenant = await makeTenant(service, 'enterprise', earlier)
-  const browser = new Browser(origin, (await dashboard.signIn(tenant, 'owner')).cookie)
+  const owner = await dashboard.signIn(tenant, 'owner')
+  const browser = new Browser(origin, owner.cookie, owner)
   const pinTo = (version: string) => browser.submit('/live/version', '/live/version', { version })
   const pinSandbox = (hoursAgo: number) => {
     const clock = { ...service.clock, service: () => service.clock.now - hoursAgo * 3_600_000 }

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => dashboard?.stop())
 
-const browse = (role: Role) => new Browser(dashboard.origin, members[role].cookie)
+const browse = (role: Role) => new Browser(dashboard.origin, members[role].cookie, members[role])
 
 const ENDPOINTS = '/sandbox/webhook-endpoints'
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   dashboard = await startDashboard()
   const tenantId = await makeTenant(dashboard.service)
   ada = await dashboard.signIn(tenantId, 'owner')
-  owner = new Browser(dashboard.origin, ada.cookie)
+  owner = new Browser(dashboard.origin, ada.cookie, ada)
   developer = new Browser(dashboard.origin, (await dashboard.signIn(tenantId, 'developer')).cookie)
   const keyOf = async (environment: 'sandbox' | 'live') =>
     speak(dashboard.service.urls[environment], {
@@ -59,7 +59,8 @@ test('a template goes to live by a plan that is read first, once', async () => {
   expect((await owner.get(planned)).text).toContain('A copy is made.')
   expect(await listLive()).toEqual([])
 
-  const fields = hiddenFields((await owner.get(planned)).text, `${planned}/apply`)
+  const form = hiddenFields((await owner.get(planned)).text, `${planned}/apply`)
+  const fields = { ...form, code: await ada.freshCode() }
   const done = await owner.post(`${planned}/apply`, fields)
   expect((await owner.post(`${planned}/apply`, fields)).location).toBe(done.location)
   expect(await listLive()).toMatchObject([{ name: 'To <live>' }])
@@ -106,12 +107,12 @@ test('the sandbox is reset by an owner who types the word and has the code, and 
   const count = async () => (await sandbox('/v1/pass_templates')).body.data.length
   const before = await count()
   const page = '/sandbox/reset'
-  const wrong = await owner.submit(page, page, { confirm: 'yes', factor: ada.code() })
+  const wrong = await owner.submit(page, page, { confirm: 'yes' })
   expect(wrong.text).toContain('id="confirm-fault"')
-  const unproven = await owner.submit(page, page, { confirm: 'wipe', factor: '' })
-  expect([unproven.status, unproven.text]).toEqual([422, expect.stringContaining('id="factor-fault"')])
+  const unproven = await owner.submit(page, page, { confirm: 'wipe', code: '' })
+  expect([unproven.status, unproven.text]).toEqual([403, expect.stringContaining('id="again-code"')])
   expect(await count()).toBe(before)
-  const { status, text } = await owner.submit(page, page, { confirm: 'wipe', factor: ada.code() })
+  const { status, text } = await owner.submit(page, page, { confirm: 'wipe' })
   expect([status, text]).toEqual([200, expect.stringContaining('The sandbox is empty.')])
   expect(text).toContain('Pass template')
   expect(await count()).toBe(0)

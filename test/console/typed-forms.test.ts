@@ -160,10 +160,10 @@ test.each([
 })
 
 test('a code is typed again, and stands on no page', async () => {
-  const late = await sendLate('/sandbox/reset', '/sandbox/reset', { confirm: 'wipe', factor: '135792' })
+  const late = await sendLate('/sandbox/reset', '/sandbox/reset', { confirm: 'wipe', code: '135792' })
   const again = await signInOn(late.text)
   expect([again.status, again.text]).toEqual([200, expect.not.stringContaining('135792')])
-  expect(again.text).toContain('name="factor" type="text" autocomplete="one-time-code"')
+  expect(again.text).toContain('name="code" type="text" autocomplete="one-time-code"')
 })
 
 test('files are chosen again', async () => {

@@ -36,7 +36,7 @@ async function makePinned(version = OLD): Promise<Tenant> {
   return {
     id,
     send: speak(dashboard.service.urls.sandbox, { secret }),
-    browser: new Browser(dashboard.origin, owner.cookie),
+    browser: new Browser(dashboard.origin, owner.cookie, owner),
   }
 }
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
   dashboard = await startDashboard({ watched: true })
   tenantId = await makeTenant(dashboard.service)
   owner = await dashboard.signIn(tenantId, 'owner')
-  browser = new Browser(dashboard.origin, owner.cookie)
+  browser = new Browser(dashboard.origin, owner.cookie, owner)
   const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
   send = speak(dashboard.service.urls.sandbox, { secret })
 })

@@ -4,11 +4,13 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type Request, type Response } from 'express'
+import { TOTP } from 'otpauth'
 import { pino } from 'pino'
 import { createOauthClient, type OauthClientInput } from '../../runtime/admin/oauth-clients.ts'
 import { createUser, type MemberRole } from '../../runtime/admin/users.ts'
 import { createAuthorization } from '../../runtime/console/authorization/authorization.ts'
 import { createSessions, type Member, type Sessions } from '../../runtime/console/sign-in/sessions.ts'
+import { createWrongCodes } from '../../runtime/platform/factors/wrong-codes.ts'
 import { createLimiter } from '../../runtime/platform/limits/limiter.ts'
 import { makeTenant, type TestService } from '../support/service.ts'
 
@@ -44,14 +46,18 @@ export async function startConsole(
       log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
       csrfKey: 'key of the forms',
       sessions,
+      operator: service.operator,
+      wrongCodes: createWrongCodes(control, service.clock, () => {}),
     }),
   )
   return { url, sessions, stop: () => void server.close() }
 }
 
 /** A member and the cookie of a session of theirs. */
-export interface SignedIn extends Member {
+export interface SignedIn extends Omit<Member, 'session'> {
   readonly cookie: string
+  /** A code of the member's app that was not used yet. */
+  freshCode(): Promise<string>
 }
 
 /** Someone of a tenant, signed in. */
@@ -63,12 +69,17 @@ export async function signIn(
 ): Promise<SignedIn> {
   const tenantId = tenant ?? (await makeTenant(service))
   const email = `${randomUUID()}@harbour.example`
-  const { id: memberId } = await createUser(service.operator, { tenantId, email, role })
+  const { id: memberId, totp_secret: secret } = await createUser(service.operator, { tenantId, email, role })
   const cookies: string[] = []
   const request = { get: () => undefined } as unknown as Request
   const response = { append: (_name: string, line: string) => cookies.push(line) } as unknown as Response
   await sessions.begin(request, response, { tenantId, memberId, ip: '127.0.0.1' })
-  return { tenantId, memberId, email, role, cookie: cookies[0]! }
+  const freshCode = async () => {
+    const text = 'DELETE FROM control.totp_uses WHERE tenant_id = $1 AND member_id = $2'
+    await service.database.control.query({ text }, [tenantId, memberId])
+    return new TOTP({ secret }).generate({ timestamp: service.clock.machine() })
+  }
+  return { tenantId, memberId, email, role, cookie: cookies[0]!, freshCode }
 }
 
 export function registerClient(service: TestService, given: Partial<OauthClientInput> = {}) {

@@ -55,7 +55,7 @@ async function getCode(fields: Fields = {}, as = member): Promise<{ code: string
   const verifier = newVerifier()
   const browser = new Browser(console.url, as)
   const asked = await browser.go(authorizationUrl(verifier, fields))
-  const allowed = await browser.submit(asked, { decision: 'allow' })
+  const allowed = await browser.submit(asked, { decision: 'allow', code: await as.freshCode() })
   return { code: allowed.url.searchParams.get('code') ?? '', verifier }
 }
 
@@ -282,6 +282,21 @@ describe('the page of consent', () => {
     expect((await browser.submit(page, { decision: 'allow' }, elsewhere)).status).toBe(403)
   })
 
+  test('takes a fresh code of the member: a session alone lets no one in, and a no takes none', async () => {
+    const browser = new Browser(console.url, member)
+    const page = await browser.go(authorizationUrl(newVerifier()))
+    const used = await member.freshCode()
+    for (const code of ['', '000000']) {
+      const refused = await browser.submit(page, { decision: 'allow', code })
+      expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('Not right, or the code')])
+    }
+    const { url } = await browser.submit(page, { decision: 'allow', code: used })
+    expect(url.searchParams.get('code')).toMatch(/^svc_ac_/)
+    const other = new Browser(console.url, member)
+    const again = await other.go(authorizationUrl(newVerifier()))
+    expect((await other.submit(again, { decision: 'allow', code: used })).status).toBe(403)
+  })
+
   test('a no goes back as access_denied, with iss', async () => {
     const browser = new Browser(console.url, member)
     const { url } = await browser.submit(await browser.go(authorizationUrl(newVerifier())), {
@@ -303,6 +318,43 @@ describe('the page of consent', () => {
     expect(page.text).not.toContain('value="allow"')
     const { url } = await browser.submit(page, { decision: 'allow' })
     expect(url.searchParams.get('error')).toBe('access_denied')
+  })
+})
+
+describe('a NUL where a client is named', () => {
+  test.each([
+    ['/oauth/authorize?client_id=%00', {}],
+    [
+      '/oauth/token',
+      {
+        method: 'POST',
+        body: new URLSearchParams({ client_id: '\0', grant_type: 'refresh_token', refresh_token: 'x' }),
+      },
+    ],
+    [
+      '/oauth/token',
+      { method: 'POST', body: new URLSearchParams({ client_id: '\0', code: '\0', code_verifier: '\0' }) },
+    ],
+    ['/oauth/revoke', { method: 'POST', body: new URLSearchParams({ client_id: '\0', token: 'x' }) }],
+    [
+      '/oauth/revoke',
+      {
+        method: 'POST',
+        headers: { Authorization: `Basic ${btoa('%00:%00')}` },
+        body: new URLSearchParams({ token: 'x' }),
+      },
+    ],
+    [
+      '/oauth/revoke',
+      {
+        method: 'POST',
+        headers: { Authorization: `Basic ${btoa('\0:\0')}` },
+        body: new URLSearchParams({ token: 'x' }),
+      },
+    ],
+  ] as const)('%s is refused, and not a failure of ours', async (path, init) => {
+    const { status } = await fetch(console.url + path, { ...init, redirect: 'manual' })
+    expect([400, 401]).toContain(status)
   })
 })
 

@@ -43,7 +43,7 @@ test('oauth4webapi gets a code, tokens, an answer of the API, further tokens, an
   const browser = new Browser(console.url, member)
   const asked = await browser.go(address)
   expect(asked.text).toContain('Loyalty Ltd')
-  const allowed = await browser.submit(asked, { decision: 'allow' })
+  const allowed = await browser.submit(asked, { decision: 'allow', code: await member.freshCode() })
   expect(allowed.url.href.split('?')[0]).toBe(REDIRECT)
 
   const answer = oauth.validateAuthResponse(server, application, allowed.url, state)
@@ -104,7 +104,10 @@ test('openid-client does the same as a confidential client', async () => {
     state: expectedState,
   })
   const browser = new Browser(console.url, member)
-  const allowed = await browser.submit(await browser.go(address), { decision: 'allow' })
+  const allowed = await browser.submit(await browser.go(address), {
+    decision: 'allow',
+    code: await member.freshCode(),
+  })
   const tokens = await client.authorizationCodeGrant(config, allowed.url, { pkceCodeVerifier, expectedState })
   const send = speak(service.urls.sandbox, { secret: tokens.access_token })
   expect((await send('/v1/passes')).status).toBe(200)

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../platform/html.ts'
-import { facts, notice } from '../page/components.ts'
+import { codeField, facts, notice } from '../page/components.ts'
 import { writePage } from '../page/layout.ts'
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -57,9 +57,10 @@ ${
 <p class="quiet">Allow it only if you expected this page. Access ends when you or an operator takes it back.</p>
 <form method="post">
 ${guard}
+${scopes.length > 0 && codeField('consent')}
 <div class="actions">
 ${scopes.length > 0 && html`<button name="decision" value="allow">Allow</button>`}
-<button name="decision" value="deny" class="second">Deny</button>
+<button name="decision" value="deny" class="second" formnovalidate>Deny</button>
 </div>
 </form>`,
   })

@@ -8,13 +8,16 @@ import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/cli
 import type { Environment } from '../../platform/environment.ts'
 import { scopesOfRole } from '../../platform/keys/scopes.ts'
 import type { TenantNames } from '../../platform/keys/tenant-names.ts'
+import { actionOf, takesCode } from '../actions.ts'
+import { isConfirmed } from '../confirmation.ts'
 import { type FormGuard, formField } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
+import { NOT_CONFIRMED, type OwnParts, type Sender } from '../sign-in/own-credentials.ts'
 import type { Member, Sessions } from '../sign-in/sessions.ts'
 import { requireMember } from '../sign-in/sign-in.ts'
 import { writeConsent } from './consent-page.ts'
 
-export interface ConsentParts {
+export interface ConsentParts extends OwnParts {
   readonly provider: Provider
   readonly authorizations: Authorizations
   readonly forms: FormGuard
@@ -79,31 +82,39 @@ export async function answerConsent(
     const fault = 'The form had to be made anew. Please decide again.'
     return sendForm(parts, response, asked, member, 403, fault)
   }
-  await decide(parts, request, response, asked, member)
+  const allowed = scopesOfRole(asked.scopes, member.role)
+  if (formField(request, 'decision') !== 'allow' || allowed.length === 0) {
+    const refusal = { error: 'access_denied', error_description: 'the member said no' }
+    return parts.provider.interactionFinished(request, response, refusal)
+  }
+  const ip = plainAddress(clientAddress(request, parts.proxies))
+  const action = actionOf(`${CONSENT}/:uid`)
+  const sender = { ...member, ip }
+  if (takesCode(action, asked.client.environment)) {
+    const isRight = await isConfirmed(parts, sender, action, asked.uid, request)
+    if (!isRight) return sendForm(parts, response, asked, member, 403, NOT_CONFIRMED)
+  }
+  await allow(parts, request, response, asked, sender, allowed)
 }
 
 /** The form of one request and one member fits no other. */
 const aboutOf = ({ uid }: Asked, { tenantId, memberId }: Member) => `consent ${uid} ${tenantId} ${memberId}`
 
-async function decide(
-  { provider, authorizations, proxies }: ConsentParts,
+async function allow(
+  { provider, authorizations }: ConsentParts,
   request: Request,
   response: Response,
-  { client, scopes }: Asked,
-  { tenantId, memberId, role }: Member,
+  { client }: Asked,
+  { tenantId, memberId, ip }: Sender,
+  scopes: readonly string[],
 ): Promise<void> {
-  const allowed = scopesOfRole(scopes, role)
-  if (formField(request, 'decision') !== 'allow' || allowed.length === 0) {
-    const refusal = { error: 'access_denied', error_description: 'the member said no' }
-    return provider.interactionFinished(request, response, refusal)
-  }
   const grantId = await authorizations.allow({
     tenantId,
     memberId,
     clientId: client.id,
     environment: client.environment,
-    scopes: allowed,
-    ip: plainAddress(clientAddress(request, proxies)),
+    scopes,
+    ip,
   })
   const login = { accountId: accountIdOf(tenantId, memberId), remember: false }
   await provider.interactionFinished(request, response, { login, consent: { grantId } })

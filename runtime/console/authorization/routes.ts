@@ -14,11 +14,12 @@ import type { RequestLimiter } from '../../platform/limits/limiter.ts'
 import { answerFailures } from '../page/failures.ts'
 import { createFormGuard } from '../page/forms.ts'
 import { pageHeaders, writeNotice } from '../page/layout.ts'
+import type { OwnParts } from '../sign-in/own-credentials.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import { answerConsent, type ConsentParts, sendOver } from './consent.ts'
 import { completeAuthorization, completeToken, type Fields, takeBasic } from './parameters.ts'
 
-export interface AuthorizationParts {
+export interface AuthorizationParts extends OwnParts {
   readonly control: Pool
   readonly pepper: string
   readonly clock: Clock
@@ -60,7 +61,17 @@ export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
     secure: consoleUrl.startsWith('https:'),
   })
   const tenantNames = createTenantNames(control)
-  const consent: ConsentParts = { provider, authorizations, forms, sessions, tenantNames, proxies }
+  const { operator, wrongCodes } = parts
+  const consent: ConsentParts = {
+    provider,
+    authorizations,
+    forms,
+    sessions,
+    tenantNames,
+    proxies,
+    operator,
+    wrongCodes,
+  }
   const answer = provider.callback()
   const router = express.Router({ caseSensitive: true, strict: true })
   const form = express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 50 })

@@ -5,6 +5,8 @@ import type { Operate, ReplayRead } from '../../api/operate.ts'
 import type { Barcodes } from '../../holders/barcodes.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { actionOf, findAction, takesCode } from '../actions.ts'
+import { isConfirmed } from '../confirmation.ts'
 import { answerFailures } from '../page/failures.ts'
 import { createFormGuard, type FormGuard } from '../page/forms.ts'
 import { sendPage, writeNotice } from '../page/layout.ts'
@@ -37,7 +39,7 @@ import { type Route, routesOf } from './shape/routes.ts'
 import { mayAct, Refused, roleFor, type Visit } from './shape/visit.ts'
 import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
 import { templateRoutes } from './templates/editor.ts'
-import { sealTyped, showTyped } from './typed-forms.ts'
+import { sealTyped, showTyped, writeCodePage } from './typed-forms.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
 import { liveEventRoutes } from './watch/live-events.ts'
 import { REQUESTS_PATH, requestRoutes } from './watch/requests.ts'
@@ -45,7 +47,7 @@ import type { Tails } from './watch/tails.ts'
 import { findPlace, type Watching } from './watch/watching.ts'
 
 export interface DashboardParts extends Watching {
-  readonly sessions: Pick<Sessions, 'find' | 'digest'>
+  readonly sessions: Pick<Sessions, 'find'>
   readonly operate: Operate
   readonly replayRead: ReplayRead
   readonly barcodes: Pick<Barcodes, 'draw'>
@@ -134,9 +136,9 @@ export function listRoutes(watching: Watching): readonly Route[] {
     ...auditRoutes(send),
     ...keyRoutes(send),
     ...versionRoutes(send),
-    ...memberRoutes(send, watching),
+    ...memberRoutes(send),
     ...connectedAppRoutes(send),
-    ...securityRoutes(send, watching),
+    ...securityRoutes(send),
     ...sessionRoutes(send),
     ...usageRoutes(send, operator),
     ...templateRoutes(send),
@@ -173,7 +175,11 @@ export function createDashboard(parts: DashboardParts): Router {
     const answer = (request: Request<{ id?: string }>, response: Response) =>
       visit({ ...parts, forms, pages }, route, request, response)
     if (route.method === 'GET') router.get(route.path, answer)
-    else router.post(route.path, form, ...(route.maxBytes ? readUploads(route.maxBytes) : []), answer)
+    else {
+      // What is not in the list of actions is not served.
+      actionOf(route.path)
+      router.post(route.path, form, ...(route.maxBytes ? readUploads(route.maxBytes) : []), answer)
+    }
   }
   router.post(SEND_AGAIN_PATH, form, async (request, response) => {
     const member = await requireMember(parts.sessions, request, response)
@@ -210,8 +216,37 @@ async function visit(
     sendPage(response, 403, writeNotice('Not sent', text))
     return
   }
-  await route.handle(createVisit(parts, forms, route, request, response, member), request.params.id ?? '')
+  await answerVisit(parts, route, request, response, member)
 }
+
+/** A form that takes a code is acted on with one only: before its work, or within the operation that its work is. */
+async function answerVisit(
+  parts: VisitParts,
+  route: Route,
+  request: Request<{ id?: string }>,
+  response: Response,
+  member: Member,
+): Promise<void> {
+  const { id = '' } = request.params
+  const action = findAction(route.path)
+  const coded = action && takesCode(action, route.environment) ? action : undefined
+  const ip = plainAddress(clientAddress(request, parts.proxies))
+  const confirm = coded && (() => isConfirmed(parts, { ...member, ip }, coded, id, request))
+  const made = createVisit(parts, route, { member, ip, confirm }, request, response)
+  if (route.method === 'GET') return route.handle(made, id)
+  if (await route.answerBefore?.(made, id)) return
+  try {
+    if (confirm && route.operation === undefined && !(await confirm())) throw new Unconfirmed()
+    await route.handle(made, id)
+  } catch (error) {
+    if (!(error instanceof Unconfirmed)) throw error
+    const page = pageOf(route.path, request.path, parts.pages)
+    sendPage(response, 403, writeCodePage(request, page, made.guard(request.path)))
+  }
+}
+
+/** The form came without the code that it takes. */
+class Unconfirmed extends Error {}
 
 /** The page that a form stands on: at the form's own address, or the nearest above it. */
 function pageOf(route: string, path: string, pages: ReadonlySet<string>): string {
@@ -247,16 +282,22 @@ function formName({ tenantId, memberId }: Member, path: string): string {
   return `${tenantId} ${memberId} ${path}`
 }
 
+interface Sender {
+  readonly member: Member
+  readonly ip: string
+  /** Checks the code that the form came with; absent where it takes none. */
+  readonly confirm: (() => Promise<boolean>) | undefined
+}
+
 function createVisit(
-  parts: DashboardParts,
-  forms: FormGuard,
-  { environment }: Route,
+  parts: VisitParts,
+  route: Route,
+  { member, ip: address, confirm }: Sender,
   request: Request,
   response: Response,
-  member: Member,
 ): Visit {
-  const { operate, replayRead, operator, proxies, barcodes, sessions, consoleUrl } = parts
-  const address = plainAddress(clientAddress(request, proxies))
+  const { operate, replayRead, operator, barcodes, sessions, consoleUrl, forms } = parts
+  const { environment, operation } = route
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
     member,
@@ -266,7 +307,18 @@ function createVisit(
     operator: { ...operator, member: { id: member.memberId, ip: address } },
     request,
     response,
-    operate: (operationId, input) => operate(acting, environment, operationId, input),
+    takesCode: confirm !== undefined,
+    async operate(operationId, input) {
+      const isConfirmable = confirm !== undefined && operationId === operation
+      const answer = await operate(
+        isConfirmable ? { ...acting, confirm } : acting,
+        environment,
+        operationId,
+        input,
+      )
+      if (!answer.ok && answer.error.code === 'factor_required') throw new Unconfirmed()
+      return answer
+    },
     replayRead: (version, target) => replayRead(acting, environment, version, target),
     async read<Body>(operationId: string, input?: Parameters<Visit['operate']>[1]): Promise<Body> {
       const answer = await operate(acting, environment, operationId, input)
@@ -276,7 +328,6 @@ function createVisit(
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
     guard: (path) => forms.issue(response, formName(member, path), '/'),
-    sessionDigest: sessions.digest(request),
     isSignedIn: async () => (await sessions.find(request))?.memberId === member.memberId,
   }
 }

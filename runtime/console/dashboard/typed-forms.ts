@@ -5,10 +5,11 @@
 import type { Request, Response } from 'express'
 import { type Html, html } from '../../platform/html.ts'
 import { seal, UnsealError, unseal } from '../../platform/secrets.ts'
-import { facts, field, fileField, notice } from '../page/components.ts'
-import { type FormGuard, GUARD_FIELD } from '../page/forms.ts'
+import { codeField, facts, field, fileField, notice } from '../page/components.ts'
+import { CODE_FIELD, type FormGuard, formField, GUARD_FIELD } from '../page/forms.ts'
 import { sendPage, writeNotice, writePage } from '../page/layout.ts'
 import { uploadedNames } from '../page/uploads.ts'
+import { NOT_CONFIRMED } from '../sign-in/own-credentials.ts'
 import { TYPED_FIELD } from '../sign-in/pages.ts'
 import type { Member } from '../sign-in/sessions.ts'
 import { KEY } from './shape/form-page.ts'
@@ -19,26 +20,29 @@ export const MAX_TYPED_BYTES = 32 * 1024
 const KEPT_MS = 30 * 60_000
 
 /** Never kept: typed again. */
-const SECRETS: readonly string[] = ['code', 'factor', 'password', 'current', 'next']
+const SECRETS: readonly string[] = [CODE_FIELD, 'password', 'current', 'next']
 
-/** Of these, codes of the member's app. */
-const CODES: readonly string[] = ['code', 'factor']
+const PASSWORDS: Readonly<Record<string, string>> = { current: 'Password now', next: 'New password' }
 
 /** Made by a device for one moment: such a form begins anew. */
 const MOMENTARY = 'credential'
 
 const CONTEXT = 'fields of a form whose session had ended'
 
-interface Typed {
+/** What a form came with. */
+interface Sent {
   readonly path: string
-  /** The address of the page that the form stands on. */
-  readonly page: string
-  /** What proved that the form was made for the member, in this browser. */
-  readonly guard: string
   readonly fields: Readonly<Record<string, readonly string[]>>
   /** Names of secrets that were typed, and of files that were chosen. */
   readonly secrets: readonly string[]
   readonly files: readonly string[]
+}
+
+interface Typed extends Sent {
+  /** The address of the page that the form stands on. */
+  readonly page: string
+  /** What proved that the form was made for the member, in this browser. */
+  readonly guard: string
   /** Machine time, milliseconds. */
   readonly until: number
 }
@@ -50,24 +54,26 @@ export function sealTyped(
   pepper: string,
   now: number,
 ): string | 'too long' | undefined {
-  const body: unknown = request.body
-  if (typeof body !== 'object' || body === null || MOMENTARY in body) return undefined
-  const all = Object.entries(body).map(([name, value]) => [name, [value].flat().map(String)] as const)
-  const named = all.filter(([name]) => name !== GUARD_FIELD)
-  const fields = Object.fromEntries(named.filter(([name]) => !SECRETS.includes(name)))
-  if (Object.keys(fields).every((name) => name === KEY)) return undefined
-  const typed: Typed = {
-    path: request.originalUrl,
-    page,
-    guard: all.find(([name]) => name === GUARD_FIELD)?.[1][0] ?? '',
-    fields,
-    secrets: named.map(([name]) => name).filter((name) => SECRETS.includes(name)),
-    files: uploadedNames(request),
-    until: now + KEPT_MS,
-  }
+  const sent = readSent(request)
+  const names = Object.keys(sent.fields)
+  if (names.includes(MOMENTARY) || names.every((name) => name === KEY)) return undefined
+  const typed: Typed = { ...sent, page, guard: formField(request, GUARD_FIELD), until: now + KEPT_MS }
   const text = JSON.stringify(typed)
   if (Buffer.byteLength(text) > MAX_TYPED_BYTES) return 'too long'
   return seal(pepper, text, CONTEXT).toString('base64url')
+}
+
+function readSent(request: Request): Sent {
+  const all = Object.entries((request.body ?? {}) as Readonly<Record<string, unknown>>)
+  const named = all
+    .filter(([name]) => name !== GUARD_FIELD)
+    .map(([name, value]) => [name, [value].flat().map(String)] as const)
+  return {
+    path: request.originalUrl,
+    fields: Object.fromEntries(named.filter(([name]) => !SECRETS.includes(name))),
+    secrets: named.map(([name]) => name).filter((name) => SECRETS.includes(name)),
+    files: uploadedNames(request),
+  }
 }
 
 /** @returns undefined for what is not ours, or too old. */
@@ -96,8 +102,7 @@ export function showTyped(
   request: Request,
   response: Response,
 ): void {
-  const body = (request.body ?? {}) as Readonly<Record<string, unknown>>
-  const typed = openTyped(String(body[TYPED_FIELD] ?? ''), pepper, now)
+  const typed = openTyped(formField(request, TYPED_FIELD), pepper, now)
   // The proof that the form came with: it was made for one member, in one browser.
   if (typed) request.body = { [GUARD_FIELD]: typed.guard }
   if (!typed || !forms.isOwn(request, formName(member, typed.path.split('?')[0]!))) {
@@ -108,8 +113,8 @@ export function showTyped(
   sendPage(response, 200, writeTyped(typed, guard))
 }
 
-function writeTyped({ path, page, fields, secrets, files }: Typed, guard: Html): Html {
-  const shown = Object.entries(fields).filter(
+function writeTyped(typed: Typed, guard: Html): Html {
+  const shown = Object.entries(typed.fields).filter(
     ([name, values]) => name !== KEY && values.some((value) => value !== ''),
   )
   return writePage({
@@ -117,21 +122,37 @@ function writeTyped({ path, page, fields, secrets, files }: Typed, guard: Html):
     narrow: true,
     content: html`${notice('warn', 'Your session had ended, so nothing was sent. This is what you typed: look it over and send it again.')}
 ${facts(shown.map(([name, values]) => [name.replaceAll('_', ' '), html`<span class="typed">${values.join('\n')}</span>`]))}
-<form method="post" action="${path}"${files.length > 0 && html` enctype="multipart/form-data"`}>
+${writeForm(typed, typed.page, guard)}`,
+  })
+}
+
+/** Asks for the code without which a form is not acted on; the rest of the form comes along. */
+export function writeCodePage(request: Request, page: string, guard: Html): Html {
+  const sent = readSent(request)
+  const isWrong = formField(request, CODE_FIELD) !== ''
+  const told = isWrong
+    ? NOT_CONFIRMED
+    : 'This takes a fresh code of your authenticator app: your session alone is not enough for it.'
+  return writePage({
+    title: 'Confirm with a code',
+    narrow: true,
+    content: html`${notice(isWrong ? 'bad' : 'warn', `${told} Nothing was done.`)}
+${writeForm({ ...sent, secrets: [...new Set([...sent.secrets, CODE_FIELD])] }, page, guard)}`,
+  })
+}
+
+/** The form once more. @param page where its sender goes instead. */
+function writeForm({ path, fields, secrets, files }: Sent, page: string, guard: Html): Html {
+  return html`<form method="post" action="${path}"${files.length > 0 && html` enctype="multipart/form-data"`}>
 ${guard}
 ${Object.entries(fields).flatMap(([name, values]) =>
   values.map((value) => html`<input type="hidden" name="${name}" value="${value}">\n`),
 )}${secrets.map((name) =>
-  field({
-    name,
-    label: CODES.includes(name) ? 'Code of your authenticator app' : `${name} password`,
-    ...(CODES.includes(name)
-      ? { inputMode: 'numeric', autocomplete: 'one-time-code' }
-      : { type: 'password' }),
-  }),
+  name === CODE_FIELD
+    ? codeField('again')
+    : field({ name, label: PASSWORDS[name] ?? name, type: 'password' }),
 )}
 ${files.map((name) => fileField({ name, label: `${name.replaceAll('_', ' ')}, chosen again`, optional: true }))}
 <div class="actions"><button type="submit">Send</button> <a class="button second" href="${page}">Leave it</a></div>
-</form>`,
-  })
+</form>`
 }

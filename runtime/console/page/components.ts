@@ -1,5 +1,6 @@
 /** The small parts that pages of the console are made of. */
 import { type Html, html } from '../../platform/html.ts'
+import { CODE_FIELD } from './forms.ts'
 
 /** What went wrong, well, or is to be thought of; a screen reader says it at once. */
 export function notice(kind: 'bad' | 'good' | 'warn', text: string): Html {
@@ -45,7 +46,7 @@ export function field(given: Field): Html {
 /** The code with which a member confirms a form. */
 export const codeField = (form: string): Html =>
   field({
-    name: 'code',
+    name: CODE_FIELD,
     id: `${form}-code`,
     label: 'Code of your authenticator app',
     inputMode: 'numeric',

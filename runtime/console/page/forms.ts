@@ -58,6 +58,9 @@ export function createFormGuard({ key, cookie, cookieSeconds, secure }: FormGuar
   }
 }
 
+/** The field of a code of the member's app. */
+export const CODE_FIELD = 'code'
+
 /** A field of the form that was sent; empty when it is missing or came twice. */
 export function formField(request: Request, name: string): string {
   const body: unknown = request.body

@@ -56,23 +56,26 @@ export async function recognize(parts: CredentialParts, credentials: Credentials
   if (candidates.length === 0) await verifyPassword(password, await nobody)
   const tries = []
   for (const member of candidates) {
-    const admitted = await wrongCodes.admit(member.tenant_id, [member.id])
-    const isAdmitted = admitted.members.has(member.id)
+    const counted = await wrongCodes.admit(member.tenant_id, { kind: 'member', id: member.id })
+    const { isAdmitted } = counted
     const fits = await verifyPassword(password, isAdmitted ? member.password_hash : await nobody)
     const own = { tenantId: member.tenant_id, memberId: member.id }
     const isCode =
       isAdmitted && fits && (await useCode(control, pepper, member.tenant_id, member, code, clock.machine()))
     const recovered = isAdmitted && fits && !isCode && (await useRecoveryCode(control, pepper, own, code))
-    tries.push({ member, admitted, isAdmitted })
+    tries.push({ member, counted })
     if (!isCode && !recovered) continue
-    await admitted.right(member.id)
+    await counted.right()
     // Nobody guessed at the others: it was the password of this one.
-    for (const other of tries) if (other.member !== member) await other.admitted.right(member.id)
+    for (const other of tries) if (other.member !== member) await other.counted.takeBack()
     if (!isHashedAsToday(member.password_hash)) await renewHash(control, member, await hashPassword(password))
     return { right: true, member, recovered }
   }
-  for (const { admitted } of tries) {
-    await admitted.wrong({ actorType: 'member', actorId: null, requestId: null, ip: credentials.ip })
+  for (const { counted } of tries) {
+    await counted.wrong({ actorType: 'member', actorId: null, requestId: null, ip: credentials.ip })
   }
-  return { right: false, named: tries.filter(({ isAdmitted }) => isAdmitted).map(({ member }) => member) }
+  return {
+    right: false,
+    named: tries.filter(({ counted }) => counted.isAdmitted).map(({ member }) => member),
+  }
 }

@@ -20,11 +20,16 @@ export interface OwnParts {
   readonly wrongCodes: WrongCodes
 }
 
-/** The member who asks, and from where. */
-export interface Own {
+export interface Whose {
   readonly tenantId: string
   readonly memberId: string
+}
+
+/** The member who sends a form, and from where. */
+export interface Sender extends Whose {
   readonly ip: string
+  /** Digest of the session that it is sent in, as sessions are kept. */
+  readonly session: Buffer
 }
 
 /** Codes of one set. */
@@ -37,37 +42,25 @@ const RECOVERY_DIGITS = 12
  * Puts another password in the place of the member's, and ends the member's other sessions.
  *
  * @param session the one that stays, by its digest.
- * @returns false where the password or the code is wrong, or the code was used before.
  */
 export async function changePassword(
-  parts: OwnParts,
-  own: Own & { readonly session: Buffer | undefined },
-  given: { readonly current: string; readonly next: string; readonly code: string },
-): Promise<boolean> {
-  const { tenantId, memberId, session } = own
-  if (!(await confirm(parts, own, given.code, given.current))) return false
-  const hash = await hashPassword(given.next)
-  await change(parts.operator, async (tx, note) => {
+  operator: Operator,
+  { tenantId, memberId, session }: Pick<Sender, 'tenantId' | 'memberId' | 'session'>,
+  next: string,
+): Promise<void> {
+  const hash = await hashPassword(next)
+  await change(operator, async (tx, note) => {
     await setPasswordHash(tx, tenantId, memberId, hash)
     await deleteOtherSessions(tx, tenantId, memberId, session)
     note({ tenantId, action: 'member.password_changed', targetId: memberId })
   })
-  return true
 }
 
-/**
- * Makes a set of recovery codes; those before are good no longer.
- *
- * @returns the codes, told once; undefined where the code is wrong or was used before.
- */
+/** Makes a set of recovery codes; those before are good no longer. @returns the codes, shown once. */
 export async function makeRecoveryCodes(
-  parts: OwnParts,
-  own: Own,
-  code: string,
-): Promise<readonly string[] | undefined> {
-  const { operator } = parts
-  const { tenantId, memberId } = own
-  if (!(await confirm(parts, own, code))) return undefined
+  operator: Operator,
+  { tenantId, memberId }: Whose,
+): Promise<readonly string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, makeCode)
   const digests = codes.map((each) => digestKey(operator.pepper, each))
   await change(operator, async (tx, note) => {
@@ -84,7 +77,7 @@ const makeCode = () => Array.from({ length: RECOVERY_DIGITS }, () => randomInt(1
 export async function useRecoveryCode(
   control: Database,
   pepper: string,
-  { tenantId, memberId }: Pick<Own, 'tenantId' | 'memberId'>,
+  { tenantId, memberId }: Whose,
   code: string,
 ): Promise<boolean> {
   const digits = code.replaceAll('-', '')
@@ -96,22 +89,31 @@ export async function useRecoveryCode(
 export const NOT_CONFIRMED =
   'Not right, or the code was used before. After too many tries none is looked at for a while.'
 
+/** What a member confirms a form with. */
+export interface Confirming {
+  readonly code: string
+  /** Absent: the code alone is enough. */
+  readonly password?: string | undefined
+  /** SHA-256 of the form: sent twice, it uses its code once. */
+  readonly formHash: Buffer
+}
+
 /** Whether they are the member's. What is wrong counts as a wrong code, and after too many none is looked at. */
 export async function confirm(
   { operator, wrongCodes }: OwnParts,
-  { tenantId, memberId, ip }: Own,
-  code: string,
-  password?: string,
+  { tenantId, memberId, ip, session }: Sender,
+  { code, password, formHash }: Confirming,
 ): Promise<boolean> {
   const { control, pepper, clock } = operator
+  const digits = code.replaceAll(/\s/g, '')
   const member = await findOwnCredentials(control, tenantId, memberId)
-  const admitted = await wrongCodes.admit(tenantId, [memberId])
+  const counted = await wrongCodes.admit(tenantId, { kind: 'session', memberId, digest: session })
   const fits =
     member !== undefined &&
-    admitted.members.has(memberId) &&
+    counted.isAdmitted &&
     (password === undefined || (await verifyPassword(password, member.password_hash))) &&
-    (await useCode(control, pepper, tenantId, member, code.replaceAll(/\s/g, ''), clock.machine()))
-  if (fits) await admitted.right(memberId)
-  else await admitted.wrong({ actorType: 'member', actorId: memberId, requestId: null, ip })
+    (await useCode(control, pepper, tenantId, member, digits, clock.machine(), formHash))
+  if (fits) await counted.right()
+  else await counted.wrong({ actorType: 'member', actorId: memberId, requestId: null, ip })
   return fits
 }

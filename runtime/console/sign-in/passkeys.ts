@@ -5,12 +5,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
-import { change } from '../../admin/change.ts'
+import { change, type Operator } from '../../admin/change.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import { randomBase62 } from '../../platform/keys/keys.ts'
 import { deriveSecret } from '../../platform/secrets.ts'
-import { confirm, type Own, type OwnParts } from './own-credentials.ts'
+import type { Whose } from './own-credentials.ts'
 import {
   answerChallenge,
   deletePasskey,
@@ -68,7 +68,7 @@ const encode = (text: string | Buffer): string => Buffer.from(text).toString('ba
 /** What a browser is asked for when a passkey is to be made (`PublicKeyCredentialCreationOptionsJSON`). */
 export function creationOptions(
   { id }: RelyingParty,
-  { tenantId, memberId, email }: Pick<Own, 'tenantId' | 'memberId'> & { readonly email: string },
+  { tenantId, memberId, email }: Whose & { readonly email: string },
   challenge: string,
   known: readonly Passkey[],
 ): object {
@@ -113,22 +113,19 @@ export interface Given {
 }
 
 /** Why no passkey was added. */
-export type NotAdded = 'wrong code' | 'not readable' | 'too many' | 'known'
+export type NotAdded = 'not readable' | 'too many' | 'known'
 
 /** Adds a passkey of the member's. @returns undefined when it was. */
 export async function addPasskey(
-  parts: OwnParts & Pick<PasskeyParts, 'consoleUrl'>,
-  own: Own,
+  { operator, consoleUrl }: { readonly operator: Operator } & Pick<PasskeyParts, 'consoleUrl'>,
+  { tenantId, memberId }: Whose,
   about: string,
-  given: Given & { readonly name: string; readonly code: string },
+  given: Given & { readonly name: string },
 ): Promise<NotAdded | undefined> {
-  const { operator } = parts
-  const { tenantId, memberId } = own
   const now = operator.clock.machine()
-  const made = await verifyCreation(operator.pepper, parts.consoleUrl, about, given, now)
+  const made = await verifyCreation(operator.pepper, consoleUrl, about, given, now)
   if (!made) return 'not readable'
   if ((await listPasskeys(operator.control, tenantId, memberId)).length >= MAX_PASSKEYS) return 'too many'
-  if (!(await confirm(parts, own, given.code))) return 'wrong code'
   const isNew = await change(operator, async (tx, note) => {
     const passkey = { tenantId, memberId, name: given.name, now, ...made.credential }
     if (!(await answerChallenge(tx, tenantId, given.challenge, made.end))) return false
@@ -176,16 +173,13 @@ async function verifyCreation(
   }
 }
 
-/** Takes a passkey away. @returns false where the code is wrong, or the member has no such passkey. */
+/** Takes a passkey away. @returns false where the member has no such passkey. */
 export async function removePasskey(
-  parts: OwnParts,
-  own: Own,
+  operator: Operator,
+  { tenantId, memberId }: Whose,
   credentialId: Buffer,
-  code: string,
 ): Promise<boolean> {
-  const { tenantId, memberId } = own
-  if (!(await confirm(parts, own, code))) return false
-  return change(parts.operator, async (tx, note) => {
+  return change(operator, async (tx, note) => {
     const isRemoved = await deletePasskey(tx, tenantId, memberId, credentialId)
     if (isRemoved) note({ tenantId, action: 'member.passkey_removed', targetId: memberId })
     return isRemoved

@@ -13,13 +13,13 @@ export interface Member {
   readonly memberId: string
   readonly email: string
   readonly role: MemberRole
+  /** Digest that the session is kept under. */
+  readonly session: Buffer
 }
 
 export interface Sessions {
   /** The member whose session the request's cookie names; undefined without one that is good. */
   find(request: Request): Promise<Member | undefined>
-  /** Under what the session that the request's cookie names is kept, whether it is good or not. */
-  digest(request: Request): Buffer | undefined
   /**
    * Begins another session than any before, and sets its cookie. The one that the request came with ends.
    *
@@ -83,10 +83,9 @@ export function createSessions({ control, pepper, clock, secure }: SessionParts)
       const row = await findSession(control, named.tenantId, named.digest, now, now - MAX_IDLE_MS)
       if (!row) return undefined
       if (now - row.seen_at > SEEN_EVERY_MS) await seeSession(control, named.tenantId, named.digest, now)
-      return { tenantId: named.tenantId, memberId: row.member_id, email: row.email, role: row.role }
+      const { member_id: memberId, email, role } = row
+      return { tenantId: named.tenantId, memberId, email, role, session: named.digest }
     },
-
-    digest: (request) => read(request)?.digest,
 
     async begin(request, response, { tenantId, memberId, ip }, also = async () => {}) {
       const before = read(request)

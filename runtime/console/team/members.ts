@@ -12,7 +12,7 @@ import { changeRole, type ListedMember, listMembers, removeMember } from '../../
 import { MEMBER_ROLES, type MemberRole } from '../../admin/users.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { type Html, html } from '../../platform/html.ts'
-import { keyField } from '../dashboard/shape/form-page.ts'
+import { KEY, keyField } from '../dashboard/shape/form-page.ts'
 import type { SendFramed } from '../dashboard/shape/frame.ts'
 import { linkIn, writeTable } from '../dashboard/shape/list-page.ts'
 import type { Route } from '../dashboard/shape/routes.ts'
@@ -21,8 +21,6 @@ import { when, words } from '../dashboard/shape/values.ts'
 import { mayAct, Refused, type Visit } from '../dashboard/shape/visit.ts'
 import { choice, codeField, facts, field, notice } from '../page/components.ts'
 import { formField } from '../page/forms.ts'
-import { NOT_CONFIRMED, type OwnParts } from '../sign-in/own-credentials.ts'
-import { isConfirmed } from './confirmed.ts'
 
 const PATH = 'members'
 
@@ -32,23 +30,15 @@ const MAY: Readonly<Record<MemberRole, string>> = {
   viewer: 'Viewer: see everything, change nothing',
 }
 
-type Parts = Pick<OwnParts, 'wrongCodes'>
-
-/** Why something was not done. */
-interface Fault {
-  readonly status: 409 | 422
-  readonly text: string
-}
-
-export function memberRoutes(send: SendFramed, parts: Parts): Route[] {
+export function memberRoutes(send: SendFramed): Route[] {
   return ENVIRONMENTS.flatMap((environment) => {
     const list = `/${environment}/${PATH}`
     const owner = { environment, needs: 'owner' } as const
     /** Does it and shows the members; what cannot be done is said on the page it was asked on. */
     const act = (
       path: string,
-      work: (visit: Visit, id: string) => Promise<Fault | undefined>,
-      again: (visit: Visit, id: string, fault: Fault) => Promise<void> | void,
+      work: (visit: Visit, id: string) => Promise<unknown>,
+      again: (visit: Visit, id: string, fault: string) => Promise<void> | void,
     ): Route => ({
       ...owner,
       method: 'POST',
@@ -59,8 +49,8 @@ export function memberRoutes(send: SendFramed, parts: Parts): Route[] {
         else await again(visit, id, fault)
       },
     })
-    const member = (visit: Visit, id: string, fault?: Fault) => showMember(visit, id, send, fault)
-    const everybody = (visit: Visit, _: string, fault?: Fault) => showMembers(visit, send, fault)
+    const member = (visit: Visit, id: string, fault?: string) => showMember(visit, id, send, fault)
+    const everybody = (visit: Visit, _: string, fault?: string) => showMembers(visit, send, fault)
     return [
       { environment, needs: 'viewer', method: 'GET', path: list, handle: (visit) => everybody(visit, '') },
       { ...owner, method: 'GET', path: `${list}/invite`, handle: (visit) => showInvite(visit, send) },
@@ -68,46 +58,37 @@ export function memberRoutes(send: SendFramed, parts: Parts): Route[] {
         ...owner,
         method: 'POST',
         path: `${list}/invite`,
-        handle: (visit) => sendInvitation(visit, parts, send),
+        handle: (visit) => sendInvitation(visit, send),
       },
       { ...owner, method: 'GET', path: `${list}/:id`, handle: (visit, id) => member(visit, id) },
-      act(':id/role', (visit, id) => giveRole(visit, parts, id), member),
-      act(':id/remove', (visit, id) => remove(visit, parts, id), member),
+      act(
+        ':id/role',
+        (visit, id) => changeRole(visit.operator, visit.member.tenantId, id, readRole(visit)),
+        member,
+      ),
+      act(
+        ':id/remove',
+        ({ operator, member: { tenantId, memberId } }, id) => removeMember(operator, tenantId, id, memberId),
+        member,
+      ),
       act(
         'invitations/:id/withdraw',
-        async (visit, id) => {
-          await withdrawInvitation(visit.operator, visit.member.tenantId, id)
-          return undefined
-        },
+        (visit, id) => withdrawInvitation(visit.operator, visit.member.tenantId, id),
         everybody,
       ),
     ]
   })
 }
 
-const UNCONFIRMED: Fault = { status: 422, text: NOT_CONFIRMED }
-
-async function giveRole(visit: Visit, parts: Parts, id: string): Promise<Fault | undefined> {
-  const role = readRole(visit)
-  if (!(await isConfirmed(visit, parts, 'member.role_changed', id))) return UNCONFIRMED
-  await changeRole(visit.operator, visit.member.tenantId, id, role)
-  return undefined
-}
-
-async function remove(visit: Visit, parts: Parts, id: string): Promise<Fault | undefined> {
-  if (!(await isConfirmed(visit, parts, 'member.removed', id))) return UNCONFIRMED
-  await removeMember(visit.operator, visit.member.tenantId, id, visit.member.memberId)
-  return undefined
-}
-
 /** @returns what is wrong with what was asked for; undefined when it was done. */
-async function refusalOf(work: () => Promise<Fault | undefined>): Promise<Fault | undefined> {
+async function refusalOf(work: () => Promise<unknown>): Promise<string | undefined> {
   try {
-    return await work()
+    await work()
+    return undefined
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
     if (error.kind === 'not_found') throw new Refused(404, 'It is not there any more.')
-    return { status: 409, text: sentence(error.message) }
+    return sentence(error.message)
   }
 }
 
@@ -126,7 +107,7 @@ const COLUMNS: readonly Column<ListedMember>[] = [
   { title: 'Since', show: ({ created }) => when(created) },
 ]
 
-async function showMembers(visit: Visit, send: SendFramed, fault?: Fault): Promise<void> {
+async function showMembers(visit: Visit, send: SendFramed, fault?: string): Promise<void> {
   const { member, environment } = visit
   const isOwner = mayAct(member.role, 'owner')
   const [members, invitations] = await Promise.all([
@@ -138,7 +119,7 @@ async function showMembers(visit: Visit, send: SendFramed, fault?: Fault): Promi
   const columns = isOwner
     ? [{ ...first!, show: (each: ListedMember) => link(`${PATH}/${each.id}`, each.email) }, ...rest]
     : COLUMNS
-  const content = html`${fault !== undefined && notice('bad', fault.text)}
+  const content = html`${fault !== undefined && notice('bad', fault)}
 <p class="quiet">Who works in this account, in the sandbox and live alike.</p>
 ${isOwner && html`<div class="actions"><a class="button" href="/${environment}/${PATH}/invite">Invite somebody</a></div>`}
 ${writeTable(
@@ -148,7 +129,7 @@ ${writeTable(
   link,
 )}
 ${isOwner && writeInvitations(visit, invitations)}`
-  send(visit, fault?.status ?? 200, { title: 'Members', path: PATH, content })
+  send(visit, fault === undefined ? 200 : 409, { title: 'Members', path: PATH, content })
 }
 
 function writeInvitations(visit: Visit, invitations: readonly Invitation[]): Html {
@@ -184,12 +165,11 @@ interface Typed {
   readonly email: string
   readonly role: string
   readonly fault?: string
-  readonly isUnconfirmed?: boolean
 }
 
 function showInvite(visit: Visit, send: SendFramed, typed: Typed = { email: '', role: 'developer' }): void {
   const list = `/${visit.environment}/${PATH}`
-  const content = html`${typed.fault !== undefined && notice('bad', 'Some of it has to be put right.')}${typed.isUnconfirmed && notice('bad', NOT_CONFIRMED)}
+  const content = html`${typed.fault !== undefined && notice('bad', 'Some of it has to be put right.')}
 <p>You get a link to send on. It is good for ${String(INVITATION_MS / 3_600_000)} hours and makes one member, once.</p>
 <form method="post" action="${list}/invite">
 ${visit.guard(`${list}/invite`)}${keyField()}
@@ -198,41 +178,38 @@ ${roleChoice(typed.role)}
 ${codeField('invite')}
 <div class="actions"><button type="submit">Make the link</button> <a class="button second" href="${list}">Back</a></div>
 </form>`
-  const isRefused = typed.fault !== undefined || typed.isUnconfirmed
-  send(visit, isRefused ? 422 : 200, { title: 'Invite somebody', path: PATH, content })
+  send(visit, typed.fault === undefined ? 200 : 422, { title: 'Invite somebody', path: PATH, content })
 }
 
-async function sendInvitation(visit: Visit, parts: Parts, send: SendFramed): Promise<void> {
-  const { request, member, environment } = visit
-  const email = formField(request, 'email').trim()
+async function sendInvitation(visit: Visit, send: SendFramed): Promise<void> {
+  const { tenantId, memberId } = visit.member
+  const email = formField(visit.request, 'email').trim()
   const role = readRole(visit)
+  const wanted = { tenantId, email, role, memberId, once: formField(visit.request, KEY) }
   try {
-    const { tenantId, memberId } = member
-    const wanted = { tenantId, email, role, memberId, once: formField(request, 'idempotency_key') }
-    // Sent again, the form has the code that was used for it.
-    const made = await findInvited(visit.operator, wanted)
-    if (made === undefined && !(await isConfirmed(visit, parts, 'invitation.created', null)))
-      return showInvite(visit, send, { email, role, isUnconfirmed: true })
-    const link = made ?? (await invite(visit.operator, wanted))
-    const address = `${visit.origin}/invitations/${link}`
-    const content = html`${notice('warn', 'This is shown once. Whoever opens it first joins: send it to nobody else.')}
-<p>For ${email}:</p>
-<p class="secret"><code>${address}</code></p>
-<div class="actions"><a class="button" href="/${environment}/${PATH}">I have sent it</a></div>`
-    send(visit, 200, { title: 'The link', path: PATH, content })
+    const link = (await findInvited(visit.operator, wanted)) ?? (await invite(visit.operator, wanted))
+    showLink(visit, email, link, send)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
     showInvite(visit, send, { email, role, fault: sentence(error.message) })
   }
 }
 
-async function showMember(visit: Visit, id: string, send: SendFramed, fault?: Fault): Promise<void> {
+function showLink(visit: Visit, email: string, link: string, send: SendFramed): void {
+  const content = html`${notice('warn', 'This is shown once. The first person who opens it joins: send it to no one else.')}
+<p>For ${email}:</p>
+<p class="secret"><code>${visit.origin}/invitations/${link}</code></p>
+<div class="actions"><a class="button" href="/${visit.environment}/${PATH}">I have sent it</a></div>`
+  send(visit, 200, { title: 'The link', path: PATH, content })
+}
+
+async function showMember(visit: Visit, id: string, send: SendFramed, fault?: string): Promise<void> {
   const members = await listMembers(visit.operator, visit.member.tenantId)
   const member = members.find((each) => each.id === id && each.can_sign_in)
   if (!member) throw new Refused(404, 'There is no such member here.')
   const list = `/${visit.environment}/${PATH}`
   const forms = { role: `${list}/${id}/role`, remove: `${list}/${id}/remove` }
-  const content = html`${fault !== undefined && notice('bad', fault.text)}
+  const content = html`${fault !== undefined && notice('bad', fault)}
 ${facts([
   ['Role', words(member.role)],
   ['Since', when(member.created)],
@@ -254,5 +231,5 @@ ${codeField('remove')}
 </form></section>`
 }
 <p><a href="${list}">All members</a></p>`
-  send(visit, fault?.status ?? 200, { title: member.email, path: PATH, content })
+  send(visit, fault === undefined ? 200 : 409, { title: member.email, path: PATH, content })
 }

@@ -1,4 +1,5 @@
 /** Google Wallet tells that a holder has added a pass, or removed it (Google Wallet, "Add and delete callbacks"). */
+
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import { ApiError, unavailable } from '../../api/errors/errors.ts'
@@ -7,6 +8,7 @@ import type { Pool } from '../../platform/database/pool/pool.ts'
 import { readSpace } from '../../platform/database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { isId } from '../../platform/ids.ts'
+import { parsePeerJson } from '../../platform/json/peer-json.ts'
 import { claimCallback } from '../../resources/passes/google-callbacks.ts'
 import { markOutsideRequest, type OutsideScope } from '../../resources/passes/installs.ts'
 import { type Callback, verifyCallback } from '../../wallet/google/callback.ts'
@@ -88,7 +90,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     chunks.push(chunk)
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString())
+    return parsePeerJson(Buffer.concat(chunks).toString())
   } catch {
     return undefined // no signed message, as whoever verifies it says
   }

@@ -1,4 +1,5 @@
 import type { WalletOutbound } from '../../outbound/outbound.ts'
+import { parsePeerJson } from '../../platform/json/peer-json.ts'
 import type { RootKey } from '../../wallet/google/callback.ts'
 
 /** The keys under which Google signs callbacks. */
@@ -67,7 +68,7 @@ function ageOf(cacheControl = ''): number {
 
 function readKeys(body: string): readonly RootKey[] | undefined {
   try {
-    const { keys } = JSON.parse(body) as { keys?: unknown }
+    const { keys } = parsePeerJson(body) as { keys?: unknown }
     return Array.isArray(keys) ? keys.filter(isKey) : undefined
   } catch {
     return undefined // some proxy's page

@@ -24,17 +24,24 @@ export async function readConfirmers(db: Database, tenantId: string): Promise<re
 }
 
 const USE_STEP: Statement = {
-  text: 'INSERT INTO control.totp_uses (tenant_id, member_id, step) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+  text: `INSERT INTO control.totp_uses AS used (tenant_id, member_id, step, form_hash) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (tenant_id, member_id, step) DO UPDATE SET form_hash = excluded.form_hash
+         WHERE used.form_hash = excluded.form_hash`,
 }
 
-/** Whether the member's code of that step had not been used before. */
+/**
+ * Whether the member's code of that step had not been used before, or for the same form only.
+ *
+ * @param formHash of the form that it confirms; absent: another use is refused.
+ */
 export async function useStep(
   db: Database,
   tenantId: string,
   memberId: string,
   step: number,
+  formHash?: Buffer,
 ): Promise<boolean> {
-  const { count } = await db.query(USE_STEP, [tenantId, memberId, step])
+  const { count } = await db.query(USE_STEP, [tenantId, memberId, step, formHash ?? null])
   return count === 1
 }
 

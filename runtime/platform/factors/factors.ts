@@ -20,7 +20,7 @@ import {
   useToken,
 } from './factor-queries.ts'
 import { totpContext } from './totp-context.ts'
-import { createWrongCodes, type PausedMember, type WrongCodes } from './wrong-codes.ts'
+import { createWrongCodes, type PausedSender, type WrongCodes } from './wrong-codes.ts'
 
 /** The second factor of requests (TOTP, RFC 6238: SHA-1, six digits, steps of 30 s), by machine time. */
 export interface Factors {
@@ -36,7 +36,7 @@ export interface Factors {
 
 /** The request that a code came with. */
 export interface RequestOrigin {
-  readonly actorType: 'key' | 'token' | 'member'
+  readonly actorType: 'key' | 'token'
   readonly requestId: string
   readonly ip: string
 }
@@ -90,7 +90,7 @@ export function createFactors(
   control: Pool,
   pepper: string,
   clock: Clock,
-  paused: (member: PausedMember) => void = () => {},
+  paused: (sender: PausedSender) => void = () => {},
 ): Factors {
   const wrongCodes = createWrongCodes(control, clock, paused)
   const stateOf = (row: ChallengeRow): Challenge['state'] => {
@@ -106,16 +106,12 @@ export function createFactors(
       if (TOKEN.test(sent)) return useToken(control, digestKey(pepper, sent), subject, now)
       if (!CODE.test(sent)) return false
       const { tenantId, keyId } = subject
-      // The header names nobody: the code is a try at every member who may confirm and is not paused.
-      const confirmers = await readConfirmers(control, tenantId)
-      const code = await wrongCodes.admit(
-        tenantId,
-        confirmers.map(({ id }) => id),
-      )
+      const code = await wrongCodes.admit(tenantId, { kind: 'key', id: keyId })
+      // The header names no member: the code is a try at every one who may confirm.
+      const confirmers = code.isAdmitted ? await readConfirmers(control, tenantId) : []
       for (const member of confirmers) {
-        if (!code.members.has(member.id)) continue
         if (!(await useCode(control, pepper, tenantId, member, sent, now))) continue
-        await code.right(member.id)
+        await code.right()
         return true
       }
       await code.wrong({ actorType, actorId: keyId, requestId, ip })
@@ -142,7 +138,7 @@ export function createFactors(
       const digest = digestKey(pepper, token)
       if (!row || !(await countFailure(control, row.tenant_id, digest, MAX_FAILURES, now)))
         return { outcome: 'over' }
-      const member = await findMember({ control, pepper, wrongCodes, now }, row.tenant_id, confirmation)
+      const member = await findMember({ control, pepper, wrongCodes, now }, row, confirmation)
       if (!member) {
         await appendAuditIn(control, row.environment, row.tenant_id, tell(row, clock, 'failed', confirmation))
         return { outcome: 'wrong' }
@@ -186,7 +182,7 @@ function stepOf(
   return stepOfCode(unseal(pepper, member.totp_secret, totpContext(tenantId, member.id)), code, now)
 }
 
-/** Whether it is a code of the member, for the first time. @param code six digits. */
+/** Whether it is a code of the member, for the first time. @param code six digits. @param formHash as of `useStep`. */
 export async function useCode(
   control: Database,
   pepper: string,
@@ -194,10 +190,11 @@ export async function useCode(
   member: Pick<Confirmer, 'id' | 'totp_secret'>,
   code: string,
   now: number,
+  formHash?: Buffer,
 ): Promise<boolean> {
   if (!CODE.test(code)) return false
   const step = stepOf(pepper, tenantId, member, code, now)
-  return step !== undefined && useStep(control, tenantId, member.id, step)
+  return step !== undefined && useStep(control, tenantId, member.id, step, formHash)
 }
 
 let nobody: Promise<string> | undefined
@@ -210,27 +207,27 @@ interface Confirming {
 }
 
 /**
- * The member whom e-mail, password and code all fit. A wrong password counts as a wrong code: each try at a member is
- * one. Takes as long for nobody's e-mail and for a paused member: who is a member stays unsaid.
+ * The member whom e-mail, password and code all fit. A wrong password counts as a wrong code of the key that opened the
+ * page. Takes as long for an unknown e-mail and for a paused key: who is a member stays unsaid.
  */
 async function findMember(
   { control, pepper, wrongCodes, now }: Confirming,
-  tenantId: string,
+  { tenant_id: tenantId, key_id: id }: Pick<ChallengeRow, 'tenant_id' | 'key_id'>,
   { email, password, code, ip }: Confirmation,
 ): Promise<Confirmer | undefined> {
   const wanted = email.trim().toLowerCase()
   const confirmers = await readConfirmers(control, tenantId)
   const named = confirmers.find((each) => each.email.toLowerCase() === wanted)
-  const admitted = await wrongCodes.admit(tenantId, named ? [named.id] : [])
-  const member = named && admitted.members.has(named.id) ? named : undefined
+  const counted = await wrongCodes.admit(tenantId, { kind: 'key', id })
+  const member = counted.isAdmitted ? named : undefined
   nobody ??= hashPassword(randomBase62(TOKEN_LENGTH))
   const fits = await verifyPassword(password, member?.password_hash ?? (await nobody))
   const digits = code.replaceAll(/\s/g, '')
   if (member && fits && (await useCode(control, pepper, tenantId, member, digits, now))) {
-    await admitted.right(member.id)
+    await counted.right()
     return member
   }
-  await admitted.wrong({ actorType: 'member', actorId: null, requestId: null, ip })
+  await counted.wrong({ actorType: 'member', actorId: null, requestId: null, ip })
   return undefined
 }
 

@@ -5,7 +5,7 @@ import { enqueue } from '../database/enqueue.ts'
 import type { Pool } from '../database/pool/pool.ts'
 import { ENVIRONMENTS } from '../environment.ts'
 import { newId } from '../ids.ts'
-import { admitCode, beginPauses, forgetWrongCodes, type Pause } from './wrong-code-queries.ts'
+import { admitCode, beginPause, forgetWrongCodes, takeBackCode } from './wrong-code-queries.ts'
 
 /** Who showed a code, for the audit log. */
 export interface CodeOrigin {
@@ -15,26 +15,37 @@ export interface CodeOrigin {
   readonly ip: string
 }
 
-/** A code that may be checked against the secrets of some members. One of `right` and `wrong` follows. */
-export interface AdmittedCode {
-  readonly members: ReadonlySet<string>
-  /** It was this member's. */
-  right(memberId: string): Promise<void>
-  /** It was nobody's. */
+/** Who shows codes. Each is counted apart: a leaked key or a stolen session pauses itself, and keeps no one from signing in. */
+export type CodeSender =
+  | { readonly kind: 'member'; readonly id: string }
+  /** A key, or an application's authorization: over the API, and on the pages that it opens. */
+  | { readonly kind: 'key'; readonly id: string }
+  /** @param memberId whose session it is. @param digest as sessions are kept. */
+  | { readonly kind: 'session'; readonly memberId: string; readonly digest: Buffer }
+
+/** A code that is counted as wrong until `right` or `takeBack`; one of the three functions follows. */
+export interface CountedCode {
+  /** False: the sender is paused, and the code must not be looked at. */
+  readonly isAdmitted: boolean
+  right(): Promise<void>
+  /** It was not a try at this sender's code. */
+  takeBack(): Promise<void>
   wrong(origin: CodeOrigin): Promise<void>
 }
 
 /**
- * Wrong codes of each member of a tenant, over every way to show one. After too many the member's codes are not looked at
- * for a while, right ones neither. Counted in the database: on all nodes together, and across restarts.
+ * Wrong codes of each sender. After too many the sender's codes are not looked at for a while, right ones neither. Counted
+ * in the database: on all nodes together, and across restarts.
  */
 export interface WrongCodes {
-  admit(tenantId: string, memberIds: readonly string[]): Promise<AdmittedCode>
+  admit(tenantId: string, sender: CodeSender): Promise<CountedCode>
 }
 
-export interface PausedMember {
+export interface PausedSender {
   readonly tenantId: string
-  readonly memberId: string
+  readonly kind: CodeSender['kind']
+  /** Of the key or of the member, whose session it may be. */
+  readonly id: string
   /** Machine time, milliseconds since the epoch. */
   readonly until: number
 }
@@ -52,43 +63,48 @@ export const MAX_PAUSE_MS = 24 * 3_600_000
 export function createWrongCodes(
   control: Pool,
   clock: Clock,
-  paused: (member: PausedMember) => void,
+  paused: (sender: PausedSender) => void,
 ): WrongCodes {
   return {
-    async admit(tenantId, memberIds) {
+    async admit(tenantId, sender) {
       const now = clock.machine()
-      const members =
-        memberIds.length === 0
-          ? new Set<string>()
-          : await admitCode(control, tenantId, memberIds, { now, since: now - WINDOW_MS, max: MAX_WRONG })
-      const admitted = [...members]
+      const name = nameOf(sender)
+      const isAdmitted = await admitCode(control, tenantId, name, {
+        now,
+        since: now - WINDOW_MS,
+        max: MAX_WRONG,
+      })
       return {
-        members,
-        async right(memberId) {
-          await forgetWrongCodes(control, tenantId, admitted, memberId)
+        isAdmitted,
+        right: async () => void (await forgetWrongCodes(control, tenantId, name)),
+        takeBack: async () => {
+          if (isAdmitted) await takeBackCode(control, tenantId, name)
         },
         async wrong(origin) {
-          if (admitted.length === 0) return
-          const pauses = await control.transaction(async (tx) => {
+          if (!isAdmitted) return
+          const id = sender.kind === 'session' ? sender.memberId : sender.id
+          const until = await control.transaction(async (tx) => {
             const limits = { now, max: MAX_WRONG, firstMs: FIRST_PAUSE_MS, longestMs: MAX_PAUSE_MS }
-            const begun = await beginPauses(tx, tenantId, admitted, limits)
-            for (const pause of begun) enqueueEntries(tx, clock, tenantId, pause, origin)
-            return begun
+            const end = await beginPause(tx, tenantId, name, limits)
+            if (end !== undefined) enqueueEntries(tx, clock, tenantId, id, origin)
+            return end
           })
-          for (const { member_id: memberId, paused_until: until } of pauses)
-            paused({ tenantId, memberId, until })
+          if (until !== undefined) paused({ tenantId, kind: sender.kind, id, until })
         },
       }
     },
   }
 }
 
-/** In the logs of both environments, since a member belongs to the whole account. They travel with the COMMIT, which fails with them. */
+const nameOf = (sender: CodeSender) =>
+  sender.kind === 'session' ? `session ${sender.digest.toString('hex')}` : sender.id
+
+/** In the logs of both environments, since codes belong to the whole account. They travel with the COMMIT, which fails with them. */
 function enqueueEntries(
   tx: Parameters<typeof appendAuditIn>[0],
   clock: Clock,
   tenantId: string,
-  pause: Pause,
+  targetId: string,
   { actorType, actorId, requestId, ip }: CodeOrigin,
 ): void {
   for (const environment of ENVIRONMENTS) {
@@ -99,7 +115,7 @@ function enqueueEntries(
       actorType,
       actorId,
       action: 'factor.paused',
-      targetId: pause.member_id,
+      targetId,
       outcome: 'succeeded',
       requestId,
       ip,

@@ -8,6 +8,7 @@ import { renderEvent, renderingVersion } from '../../events/emit.ts'
 import type { Outcome, PostRequest } from '../../outbound/outbound.ts'
 import { signBody } from '../../outbound/signing.ts'
 import { writeInstant } from '../../platform/instants.ts'
+import { parsePeerJson } from '../../platform/json/peer-json.ts'
 
 type Schemas = components['schemas']
 
@@ -75,7 +76,7 @@ export function readAnswer(outcome: Outcome, requested: number): Answer {
 
 function parse(text: string): Schemas['AuthorizationAnswer'] | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parsePeerJson(text)
     return isAnswer(value) ? (value as Schemas['AuthorizationAnswer']) : undefined
   } catch {
     return undefined // not JSON is no answer

@@ -1,5 +1,7 @@
 /** The bank that pays dollars out: what it is asked, and how its answers are read. */
+
 import type { Outcome, WalletOutbound } from '../../outbound/outbound.ts'
+import { parsePeerJson } from '../../platform/json/peer-json.ts'
 import type { BankAccount } from '../payout-destinations/account.ts'
 import type { PayoutRow } from './queries.ts'
 
@@ -78,7 +80,7 @@ const problemOf = (outcome: Outcome): string =>
 
 function readBody(body: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(body)
+    const value: unknown = parsePeerJson(body)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   } catch {
     return {} // some proxy's page

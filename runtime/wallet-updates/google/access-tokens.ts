@@ -1,6 +1,7 @@
 import { sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { WalletOutbound } from '../../outbound/outbound.ts'
+import { parsePeerJson } from '../../platform/json/peer-json.ts'
 import type { GoogleSigner } from '../../wallet/google/signer.ts'
 
 /** Access tokens of a service account (RFC 7523; Google, "Using OAuth 2.0 for server to server applications"). */
@@ -82,7 +83,7 @@ export function createAccessTokens({ signer, tokenUrl, outbound, now }: AccessTo
 
 function readMembers(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parsePeerJson(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   } catch {
     return {} // what came is told by its status

@@ -2,7 +2,9 @@
  * Saves and deletions that Google tells of, verified as its page "Add and delete callbacks" says: protocol ECv2SigningOnly, a
  * root key signs an intermediate key, that one the message (Google Pay, "Payment data cryptography", steps 2 to 4).
  */
+
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { parsePeerJson } from '../../platform/json/peer-json.ts'
 
 export const PROTOCOL = 'ECv2SigningOnly'
 
@@ -123,7 +125,7 @@ function readKey(key: string): KeyObject | undefined {
 
 function readMembers(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    return membersOf(JSON.parse(text))
+    return membersOf(parsePeerJson(text))
   } catch {
     return undefined // signed, but no JSON
   }

@@ -58,6 +58,10 @@ const LAST =
 async function fillIn(form: Locator): Promise<void> {
   for (const field of await form.locator('input[required], textarea[required]').all()) {
     if ((await field.inputValue()) !== '' || (await field.getAttribute('type')) === 'file') continue
+    if ((await field.getAttribute('name')) === 'code') {
+      await field.fill(await tenant.owner.freshCode())
+      continue
+    }
     const suggested = form
       .page()
       .locator(`[id="${await field.getAttribute('list')}"] option`)
@@ -93,6 +97,13 @@ test('nothing of what others have set runs on any page, and no browser complains
   expect(complaints).toEqual([])
 }, 180_000)
 
+async function sendWithCode(page: Page): Promise<number> {
+  await fillIn(page.locator('form'))
+  const answer = page.waitForResponse((response) => response.request().method() === 'POST')
+  await page.getByRole('button', { name: 'Send' }).click()
+  return (await answer).status()
+}
+
 test('without scripts every page says what it holds, and every form is sent', async () => {
   const { page, complaints } = await open({ javaScriptEnabled: false })
   /** Where each form is, by where it goes. */
@@ -117,12 +128,15 @@ test('without scripts every page says what it holds, and every form is sent', as
     await fillIn(form)
     const answer = page.waitForResponse((response) => response.request().method() === 'POST')
     await form.locator('button[type=submit]:not([formaction])').last().click()
-    const status = (await answer).status()
+    const answered = (await answer).status()
+    await page.waitForLoadState()
+    // A button without fields leads to a page that asks for a code.
+    const status = answered === 403 ? await sendWithCode(page) : answered
     expect([action, status, [200, 303, 409, 422].includes(status)]).toEqual([action, status, true])
     await page.waitForLoadState()
     expect([action, await page.getByRole('heading', { level: 1 }).count()]).toEqual([action, 1])
     if (status < 400) done.push(action)
   }
-  expect(complaints.filter((each) => !/status of (?:409|422)/.test(each))).toEqual([])
+  expect(complaints.filter((each) => !/status of (?:403|409|422)/.test(each))).toEqual([])
   expect([sent.length > 60, done.length > 35]).toEqual([true, true])
 }, 300_000)

@@ -12,6 +12,13 @@ export interface Options {
   readonly user?: { readonly id: string }
 }
 
+/** What the form's script gives the browser. */
+export function optionsIn(text: string): Options {
+  const [, options] = /data-passkey="([^"]+)"/.exec(text) ?? []
+  if (options === undefined) throw new Error('the page wants no passkey')
+  return JSON.parse(options.replaceAll('&quot;', '"')) as Options
+}
+
 /** What the device, or whoever holds it, does otherwise than it should. */
 export interface Faults {
   readonly origin?: string

@@ -28,11 +28,13 @@ export interface TestDashboard {
   stop(): Promise<void>
 }
 
-export interface Visitor extends Member {
+export interface Visitor extends Omit<Member, 'session'> {
   readonly cookie: string
   readonly password: string
   /** What the member's authenticator app shows so many steps from now. */
   code(steps?: number): string
+  /** A code that was not used yet: each is good once, and the next comes in half a minute. */
+  freshCode(): Promise<string>
 }
 
 export interface DashboardOptions extends ServiceOptions {
@@ -89,7 +91,12 @@ export async function startDashboard({ named, ...options }: DashboardOptions = {
       const begun = await fetch(`${origin}/begin/${tenantId}/${id}`)
       const code = (steps = 0) =>
         new TOTP({ secret }).generate({ timestamp: service.clock.machine() + steps * 30_000 })
-      return { ...member, password, code, cookie: begun.headers.getSetCookie()[0]!.split(';')[0]! }
+      const freshCode = async () => {
+        const text = 'DELETE FROM control.totp_uses WHERE tenant_id = $1 AND member_id = $2'
+        await control.query({ text }, [tenantId, id])
+        return code()
+      }
+      return { ...member, password, code, freshCode, cookie: begun.headers.getSetCookie()[0]!.split(';')[0]! }
     },
     async stop() {
       server.close()
@@ -113,9 +120,12 @@ export interface PageAnswer {
 export class Browser {
   readonly #origin: string
   readonly #cookies = new Map<string, string>()
+  readonly #freshCode: (() => Promise<string>) | undefined
 
-  constructor(origin: string, session: string) {
+  /** @param member whose codes are typed where a form takes one; absent: none is. */
+  constructor(origin: string, session: string, member?: Pick<Visitor, 'freshCode'>) {
     this.#origin = origin
+    this.#freshCode = member?.freshCode
     const [name, value] = session.split('=', 2)
     if (name && value) this.#cookies.set(name, value)
   }
@@ -143,8 +153,22 @@ export class Browser {
 
   /** Loads a page, fills in the form that goes to the address, and sends it. */
   async submit(page: string, action: string, typed: Readonly<Record<string, string>> = {}) {
+    const fill = async (text: string) => ({
+      ...hiddenFields(text, action),
+      ...(!('code' in typed) && (await this.#codeFor(text, action))),
+    })
     const shown = await this.get(page)
-    return this.post(action, { ...hiddenFields(shown.text, action), ...typed })
+    const sent = await this.post(action, { ...(await fill(shown.text)), ...typed })
+    const asked = sent.status === 403 && sent.text.includes(`action="${action}"`) ? await fill(sent.text) : {}
+    // A button without fields leads to a page that asks for the code.
+    return 'code' in asked ? this.post(action, asked) : sent
+  }
+
+  /** A code, where the form that goes to the address takes one. */
+  async #codeFor(text: string, action: string): Promise<{ readonly code: string } | undefined> {
+    const form = text.split('<form').find((each) => each.includes(`action="${action}"`))
+    if (!this.#freshCode || !form?.includes('name="code"')) return undefined
+    return { code: await this.#freshCode() }
   }
 
   async #send(path: string, init: RequestInit): Promise<PageAnswer> {

@@ -1,12 +1,20 @@
 /** Keys of the tenant: made, rotated and revoked by an owner, and shown once. */
 import { hash } from 'node:crypto'
 import { ControlError } from '../../../admin/change.ts'
-import { createKey, RETIREMENT_MS, revokeKey, rotateKey, SCOPES, type Scope } from '../../../admin/keys.ts'
+import {
+  createKey,
+  RETIREMENT_MS,
+  readNetworks,
+  revokeKey,
+  rotateKey,
+  SCOPES,
+  type Scope,
+} from '../../../admin/keys.ts'
 import { showTenant } from '../../../admin/show.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import { bodyOf } from '../../../platform/ids.ts'
-import { choice, field, notice } from '../../page/components.ts'
+import { choice, codeField, field, notice } from '../../page/components.ts'
 import { formField } from '../../page/forms.ts'
 import { keyField, showSecret } from '../shape/form-page.ts'
 import type { SendFramed } from '../shape/frame.ts'
@@ -73,6 +81,7 @@ export function keyRoutes(send: SendFramed): Route[] {
         ...owners,
         method: 'POST' as const,
         path: `${list}/new`,
+        answerBefore: (visit: Visit) => refuseNetworks(visit, send),
         handle: (visit: Visit) => create(visit, send),
       },
       ...change('rotate'),
@@ -160,15 +169,35 @@ ${field({
   hint: 'Addresses and networks with commas in between; empty: from anywhere.',
   fault: typed.fault,
 })}
+${codeField('key')}
 <div class="actions"><button type="submit">Make</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
 </form>`
   send(visit, typed.fault === undefined ? 200 : 422, { title: 'Make a key', path: PATH, content })
 }
 
+const readTyped = ({ request }: Visit) => ({
+  scope: formField(request, 'scope'),
+  allow: formField(request, 'allow').trim(),
+})
+
+const splitNetworks = (allow: string) => allow.split(/[\s,]+/).filter((each) => each !== '')
+
+/** Shows the form again where its allowlist cannot be read. @returns whether it has. */
+function refuseNetworks(visit: Visit, send: SendFramed): boolean {
+  const typed = readTyped(visit)
+  try {
+    readNetworks(splitNetworks(typed.allow))
+    return false
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error
+    showNew(visit, send, { ...typed, fault: error.message })
+    return true
+  }
+}
+
 async function create(visit: Visit, send: SendFramed): Promise<void> {
   const { request, member, environment } = visit
-  const scope = formField(request, 'scope')
-  const allow = formField(request, 'allow').trim()
+  const { scope, allow } = readTyped(visit)
   const isPublishable = scope === 'publishable'
   if (!isPublishable && !SCOPES.some((each) => each === scope))
     throw new Refused(422, 'There is no such scope.')
@@ -183,14 +212,13 @@ async function create(visit: Visit, send: SendFramed): Promise<void> {
       environment,
       kind: isPublishable ? 'publishable' : 'secret',
       ...(!isPublishable && { scope: scope as Scope }),
-      allowIps: allow.split(/[\s,]+/).filter((each) => each !== ''),
+      allowIps: splitNetworks(allow),
       memberId: member.memberId,
       id: `key_${bodyOf(once)}`,
     })
     showSecret(visit, 'The new key', PATH, key.secret, `/${environment}/${PATH}`, send)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    if (error.kind === 'invalid') return showNew(visit, send, { scope, allow, fault: error.message })
     throw new Refused(409, `This form was sent before: ${error.message}.`)
   }
 }
@@ -214,6 +242,7 @@ function showChange(visit: Visit, key: Key, name: keyof typeof CHANGES, send: Se
   const content = html`${notice('warn', warning)}
 <p>${code(key.id)}, which ends in ${code(key.hint)}.</p>
 <form method="post" action="${address}">${visit.guard(address)}
+${visit.takesCode && codeField(name)}
 <div class="actions"><button type="submit"${isDanger && html` class="danger"`}>${button}</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
 </form>`
   send(visit, 200, { title: `${button} a key`, path: PATH, content })

@@ -2,7 +2,6 @@
 import { type Html, html } from '../../../platform/html.ts'
 import { codeField, facts, field, notice } from '../../page/components.ts'
 import { formField } from '../../page/forms.ts'
-import type { OwnParts } from '../../sign-in/own-credentials.ts'
 import { listPasskeys, type Passkey } from '../../sign-in/passkey-queries.ts'
 import {
   addPasskey,
@@ -23,27 +22,23 @@ export interface PasskeySaid {
 }
 
 const FAULTS: Readonly<Record<NotAdded, string>> = {
-  'wrong code':
-    'The code is not right, or was used before. The passkey that your device has made is good for nothing: remove it there.',
   'not readable': 'No passkey came with it, or the page was open for too long. Please try again.',
   'too many': `You have ${MAX_PASSKEYS} passkeys, which is all that there can be. Remove one first.`,
   known: 'This passkey is known already.',
 }
 
-const aboutOf = ({ member, sessionDigest }: Visit): string =>
-  `add ${member.memberId} ${sessionDigest?.toString('hex') ?? ''}`
+const aboutOf = ({ member }: Visit): string => `add ${member.memberId} ${member.session.toString('hex')}`
 
 /** @returns what came of it. */
-export async function savePasskey(visit: Visit, parts: Pick<OwnParts, 'wrongCodes'>): Promise<PasskeySaid> {
-  const { operator, member, address: ip, origin: consoleUrl, request } = visit
+export async function savePasskey(visit: Visit): Promise<PasskeySaid> {
+  const { operator, member, origin: consoleUrl, request } = visit
   const name = formField(request, 'name').trim().slice(0, MAX_PASSKEY_NAME)
   const given = {
     challenge: formField(request, 'challenge'),
     credential: formField(request, 'credential'),
     name: name || 'Passkey',
-    code: formField(request, 'code'),
   }
-  const fault = await addPasskey({ ...parts, operator, consoleUrl }, { ...member, ip }, aboutOf(visit), given)
+  const fault = await addPasskey({ operator, consoleUrl }, member, aboutOf(visit), given)
   if (fault !== undefined) return { passkey: { mood: 'bad', text: FAULTS[fault] } }
   return {
     passkey: { mood: 'good', text: 'The passkey is added. It takes the place of your password and code.' },
@@ -51,15 +46,13 @@ export async function savePasskey(visit: Visit, parts: Pick<OwnParts, 'wrongCode
 }
 
 /** @returns what came of it. */
-export async function dropPasskey(visit: Visit, parts: Pick<OwnParts, 'wrongCodes'>): Promise<PasskeySaid> {
-  const { operator, member, address: ip, request } = visit
+export async function dropPasskey({ operator, member, request }: Visit): Promise<PasskeySaid> {
   const id = Buffer.from(formField(request, 'passkey'), 'base64url')
-  const code = formField(request, 'code')
-  const isRemoved = await removePasskey({ ...parts, operator }, { ...member, ip }, id, code)
+  const isRemoved = await removePasskey(operator, member, id)
   return {
     passkey: isRemoved
       ? { mood: 'good', text: 'The passkey is removed, and signs nobody in any more.' }
-      : { mood: 'bad', text: 'Nothing was removed: the code is not right, or was used before.' },
+      : { mood: 'bad', text: 'Nothing was removed: you have no such passkey.' },
   }
 }
 

@@ -29,9 +29,10 @@ const PLACE: FormPlace = {
 
 export function resetRoutes(send: SendFramed): Route[] {
   const common = { environment: 'sandbox', path: PLACE.address, needs: roleFor(FORM.operation) } as const
+  const { operation } = FORM
   return [
     { ...common, method: 'GET', handle: (visit) => showForm(visit, FORM, PLACE, send) },
-    { ...common, method: 'POST', handle: (visit) => reset(visit, send) },
+    { ...common, operation, method: 'POST', handle: (visit) => reset(visit, send) },
   ]
 }
 

@@ -3,13 +3,7 @@ import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { codeField, field, notice } from '../../page/components.ts'
 import { formField } from '../../page/forms.ts'
-import {
-  changePassword,
-  makeRecoveryCodes,
-  NOT_CONFIRMED,
-  type OwnParts,
-  RECOVERY_CODES,
-} from '../../sign-in/own-credentials.ts'
+import { changePassword, makeRecoveryCodes, RECOVERY_CODES } from '../../sign-in/own-credentials.ts'
 import { PASSKEY_SCRIPT } from '../../sign-in/pages.ts'
 import { faultOfPassword, MIN_PASSWORD } from '../../sign-in/passwords.ts'
 import { countRecoveryCodes } from '../../sign-in/queries.ts'
@@ -25,11 +19,10 @@ const TITLE = 'Your sign-in'
 /** What is said above one of the forms, or beside one of its fields. */
 interface Said extends PasskeySaid {
   readonly done?: string
-  readonly wrong?: 'password' | 'recovery-codes'
   readonly fault?: string | undefined
 }
 
-export function securityRoutes(send: SendFramed, parts: Pick<OwnParts, 'wrongCodes'>): Route[] {
+export function securityRoutes(send: SendFramed): Route[] {
   return ENVIRONMENTS.flatMap((environment): Route[] => {
     const page = `/${environment}/${SECURITY_PATH}`
     const own = { environment, needs: 'viewer' } as const
@@ -39,45 +32,46 @@ export function securityRoutes(send: SendFramed, parts: Pick<OwnParts, 'wrongCod
         ...own,
         method: 'POST',
         path: `${page}/password`,
-        handle: (visit) => savePassword(visit, parts, send),
+        answerBefore: (visit) => refusePassword(visit, send),
+        handle: (visit) => savePassword(visit, send),
       },
       {
         ...own,
         method: 'POST',
         path: `${page}/recovery-codes`,
-        handle: (visit) => saveCodes(visit, parts, send),
+        handle: (visit) => saveCodes(visit, send),
       },
       {
         ...own,
         method: 'POST',
         path: `${page}/passkeys`,
-        handle: async (visit) => show(visit, send, await savePasskey(visit, parts)),
+        handle: async (visit) => show(visit, send, await savePasskey(visit)),
       },
       {
         ...own,
         method: 'POST',
         path: `${page}/passkeys/remove`,
-        handle: async (visit) => show(visit, send, await dropPasskey(visit, parts)),
+        handle: async (visit) => show(visit, send, await dropPasskey(visit)),
       },
     ]
   })
 }
 
-async function savePassword(visit: Visit, parts: Pick<OwnParts, 'wrongCodes'>, send: SendFramed) {
-  const { operator, member, address: ip, sessionDigest: session, request } = visit
-  const [current, next, code] = ['current', 'next', 'code'].map((name) => formField(request, name))
-  const fault = faultOfPassword(next!, member.email)
-  if (fault !== undefined) return show(visit, send, { fault })
-  const given = { current: current!, next: next!, code: code! }
-  const isChanged = await changePassword({ ...parts, operator }, { ...member, ip, session }, given)
-  if (!isChanged) return show(visit, send, { wrong: 'password' })
+/** Shows the page again where the new password is not one to have. @returns whether it has. */
+async function refusePassword(visit: Visit, send: SendFramed): Promise<boolean> {
+  const fault = faultOfPassword(formField(visit.request, 'next'), visit.member.email)
+  if (fault !== undefined) await show(visit, send, { fault })
+  return fault !== undefined
+}
+
+async function savePassword(visit: Visit, send: SendFramed) {
+  const { operator, member, request } = visit
+  await changePassword(operator, member, formField(request, 'next'))
   return show(visit, send, { done: 'Your password is another one. Your other sessions have ended.' })
 }
 
-async function saveCodes(visit: Visit, parts: Pick<OwnParts, 'wrongCodes'>, send: SendFramed) {
-  const { operator, member, address: ip, request } = visit
-  const codes = await makeRecoveryCodes({ ...parts, operator }, { ...member, ip }, formField(request, 'code'))
-  if (!codes) return show(visit, send, { wrong: 'recovery-codes' })
+async function saveCodes(visit: Visit, send: SendFramed) {
+  const codes = await makeRecoveryCodes(visit.operator, visit.member)
   const content = html`${notice('warn', 'These are shown once. Keep them where your telephone is not: on paper, or in a password manager.')}
 <ul class="secret">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
 <div class="actions"><a class="button" href="/${visit.environment}/${SECURITY_PATH}">I have kept them</a></div>`
@@ -90,7 +84,6 @@ async function show(visit: Visit, send: SendFramed, said: Said = {}): Promise<vo
   const content = html`${said.done !== undefined && notice('good', said.done)}
 <p class="quiet">What you sign in with as ${member.email}, in the sandbox and live alike.</p>
 <h2>Password</h2>
-${said.wrong === 'password' && notice('bad', NOT_CONFIRMED)}
 ${formTo(
   visit,
   'password',
@@ -104,9 +97,8 @@ ${codeField('password')}`,
 ${await writePasskeys(visit, `/${visit.environment}/${SECURITY_PATH}/passkeys`, said)}
 <h2>Recovery codes</h2>
 <p>When the telephone with your authenticator app is gone, one of them takes the place of its code, once. ${left === 0 ? 'You have none.' : `${left} of ${RECOVERY_CODES} are left.`}</p>
-${said.wrong === 'recovery-codes' && notice('bad', NOT_CONFIRMED)}
 ${formTo(visit, 'recovery-codes', codeField('recovery-codes'), left === 0 ? 'Make recovery codes' : 'Make new ones in their place')}`
-  const isRefused = said.wrong !== undefined || said.fault !== undefined || said.passkey?.mood === 'bad'
+  const isRefused = said.fault !== undefined || said.passkey?.mood === 'bad'
   send(visit, isRefused ? 422 : 200, {
     title: TITLE,
     path: SECURITY_PATH,

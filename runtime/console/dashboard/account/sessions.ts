@@ -55,7 +55,7 @@ async function endSession({ operator, member }: Visit, { digest }: ListedSession
 const idOf = ({ digest }: ListedSession) => digest.toString('hex')
 
 async function showSessions(visit: Visit, send: SendFramed): Promise<void> {
-  const isCurrent = ({ digest }: ListedSession) => visit.sessionDigest?.equals(digest) === true
+  const isCurrent = ({ digest }: ListedSession) => visit.member.session.equals(digest)
   const columns: readonly Column<ListedSession>[] = [
     {
       title: 'Browser',

@@ -4,7 +4,7 @@ import { ControlError } from '../../../admin/change.ts'
 import { missingSoak, readPinned, SOAK_MS, setPin } from '../../../admin/pins.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { choice, facts, notice } from '../../page/components.ts'
+import { choice, codeField, facts, notice } from '../../page/components.ts'
 import { formField } from '../../page/forms.ts'
 import type { SendFramed } from '../shape/frame.ts'
 import { queryText } from '../shape/list-page.ts'
@@ -40,7 +40,8 @@ export function versionRoutes(send: SendFramed): Route[] {
         path,
         environment,
         needs: 'owner' as const,
-        handle: (visit: Visit) => pin(visit, send),
+        answerBefore: (visit: Visit) => warnBefore(visit, send),
+        handle: pin,
       },
     ]
   })
@@ -83,6 +84,7 @@ ${choice({
   hint: 'An earlier version takes you back. Requests under way finish in the one they began with.',
   options: versions.toReversed().map(({ name, status }) => [name, `${name} (${status})`] as const),
 })}
+${visit.takesCode && codeField('pin')}
 <div class="actions"><button type="submit">Pin</button></div>
 </form>`
 }
@@ -168,14 +170,21 @@ ${writeRehearsal(visit, way, await rehearse(visit, way))}`
 
 const ANYWAY = 'anyway'
 
-async function pin(visit: Visit, send: SendFramed): Promise<void> {
-  const { member, environment, request, response } = visit
+/** Warns of a pin of live that the sandbox has not tried for long enough. @returns whether it has. */
+async function warnBefore(visit: Visit, send: SendFramed): Promise<boolean> {
+  const { member, environment, request } = visit
   const version = formField(request, 'version')
   const isKnown = versions.some(({ name }) => name === version)
-  if (environment === 'live' && isKnown && formField(request, ANYWAY) !== 'yes') {
-    const soaked = await missingSoak(visit.operator, member.tenantId, version)
-    if (soaked !== undefined) return warnOfSoak(visit, version, soaked, send)
-  }
+  if (environment !== 'live' || !isKnown || formField(request, ANYWAY) === 'yes') return false
+  const soaked = await missingSoak(visit.operator, member.tenantId, version)
+  if (soaked === undefined) return false
+  warnOfSoak(visit, version, soaked, send)
+  return true
+}
+
+async function pin(visit: Visit): Promise<void> {
+  const { member, environment, request, response } = visit
+  const version = formField(request, 'version')
   try {
     await setPin(visit.operator, { tenantId: member.tenantId, environment, version }, versions)
   } catch (error) {
@@ -197,6 +206,7 @@ function warnOfSoak(visit: Visit, version: string, soaked: number, send: SendFra
 <form method="post" action="${address}">
 ${visit.guard(address)}
 <input type="hidden" name="version" value="${version}"><input type="hidden" name="${ANYWAY}" value="yes">
+${visit.takesCode && codeField('pin')}
 <div class="actions"><button type="submit" class="danger">Pin live all the same</button> <a class="button second" href="${address}">Back</a></div>
 </form>`
   send(visit, 200, { title: `Pin live to ${version}?`, path: PATH, content })

@@ -41,6 +41,7 @@ export function promoteRoutes(send: SendFramed): Route[] {
       environment: 'live',
       path: `${live}/:id/apply`,
       needs,
+      operation: 'createPromotion',
       handle: (visit, id) => apply(visit, send, id),
     },
   ]

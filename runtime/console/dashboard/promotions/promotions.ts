@@ -1,6 +1,7 @@
 /** What went from the sandbox to live, and what would: a plan of each, which can be carried out. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { codeField } from '../../page/components.ts'
 import { keyField } from '../shape/form-page.ts'
 import { linkIn, writeTable } from '../shape/list-page.ts'
 import { type Identified, resource, type Way } from '../shape/shapes.ts'
@@ -114,5 +115,5 @@ function writeApply(promotion: Promotion, visit: Visit): Html {
   if (!mayAct(visit.member.role, roleFor('createPromotion'))) return html`<p>An owner can do that.</p>`
   const address = `/live/promotions/${promotion.id}/apply`
   return html`<p>${count === 1 ? 'One copy is' : `${count} copies are`} made in live, and used from then on as anything else there. Nothing is done if anything has changed since the plan.</p>
-<form method="post" action="${address}">${visit.guard(address)}${keyField()}<div class="actions"><button type="submit">Promote to live</button></div></form>`
+<form method="post" action="${address}">${visit.guard(address)}${keyField()}${codeField('apply')}<div class="actions"><button type="submit">Promote to live</button></div></form>`
 }

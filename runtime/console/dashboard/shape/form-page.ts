@@ -4,7 +4,7 @@ import type { Detail as FieldFault } from 'dateline/runtime'
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { findOperation } from '../../../api/operate.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { choice, type Field, field, fileField, notice, textArea } from '../../page/components.ts'
+import { choice, codeField, type Field, field, fileField, notice, textArea } from '../../page/components.ts'
 import { formField } from '../../page/forms.ts'
 import { uploadedFile } from '../../page/uploads.ts'
 import { bodyOf } from './bodies.ts'
@@ -15,7 +15,6 @@ import type { Visit } from './visit.ts'
 
 /** Field of a form: makes one of two sendings of it. */
 export const KEY = 'idempotency_key'
-const FACTOR = 'factor'
 
 /** Makes one of two sendings of a form. A form that is shown again has another: what is typed now is another request. */
 export function keyField(): Html {
@@ -59,7 +58,6 @@ export async function showForm(
     ]),
   )
   const isFaulty = [...faults.values()].some((fault) => fault !== undefined)
-  const needsFactor = findOperation(form.operation).extensions.factor === true
   const content = html`${error && notice('bad', isFaulty ? 'Some of it has to be put right.' : describe(error))}
 ${place.intro !== undefined && html`<p class="quiet">${place.intro}</p>`}
 ${place.warning !== undefined && notice('warn', place.warning)}
@@ -72,16 +70,7 @@ ${form.fields.map((each, index) =>
     suggestions: suggested[index],
   }),
 )}
-${
-  needsFactor &&
-  field({
-    name: FACTOR,
-    label: 'Code of your authenticator app',
-    inputMode: 'numeric',
-    autocomplete: 'one-time-code',
-    fault: error?.code === 'factor_required' ? error.message : undefined,
-  })
-}
+${visit.takesCode && codeField('form')}
 <div class="actions"><button type="submit"${place.isDanger && html` class="danger"`}>${form.button}</button> <a class="button second" href="${place.back}">Back</a></div>
 </form>`
   send(visit, error ? statusOf(error) : 200, { title: place.title, path: place.path, content })
@@ -149,17 +138,15 @@ export function perform(
   path: Readonly<Record<string, string>>,
 ) {
   const { request } = visit
-  const { method, extensions } = findOperation(form.operation)
+  const { method } = findOperation(form.operation)
   const values = readValues(visit, form.fields)
   const body = form.body
     ? form.body(values, (name) => uploadedFile(request, name))
     : bodyOf(form.fields, values)
-  const factor = formField(request, FACTOR).replaceAll(/\s/g, '')
   return visit.operate(form.operation, {
     path,
     ...(body !== undefined && { body }),
     ...(method === 'POST' && { idempotencyKey: formField(request, KEY) }),
-    ...(extensions.factor && factor !== '' && { factor }),
   })
 }
 

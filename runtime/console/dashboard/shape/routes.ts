@@ -20,6 +20,14 @@ export interface Route {
   readonly needs: Role
   /** Of a form that may hold files: its size with them. */
   readonly maxBytes?: number
+  /** Of a form whose work is one operation: a code that it takes is looked at once the operation is validated. */
+  readonly operation?: string
+  /**
+   * Answers a form that is wrong as it stands, before it uses up a code.
+   *
+   * @returns whether it has answered.
+   */
+  answerBefore?(visit: Visit, id: string): Promise<boolean> | boolean
   handle(visit: Visit, id: string): Promise<void> | void
 }
 
@@ -52,7 +60,8 @@ function createRoutes(
   const list = `/${environment}/${path}`
   const address = `${list}/new`
   const place = { title: form.title, path, address, back: list }
-  const common = { path: address, environment, needs: roleFor(form.operation) }
+  const { operation } = form
+  const common = { path: address, environment, needs: roleFor(operation), operation }
   return [
     { ...common, method: 'GET', handle: (visit) => showForm(visit, form, place, send) },
     {
@@ -132,7 +141,8 @@ function actionRoutes(
       isDanger,
     }
   }
-  const common = { path, environment, needs: roleFor(action.operation) }
+  const { operation } = action
+  const common = { path, environment, needs: roleFor(operation), operation }
   const show: Route = {
     ...common,
     method: 'GET',

@@ -48,8 +48,8 @@ export interface Visit {
   draw(barcode: Barcode): ReturnType<Barcodes['draw']>
   /** The hidden field of a form that is sent to the path. */
   guard(path: string): Html
-  /** Of the session that the page is asked for in, as `listSessions` gives it. */
-  readonly sessionDigest: Buffer | undefined
+  /** Whether the form at the page's own address takes a code of the member's app. */
+  readonly takesCode: boolean
   /** Whether the session lasts: of what goes on after its page is made. */
   isSignedIn(): Promise<boolean>
 }

@@ -5,7 +5,8 @@ import type { Pool } from '../../../platform/database/pool/pool.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import type { WrongCodes } from '../../../platform/factors/wrong-codes.ts'
 import { readMember } from '../../../platform/keys/credential-queries.ts'
-import { type Place, Refused, type Visit } from '../shape/visit.ts'
+import type { MemberName } from '../../../platform/keys/keyring.ts'
+import { type Place, Refused } from '../shape/visit.ts'
 
 export interface Watching {
   readonly operator: Operator
@@ -18,7 +19,7 @@ export interface Watching {
 /** @throws `Refused` where the member is one no longer. */
 export async function findPlace(
   { operator, databases }: Watching,
-  { member, environment }: Pick<Visit, 'member' | 'environment'>,
+  { member, environment }: { readonly member: MemberName; readonly environment: Environment },
 ): Promise<Place> {
   const credential = await readMember(operator.control, member, environment)
   if (!credential) throw new Refused(403, 'You are no longer a member of this account.')
