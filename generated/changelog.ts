@@ -100,7 +100,7 @@ export const changes: readonly ChangeEntry[] = [
     examples: [{
       of: 'Create a template',
       before: 'curl \'http://127.0.0.1:4010/v1/pass_templates\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2025-11-01\' \\\n  --json \'{\n  "name": "Coffee loyalty",\n  "kind": "loyalty",\n  "brand": {\n    "background_color": "#1E3A5F",\n    "foreground_color": "#FFFFFF"\n  }\n}\'',
-      after: 'curl \'http://127.0.0.1:4010/v1/pass_templates\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-02-01\' \\\n  -H \'Idempotency-Key: 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0\' \\\n  --json \'{\n  "name": "Coffee loyalty",\n  "kind": "loyalty",\n  "brand": {\n    "background_color": "#1E3A5F",\n    "foreground_color": "#FFFFFF"\n  }\n}\''
+      after: 'curl \'http://127.0.0.1:4010/v1/pass_templates\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-02-01\' \\\n  -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" \\\n  --json \'{\n  "name": "Coffee loyalty",\n  "kind": "loyalty",\n  "brand": {\n    "background_color": "#1E3A5F",\n    "foreground_color": "#FFFFFF"\n  }\n}\''
     }]
   },
   {
@@ -240,7 +240,7 @@ export const changes: readonly ChangeEntry[] = [
     examples: [{
       of: 'Create an endpoint',
       before: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2025-11-01\' \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed"\n  ]\n}\'',
-      after: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-02-01\' \\\n  -H \'Idempotency-Key: 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0\' \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed",\n    "authorization_decision.timed_out"\n  ]\n}\''
+      after: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-02-01\' \\\n  -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed",\n    "authorization_decision.timed_out"\n  ]\n}\''
     }]
   },
   {
@@ -369,8 +369,8 @@ export const changes: readonly ChangeEntry[] = [
     everyEvent: false,
     examples: [{
       of: 'Create an endpoint',
-      before: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-02-01\' \\\n  -H \'Idempotency-Key: 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0\' \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed"\n  ]\n}\'',
-      after: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-05-19\' \\\n  -H \'Idempotency-Key: 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0\' \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed",\n    "cardholder.sanctions.alert"\n  ]\n}\''
+      before: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-02-01\' \\\n  -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed"\n  ]\n}\'',
+      after: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-05-19\' \\\n  -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed",\n    "cardholder.sanctions.alert"\n  ]\n}\''
     }]
   }
 ]

@@ -125,13 +125,16 @@ function sitePages(
     client: settings.client,
     home: HOME,
   })
+  const pageOf = (wanted: string) =>
+    written.some(({ slug }) => slug === wanted) ? `${HOME}/${wanted}` : undefined
   const versionSettings = {
     apis,
     wire,
     home: HOME,
     languages,
     histories: readHistories(apis),
-    errorsHref: written.some(({ slug }) => slug === 'errors') ? `${HOME}/errors` : undefined,
+    errorsHref: pageOf('errors'),
+    clientsHref: pageOf('clients'),
   }
   const all = apis.map((api) => indexVersion(api, versionSettings))
   const guides = guidePages(all, settings.changes ?? [], settings.client, versionSettings)
