@@ -187,9 +187,8 @@ const IN_ORDER = new Set([200, 201, 202, 204, 402, 403, 404, 409, 410, 422])
 /** Ends what is printed of an answer: no text has it. */
 const END = '\u001e'
 
-/** Records that are not there, what wallets send to issuers, an address on a real chain, and a file of documents that are frozen. */
-const MISSING =
-  /^names no |^is no \w+ \w+ of your sandbox$|^is no certificate$|^is on another chain|^is of no known type, not image\/png$/
+/** Records that are not there, and what wallets send to issuers. */
+const MISSING = /^names no |^is no \w+ \w+ of your sandbox$|^is no certificate$/
 
 test('curl is refused by no version for what it sends', { timeout: 120_000 }, async () => {
   const known = new Map<string, string>()
