@@ -181,12 +181,11 @@ export async function docs(run: Run, folder?: string): Promise<Outcome> {
   writeFiles(run.config.out, files, 'remove', run.config.builtWhenNeeded)
   const pages = [join(folder ?? join(run.config.out, 'site'), 'index.html')]
   if (folder !== undefined) {
-    const { exportSite } = await import('../output/export-site.ts')
-    const documents = apis.flatMap(({ version, document, file }) => [
-      { path: `${version}/openapi.json`, text: `${JSON.stringify(document, null, 1)}\n` },
-      { path: `${version}/openapi.yaml`, text: readFileSync(file, 'utf8') },
+    const [{ exportSite }, { printDocument }] = await Promise.all([
+      import('../output/export-site.ts'),
+      import('../emit/documents/documents.ts'),
     ])
-    for (const { path, text } of exportSite(files, documents)) {
+    for (const { path, text } of exportSite(files, apis.map(printDocument))) {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), text)
     }

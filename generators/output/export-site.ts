@@ -8,7 +8,7 @@ const BESIDE = / href="\/(?!docs(?:[/"?#]|$))([^"]*)"/g
 const LINK =
   /(?<=(?:href|src|data-index|data-library)=")\/docs(\/[^"#?]*)?(\?(?:&#x3D;|[^"#])*)?(#[^"]*)?(?=")/g
 
-/** @param files all output. @param documents text by path below the folder: `2030-01-01/openapi.yaml`. @returns what the folder holds. */
+/** @param files all output. @param documents text by path below the folder: `2030-01-01/openapi.json`. @returns what the folder holds. */
 export function exportSite(files: readonly OutputFile[], documents: readonly OutputFile[]): OutputFile[] {
   const own = files.filter(({ path }) => path.startsWith(FOLDER))
   const all = [...own.map(({ path, text }) => ({ path: path.slice(FOLDER.length), text })), ...documents]

@@ -128,6 +128,25 @@ export async function createTenant(
   }
 }
 
+const LIST_TENANTS: Statement = {
+  text: `SELECT id, name, plan, verified_at, created FROM control.tenants
+         WHERE id > $1 ORDER BY id LIMIT $2`,
+}
+
+/**
+ * A page of tenants in the order in which they were made.
+ *
+ * @param input `after` is the last identifier of the page before.
+ * @returns with `has_more`, whether another page follows.
+ */
+export async function listTenants(
+  { control }: Operator,
+  { limit, after = '' }: { readonly limit: number; readonly after?: string | undefined },
+): Promise<{ readonly data: readonly TenantSummary[]; readonly has_more: boolean }> {
+  const { rows } = await control.query<TenantRow>(LIST_TENANTS, [after, limit + 1])
+  return { data: rows.slice(0, limit).map(summary), has_more: rows.length > limit }
+}
+
 export function noTenant(id: string): ControlError {
   const hint = isId('ten', id) ? '' : ' (an identifier starts with ten_)'
   return new ControlError('not_found', `no tenant ${id}${hint}`)

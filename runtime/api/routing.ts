@@ -102,8 +102,8 @@ export interface VersionTable {
   /** Operations that answer with pages. */
   readonly lists: readonly string[]
   readonly eventTypes: ReadonlySet<string>
-  /** Where to read how to leave this version for a later one. */
-  upgradeUrl(to: string): string
+  /** Where to read how to leave this version for the current one. */
+  readonly guideUrl: string
 }
 
 export interface Versions {
@@ -133,9 +133,10 @@ export function createVersions(
   environment: Environment,
   consoleUrl: string,
 ): Versions {
-  const all = versions.map((version, index) => {
-    const next = versions[index + 1] ?? version
-    return createTable(version, next.name, handlers, environment, consoleUrl)
+  const newest = versions.at(-1)?.name ?? ''
+  const all = versions.map((version) => {
+    const guideUrl = `${consoleUrl}/docs/upgrading/${version.name}/${newest}`
+    return createTable(version, guideUrl, handlers, environment)
   })
   const byName = new Map(all.map((table) => [table.name, table]))
   const current = all.at(-1)
@@ -151,18 +152,15 @@ export function createVersions(
 
 function createTable(
   version: Version,
-  next: string,
+  guideUrl: string,
   handlers: Handlers,
   environment: Environment,
-  consoleUrl: string,
 ): VersionTable {
   const { name, deprecated, sunset } = version
-  const upgradeUrl = (to: string) => `${consoleUrl}/docs/upgrading/${name}/${to}`
   const headers = [...ALWAYS, 'Service-Version', name]
   if (deprecated !== undefined) headers.push('Deprecation', `@${Math.floor(Date.parse(deprecated) / 1000)}`)
   if (sunset !== undefined) headers.push('Sunset', new Date(sunset).toUTCString())
-  if (deprecated !== undefined)
-    headers.push('Link', `<${upgradeUrl(next)}>; rel="deprecation"; type="text/html"`)
+  if (deprecated !== undefined) headers.push('Link', `<${guideUrl}>; rel="deprecation"; type="text/html"`)
   const operations = version.operations.filter(
     ({ extensions }) => extensions.environment === undefined || extensions.environment === environment,
   )
@@ -181,7 +179,7 @@ function createTable(
     paths: [...new Set(operations.map(({ path }) => path))],
     lists: operations.filter(({ query }) => query.some(isCursor)).map(({ id }) => id),
     eventTypes: new Set(Object.keys(events[name] ?? {})),
-    upgradeUrl,
+    guideUrl,
   }
 }
 
@@ -232,7 +230,7 @@ export function resolveVersion(exchange: Trusted, { versions }: Service): Versio
     'version_sunset',
     'version_gone',
     `Version ${version.name} is no longer answered; ${successor.name} is.`,
-    { extras: { successor_version: successor.name, guide_url: version.upgradeUrl(successor.name) } },
+    { extras: { successor_version: successor.name, guide_url: version.guideUrl } },
   )
 }
 

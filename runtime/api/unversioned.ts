@@ -12,6 +12,12 @@ export function createUnversioned(service: Service, isReady: () => Promise<boole
     if (await isReady()) sendJson(response, 200, '{"status":"ok"}')
     else sendError(response, service, unavailable('The service is not ready.'))
   })
+  // What reads the documentation instead of people looks for it here (llmstxt.org).
+  router.get('/llms.txt', (_request, response) => response.redirect(`${service.consoleUrl}/docs/llms.txt`))
+  // Nothing here is for a search engine (RFC 9309).
+  router.get('/robots.txt', (_request, response) => {
+    response.type('text/plain').send('User-agent: *\nDisallow: /\n')
+  })
   router.get('/openapi.json', (_request, response) =>
     sendJson(response, 200, service.versions.current.document.bytes),
   )

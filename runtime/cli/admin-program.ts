@@ -1,8 +1,7 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { verifyAudit } from '../admin/audit.ts'
 import { rotateCardKey } from '../admin/card-keys.ts'
 import { showChains } from '../admin/chain.ts'
-import type { Operator } from '../admin/change.ts'
 import { advanceClock } from '../admin/clock.ts'
 import { listConnectedApps, revokeConnectedApp } from '../admin/connected-apps.ts'
 import { decidePayout, PAYOUT_OUTCOMES, retryPayout, showHeldUp } from '../admin/held-up-payouts.ts'
@@ -22,43 +21,40 @@ import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import type { KeyKind } from '../platform/keys/keys.ts'
 import { OAUTH_SCOPES } from '../platform/keys/scopes.ts'
 import { createLog } from '../platform/log.ts'
+import { addLookups } from './admin-lookups.ts'
+import {
+  type AddNoun,
+  type AddVerb,
+  environmentOption,
+  keyArgument,
+  type Run,
+  readNumber,
+  readWhole,
+  tenantArgument,
+  tenantOption,
+} from './admin-options.ts'
 import { operate } from './operate.ts'
 import { render } from './print.ts'
-
-type Action = (operator: Operator, production: boolean) => Promise<object>
 
 /** Generated tables are large: only the verbs that need them wait for them. */
 async function loadVersions() {
   return import('../../generated/versions.ts')
 }
 
-function readNumber(text: string): number {
-  const value = Number(text)
-  if (/^\d+(\.\d+)?$/.test(text) && Number.isFinite(value)) return value
-  throw new InvalidArgumentError('It is not a number.')
-}
-
-function readWhole(text: string): number {
-  const value = readNumber(text)
-  if (Number.isSafeInteger(value)) return value
-  throw new InvalidArgumentError('It is not a whole number.')
-}
-
-const tenantOption = () => new Option('--tenant <id>', 'the tenant (ten_…)').makeOptionMandatory()
-const environmentOption = () =>
-  new Option('--env <environment>', 'the environment').choices(ENVIRONMENTS).makeOptionMandatory()
-const tenantArgument = () => new Argument('<tenant>', 'the tenant (ten_…)')
-const keyArgument = () => new Argument('<key>', 'the key’s identifier (key_…)')
-
-/** The operator's tool. `say` gets what is unusual and what was misused; results go to stdout. */
-export function createProgram(say: (line: string) => void): Command {
+/**
+ * The operator's tool. Results go to stdout.
+ *
+ * @param say gets what is unusual. @param complain gets what was misused.
+ */
+export function createProgram(say: (line: string) => void, complain = say): Command {
   const program = new Command('admin')
     .description('Operates tenants, keys, pins, limits and the clock of this deployment’s database.')
     .exitOverride()
-    .configureOutput({ writeErr: (text) => say(text.trimEnd()) })
+    .configureOutput({ writeErr: (text) => complain(text.trimEnd()) })
     .showHelpAfterError('(--help tells what it takes)')
-  const noun = (name: string, about: string) => program.command(name).description(about)
-  const run = async (command: Command, action: Action) => {
+  const noun = (name: string, about: string) =>
+    program.commands.find((each) => each.name() === name) ?? program.command(name).description(about)
+  const run: Run = async (command, action) => {
     const result = await operate(say, action)
     process.stdout.write(render(result, command.opts().json === true))
   }
@@ -70,12 +66,9 @@ export function createProgram(say: (line: string) => void): Command {
   addSwitches(noun, verb, run)
   addPeople(noun, verb, run)
   addLedgers(noun, verb, run)
+  addLookups(noun, verb, run)
   return program
 }
-
-type AddVerb = (parent: Command, name: string, about: string) => Command
-type AddNoun = (name: string, about: string) => Command
-type Run = (command: Command, action: Action) => Promise<void>
 
 function addTenant(tenant: Command, verb: AddVerb, run: Run): void {
   verb(tenant, 'create', 'make a tenant, pinned to the current version')
@@ -333,7 +326,7 @@ function addPeople(noun: AddNoun, verb: AddVerb, run: Run): void {
     .action((id: string, _: unknown, command: Command) =>
       run(command, (operator) => revokeConnectedApp(operator, id)),
     )
-  verb(noun('user', 'people of a tenant'), 'create', 'add a person who can sign in to the dashboard')
+  verb(noun('user', 'members of tenants'), 'create', 'add a member who can sign in to the dashboard')
     .addOption(tenantOption())
     .requiredOption('--email <address>', 'their address')
     .addOption(new Option('--role <role>', 'what they may do').choices(MEMBER_ROLES).default('developer'))

@@ -3,6 +3,7 @@ import { ControlError } from '../admin/change.ts'
 import { messageOf } from '../platform/database/errors.ts'
 import { SettingsError } from '../platform/settings.ts'
 import { createProgram } from './admin-program.ts'
+import { createMisuse, errorJson, wantsJson } from './terminal/error-json.ts'
 
 /** Exit codes: 1 when the action failed or was refused, 2 when it was not understood. */
 const FAILED = 1
@@ -14,17 +15,21 @@ function explain(error: unknown): string {
   return messageOf(error)
 }
 
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
 async function main(words: readonly string[]): Promise<number> {
+  const misuse = createMisuse(words, say)
   try {
-    await createProgram((line) => process.stderr.write(`${line}\n`)).parseAsync(words, { from: 'user' })
+    await createProgram(say, misuse.say).parseAsync(words, { from: 'user' })
     return 0
   } catch (error) {
-    // Commander has said what was wrong; asking for help is no fault.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED
-    process.stderr.write(`error: ${explain(error)}\n`)
-    return error instanceof SettingsError || (error instanceof ControlError && error.kind === 'invalid')
-      ? MISUSED
-      : FAILED
+    // Asking for help is no fault.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : misuse.report(error, MISUSED)
+    const isMisused =
+      error instanceof SettingsError || (error instanceof ControlError && error.kind === 'invalid')
+    const type = error instanceof ControlError ? error.kind : isMisused ? 'invalid' : 'failed'
+    say(wantsJson(words) ? errorJson({ type, message: explain(error) }) : `error: ${explain(error)}`)
+    return isMisused ? MISUSED : FAILED
   }
 }
 

@@ -1,6 +1,7 @@
 /** Why something did not work, and what to do, for the person at the terminal. */
 import { ConnectionError, ResponseError, TimeoutError } from '../../generated/client/src/2026-05-19/index.ts'
 import { withoutControls } from './terminal/colours.ts'
+import type { ErrorMembers } from './terminal/error-json.ts'
 import { EXIT_CODES } from './terminal/exit-codes.ts'
 import { InterruptedError, MisuseError, SignInError, UnreachableError } from './terminal/failures.ts'
 import { messageOf, reasonOf } from './terminal/reasons.ts'
@@ -16,6 +17,28 @@ export function explainFailure(thrown: unknown, baseUrl: string): string {
   if (error instanceof ResponseError) return withoutControls(explainRefusal(error, baseUrl))
   if (error instanceof ConnectionError) return `cannot reach ${baseUrl}: ${reasonOf(error)}`
   return messageOf(error)
+}
+
+/** By exit code: what kind of failure it is, for programs. */
+const FAILURE_TYPES: Readonly<Record<number, string>> = {
+  [EXIT_CODES.misused]: 'misused',
+  [EXIT_CODES.notSignedIn]: 'not_signed_in',
+  [EXIT_CODES.unreachable]: 'unreachable',
+  [EXIT_CODES.interrupted]: 'interrupted',
+}
+
+/**
+ * The same for a program: what the service said of a refusal, as it said it, or else what kind of failure it is.
+ *
+ * @param baseUrl of the service that the calls went to.
+ */
+export function describeFailure(thrown: unknown, baseUrl: string): ErrorMembers {
+  const error = withoutWrapping(thrown)
+  const message = explainFailure(error, baseUrl)
+  const type = FAILURE_TYPES[exitCodeOf(error)] ?? 'failed'
+  if (!(error instanceof ResponseError)) return { type, message }
+  const request = error.requestId === undefined ? {} : { request_id: error.requestId }
+  return { type, message, status: error.status, ...request, ...membersOf(error) }
 }
 
 function explainRefusal(error: ResponseError, baseUrl: string): string {

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 
 export const GUIDES: readonly string[] = [
   'quick-start',
+  'clients',
   'authentication',
   'versioning',
   'idempotency',

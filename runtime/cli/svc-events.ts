@@ -1,6 +1,6 @@
 /** `svc events`: what has happened, as deliveries told of it. */
 import type { Schemas } from '../../generated/client/src/2026-05-19/index.ts'
-import { tabulate } from './print.ts'
+import { tabulate, tabulateRecords } from './print.ts'
 import type { Session, Terminal } from './svc-session.ts'
 
 type Event = Schemas['Event']
@@ -32,6 +32,49 @@ export async function showEvents(
   }
   if (count === 0) say('There are no such events.')
   else if (!json) print(tabulate(['CREATED', 'TYPE', 'ID', 'CONCERNS'], rows))
+}
+
+interface Resent {
+  readonly webhook_endpoint_id: string
+  readonly delivery_attempt_id: string
+  readonly attempt: number
+  readonly status: string
+}
+
+/**
+ * Sends an event again to an endpoint, or to each that has had it: the latest attempt there is made once more, at once.
+ *
+ * @throws Error where no endpoint has had the event.
+ */
+export async function resendEvent(
+  { client }: Session,
+  id: string,
+  { endpoint }: { readonly endpoint?: string | undefined },
+  { json, print }: Terminal,
+): Promise<void> {
+  const endpoints = endpoint === undefined ? await endpointsOf(client) : [endpoint]
+  const resent: Resent[] = []
+  for (const whe_id of endpoints) {
+    const query = { event_id: id, limit: 1 }
+    const { data } = await client.listDeliveryAttempts({ path: { whe_id }, query })
+    const [latest] = data
+    if (!latest) continue
+    const path = { whe_id, wdla_id: latest.id }
+    const { id: delivery_attempt_id, attempt, status } = await client.retryDeliveryAttempt({ path })
+    resent.push({ webhook_endpoint_id: whe_id, delivery_attempt_id, attempt, status })
+  }
+  if (resent.length === 0)
+    throw new Error(
+      `there is no delivery of ${id} to send again: ${endpoint === undefined ? 'no endpoint' : endpoint} was subscribed to it when it happened`,
+    )
+  if (json) for (const each of resent) print(JSON.stringify(each))
+  else print(tabulateRecords(resent.map((each) => ({ ...each }))))
+}
+
+async function endpointsOf(client: Session['client']): Promise<string[]> {
+  const ids: string[] = []
+  for await (const { id } of client.listWebhookEndpoints({ query: { limit: PAGE } })) ids.push(id)
+  return ids
 }
 
 /** The identifier of what it tells of: `data` has one member, named after the object. */

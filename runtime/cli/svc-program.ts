@@ -4,7 +4,7 @@ import { nameGuides } from './guides.ts'
 import { type LiveOptions, takeLive } from './live-session.ts'
 import { addCards } from './svc-cards.ts'
 import { addCompletion } from './svc-completion.ts'
-import { showEvent, showEvents } from './svc-events.ts'
+import { resendEvent, showEvent, showEvents } from './svc-events.ts'
 import { addListen } from './svc-listen-command.ts'
 import { addLogin } from './svc-login.ts'
 import { addOpen } from './svc-open.ts'
@@ -26,8 +26,15 @@ import { CommandError } from './terminal/failures.ts'
 
 type GlobalOptions = SessionOptions & { readonly json?: true }
 
-/** The merchant's tool. Results go to `print`, all else to `say`; keys and tokens are never repeated anywhere. */
-export function createProgram(surroundings: Surroundings): Command {
+/**
+ * The merchant's tool. Results go to `print`, all else to `say`; keys and tokens are never repeated anywhere.
+ *
+ * @param complain gets what was misused.
+ */
+export function createProgram(
+  surroundings: Surroundings,
+  complain: (line: string) => void = surroundings.say,
+): Command {
   const colours = surroundings.colours === true
   const paint = paintFor(colours)
   const program = new Command('svc')
@@ -35,7 +42,7 @@ export function createProgram(surroundings: Surroundings): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => surroundings.print(text.trimEnd()),
-      writeErr: (text) => surroundings.say(text.trimEnd()),
+      writeErr: (text) => complain(text.trimEnd()),
       getOutHasColors: () => colours,
     })
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => paint('bold', title) })
@@ -50,7 +57,7 @@ export function createProgram(surroundings: Surroundings): Command {
         'where the API is (default: that of the profile, or http://127.0.0.1:4010)',
       ).env('SVC_BASE_URL'),
     )
-    .option('--json', 'results as lines of JSON on stdout, and nothing else there')
+    .option('--json', 'results as lines of JSON on stdout, and errors as lines of JSON on stderr')
     .addHelpText('after', HELP)
   const run: Run = async (command, act) => {
     const options = command.optsWithGlobals<GlobalOptions>()
@@ -79,6 +86,7 @@ Examples:
   svc login                                             # once; or SVC_API_KEY=svc_sk_…
   svc get /v1/passes?limit=5
   svc listen --forward-to http://localhost:3000/hooks
+  svc --version                                         # of this command, and of the API that it speaks
 
 Exit codes:
 ${EXIT_TABLE.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`
@@ -101,7 +109,7 @@ function addTrigger(program: Command, run: Run): void {
 }
 
 function addEvents(program: Command, run: Run): void {
-  program
+  const events = program
     .command('events')
     .description('show the latest events, or all of one')
     .addArgument(new Argument('[event]', 'the identifier of one (evt_…)'))
@@ -118,6 +126,18 @@ function addEvents(program: Command, run: Run): void {
         if (words.type !== undefined) throw new MisuseError('--type does not go with one event')
         return showEvent(session, id, terminal)
       }),
+    )
+  events
+    .command('resend')
+    .description('send an event again, at once, also to an endpoint that is disabled')
+    .addArgument(new Argument('<event>', 'its identifier (evt_…)'))
+    .option('--endpoint <id>', 'only to this endpoint (whe_…) (default: to each that has had it)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc events resend evt_…\n  svc events resend evt_… --endpoint whe_…',
+    )
+    .action((id: string, words: { endpoint?: string }, command: Command) =>
+      run(command, (session, terminal) => resendEvent(session, id, words, terminal)),
     )
 }
 

@@ -8,6 +8,7 @@ import { service } from '../../generated/client/src/2026-05-19/index.ts'
 import { systemClock } from '../../generated/client/src/runtime/clock.ts'
 import { refusalOf, wishOf } from '../../generated/client/src/runtime/refusal.ts'
 import { send } from '../../generated/client/src/runtime/transport.ts'
+import { tabulateRecords } from './print.ts'
 import {
   authorizationOf,
   MisuseError,
@@ -16,6 +17,7 @@ import {
   type Surroundings,
   type Terminal,
 } from './svc-session.ts'
+import { withoutControls } from './terminal/colours.ts'
 import { formatJson } from './terminal/json-text.ts'
 
 export interface RequestWords {
@@ -150,11 +152,55 @@ async function ask(
     terminal.say(`${wire.idempotencyHeader}: ${key}`)
   }
   const answered = await call(session, { method, path: target, headers, ...body }, signal)
-  if (answered.body !== undefined) terminal.print(show(answered.body, terminal))
+  if (answered.body !== undefined) show(answered.body, path, terminal)
 }
 
-function show(body: unknown, { json, paint }: Terminal): string {
-  return json ? JSON.stringify(body) : formatJson(body, paint)
+/** Records are shown in a table; where there are more, how to go on is said beside it. */
+function show(body: unknown, path: string, { json, paint, print, say }: Terminal): void {
+  if (json) return print(JSON.stringify(body))
+  const page = readPage(body)
+  if (!page) return print(formatJson(body, paint))
+  if (page.data.length === 0) return say('The list is empty.')
+  print(withoutControls(tabulateRecords(page.data, columnsOf(page.data))))
+  if (page.next_cursor !== null) say(`More: svc get '${nextPath(path, page.next_cursor)}'`)
+}
+
+/** A page of a list, as the API answers it. */
+interface ListPage {
+  readonly data: readonly Readonly<Record<string, unknown>>[]
+  readonly next_cursor: string | null
+}
+
+function readPage(body: unknown): ListPage | undefined {
+  if (typeof body !== 'object' || body === null || !('data' in body) || !('has_more' in body))
+    return undefined
+  const { data, next_cursor = null } = body as unknown as Partial<ListPage>
+  return Array.isArray(data) ? { data, next_cursor } : undefined
+}
+
+/** Columns of a table that is still read on a screen. */
+const MAX_COLUMNS = 6
+/** Members that say the same of every record, or nothing that `created` does not say. */
+const LEFT_OUT = new Set(['object', 'updated'])
+
+/** The first members that are plain values in some record, `created` last. */
+function columnsOf(data: ListPage['data']): string[] {
+  const isShown = (name: string) =>
+    !LEFT_OUT.has(name) &&
+    data.some(
+      (record) => record[name] !== null && ['string', 'number', 'boolean'].includes(typeof record[name]),
+    )
+  const names = [...new Set(data.flatMap(Object.keys))].filter(isShown)
+  const others = names.filter((name) => name !== 'created')
+  const last = names.includes('created') ? ['created'] : []
+  return [...others.slice(0, MAX_COLUMNS - last.length), ...last]
+}
+
+function nextPath(path: string, cursor: string): string {
+  const url = new URL(path, 'http://api.invalid')
+  url.searchParams.delete('ending_before')
+  url.searchParams.set('starting_after', cursor)
+  return `${url.pathname}${url.search}`
 }
 
 const VERBS = {

@@ -1,23 +1,40 @@
 import { CommanderError } from 'commander'
-import { exitCodeOf, explainFailure } from './explain-failure.ts'
+import { describeFailure, exitCodeOf, explainFailure } from './explain-failure.ts'
 import { createProgram } from './svc-program.ts'
 import type { Surroundings } from './svc-session.ts'
+import { VERSION } from './svc-version.ts'
+import { createMisuse, errorJson, wantsJson } from './terminal/error-json.ts'
 import { EXIT_CODES } from './terminal/exit-codes.ts'
 import { CommandError } from './terminal/failures.ts'
 
+/** `--version` alone: behind a verb it is the version of the API that a request is made in. */
+const isVersion = (words: readonly string[]): boolean => {
+  const [first, ...others] = words.filter((word) => word !== '--json')
+  return first === '--version' && others.length === 0
+}
+
 /** @returns the exit code, of `EXIT_CODES`. */
 export async function runSvc(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  const json = wantsJson(words)
+  const misuse = createMisuse(words, surroundings.say)
+  if (isVersion(words)) {
+    surroundings.print(json ? JSON.stringify(VERSION) : `svc ${VERSION.version} (API ${VERSION.api_version})`)
+    return EXIT_CODES.done
+  }
   try {
-    await createProgram(surroundings).parseAsync(words, { from: 'user' })
+    await createProgram(surroundings, misuse.say).parseAsync(words, { from: 'user' })
     return EXIT_CODES.done
   } catch (error) {
-    // Commander has said what was wrong; asking for help is no fault.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.misused
+    // Asking for help is no fault.
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? EXIT_CODES.done : misuse.report(error, EXIT_CODES.misused)
     const [cause, baseUrl] = error instanceof CommandError ? [error.cause, error.baseUrl] : [error, '']
     const code = exitCodeOf(cause)
-    surroundings.say(
-      code === EXIT_CODES.interrupted ? 'interrupted' : `error: ${explainFailure(cause, baseUrl)}`,
-    )
+    if (json) surroundings.say(errorJson(describeFailure(cause, baseUrl)))
+    else
+      surroundings.say(
+        code === EXIT_CODES.interrupted ? 'interrupted' : `error: ${explainFailure(cause, baseUrl)}`,
+      )
     return code
   }
 }

@@ -5,10 +5,8 @@ import type { NextFunction, Request, Response, Router } from 'express'
 import { compress } from './page/compress.ts'
 
 export interface DocsParts {
-  /** The toolkit's output: pages below `site/`, documents in JSON in the folders of versions. */
+  /** The toolkit's output: pages and documents in YAML below `site/`, documents in JSON in the folders of versions. */
   readonly generated: string
-  /** Folder of the documents as they are written. */
-  readonly documents: string
   readonly versions: readonly string[]
   /** Origin of the console: addresses in the feed are relative to it. */
   readonly consoleUrl: string
@@ -30,6 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
   '.yaml': 'application/yaml; charset=utf-8',
+  '.svg': 'image/svg+xml',
 }
 const A_YEAR_SECONDS = 31_536_000
 
@@ -62,12 +61,27 @@ export function serveDocs(
       'Referrer-Policy': 'no-referrer',
       'X-Content-Type-Options': 'nosniff',
       // What programs read, they may read from any page.
-      ...(!/html|css|javascript/.test(type) && { 'Access-Control-Allow-Origin': '*' }),
+      ...(!/html|css|javascript|svg/.test(type) && { 'Access-Control-Allow-Origin': '*' }),
       ...(served.hash !== undefined && { ETag: `W/"${served.hash}"` }),
     })
     const bytes = await readFile(served.file)
     response.send(path === FEED ? withBase(bytes.toString(), parts.consoleUrl) : bytes)
   }
+  // Programs that read the documentation look for its index at the root (llmstxt.org).
+  router
+    .route('/llms.txt')
+    .get((_request, response) => response.redirect('/docs/llms.txt'))
+    .all(refuseMethod)
+  // RFC 9309: the documentation is for everyone, the dashboard for its members.
+  router
+    .route('/robots.txt')
+    .get(
+      (_request, response) =>
+        void response
+          .type('text/plain')
+          .send('User-agent: *\nAllow: /docs\nAllow: /changelog.xml\nDisallow: /\n'),
+    )
+    .all(refuseMethod)
   router
     .route('/docs/try.json')
     .get((_request, response) => void response.json({ base_url: parts.sandboxUrl }))
@@ -107,11 +121,10 @@ function pathOf(path: string): string | undefined {
   }
 }
 
-function findDocument({ versions, generated, documents }: DocsParts, path: string): Served | undefined {
-  const [, version = '', type] = /^([^/]+)\/openapi\.(json|yaml)$/.exec(path) ?? []
+function findDocument({ versions, generated }: DocsParts, path: string): Served | undefined {
+  const version = /^([^/]+)\/openapi\.json$/.exec(path)?.[1] ?? ''
   if (!versions.includes(version)) return undefined
-  const file = type === 'json' ? join(generated, version, 'openapi.json') : join(documents, `${version}.yaml`)
-  return { file, hash: undefined }
+  return { file: join(generated, version, 'openapi.json'), hash: undefined }
 }
 
 /** Nothing is served but what the manifest lists. The first reader waits while it is built, if it is not there. */

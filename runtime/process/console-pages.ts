@@ -75,7 +75,6 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
   pages.use(
     createConsole({
       generated: fileURLToPath(new URL('../../generated', import.meta.url)),
-      documents: fileURLToPath(new URL('../../openapi', import.meta.url)),
       versions: versions.map(({ name }) => name),
       consoleUrl: baseUrls.console,
       sandboxUrl: baseUrls.sandbox,

@@ -1,4 +1,5 @@
 /** Templates and passes from their making to their archive, in every version. */
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   makeKey,
@@ -206,8 +207,11 @@ describe.each(VERSIONS)('%s', (version) => {
       expect(shown).toEqual([
         '@1769904000',
         'Tue, 02 Feb 2027 00:00:00 GMT',
-        expect.stringMatching(/^<http.+\/docs\/upgrading\/.+\/.+>; rel="deprecation"; type="text\/html"$/),
+        // From here to the current version: the next one is deprecated too.
+        `<http://127.0.0.1:4000/docs/upgrading/${version}/2026-05-19>; rel="deprecation"; type="text/html"`,
       ])
+      const page = new URL(`../../generated/site/upgrading/${version}/2026-05-19.html`, import.meta.url)
+      expect(readFileSync(page, 'utf8')).toContain(`From ${version} to`)
     } else expect(shown).toEqual([null, null, null])
   })
 

@@ -63,7 +63,7 @@ describe('versions', () => {
     else {
       expect(refusal(answer)).toEqual([410, 'version_sunset', 'version_gone'])
       expect(answer.body.error.successor_version).toBe('2026-02-01')
-      const guide = `http://127.0.0.1:4000/docs/upgrading/${version}/2026-02-01`
+      const guide = `http://127.0.0.1:4000/docs/upgrading/${version}/${CURRENT}`
       expect(answer.body.error.guide_url).toBe(guide)
     }
   })
@@ -137,6 +137,17 @@ describe('outside /v1', () => {
     }
     expect((await get('/openapi/2024-01-01.json')).status).toBe(404)
     expect((await get('/openapi/..%2f..%2fpackage.json')).status).toBe(404)
+  })
+
+  test('tells programs that read where the documentation is, and crawlers to stay away', async () => {
+    const index = await fetch(`${service.urls.sandbox}/llms.txt`, { redirect: 'manual' })
+    expect([index.status, index.headers.get('Location')]).toEqual([
+      302,
+      'http://127.0.0.1:4000/docs/llms.txt',
+    ])
+    const robots = await fetch(`${service.urls.live}/robots.txt`)
+    expect(robots.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
+    expect(await robots.text()).toBe('User-agent: *\nDisallow: /\n')
   })
 
   test('has no file of a pass that there is not', async () => {

@@ -222,7 +222,7 @@ describe('the audit log', () => {
     expect(await verify()).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(new RegExp(`^error: .*entry ${later.entries} \\(aud_.*was changed`)),
+      stderr: expect.stringMatching(new RegExp(`entry ${later.entries} \\(aud_.*was changed`)),
     })
   })
 
@@ -316,10 +316,118 @@ describe('platforms and people', () => {
   })
 })
 
-test('people get lines instead of JSON', async () => {
+describe('what is there is looked up', () => {
+  const TENANT_OF_DEMO = () => ['--tenant', db.tenantId]
+
+  test('tenants come in pages', async () => {
+    await admin('tenant', 'create', '--name', 'Later')
+    const first = await admin('tenant', 'list', '--limit', '1')
+    expect(first).toMatchObject({ data: [{ id: db.tenantId, plan: 'enterprise' }], has_more: true })
+    const next = await admin('tenant', 'list', '--after', db.tenantId)
+    expect(next.has_more).toBe(false)
+    expect(next.data.map(({ id }: { id: string }) => id)).not.toContain(db.tenantId)
+  })
+
+  test('keys, of one environment too, and without their text', async () => {
+    const { id, secret } = await createKey('--scope', 'read')
+    const listed = await admin('key', 'list', ...TENANT_OF_DEMO(), '--env', 'sandbox')
+    expect(listed.data).toContainEqual(expect.objectContaining({ id, scope: 'read', revoked_at: null }))
+    expect(JSON.stringify(listed)).not.toContain(secret)
+    const live = await admin('key', 'list', ...TENANT_OF_DEMO(), '--env', 'live')
+    expect(live.data.map((each: { environment: string }) => each.environment)).not.toContain('sandbox')
+    expect(await admin('key', 'show', id)).toMatchObject({
+      tenant_id: db.tenantId,
+      id,
+      hint: secret.slice(-4),
+    })
+  })
+
+  test('pins', async () => {
+    const { data } = await admin('pin', 'list', ...TENANT_OF_DEMO())
+    expect(data.map(({ environment }: { environment: string }) => environment)).toEqual(['sandbox', 'live'])
+    expect(await admin('pin', 'show', ...TENANT_OF_DEMO(), '--env', 'live')).toMatchObject({
+      tenant_id: db.tenantId,
+      environment: 'live',
+      version: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      pinned_at: expect.stringMatching(/Z$/),
+    })
+  })
+
+  test('limits, with what lifts make of them', async () => {
+    const where = [...TENANT_OF_DEMO(), '--env', 'live']
+    const lift = ['--bucket', 'cards_write', '--factor', '2.5', '--hours', '1']
+    const { id } = await admin('limit', 'lift', ...where, ...lift)
+    const { data } = await admin('limit', 'list', ...where)
+    expect(data).toEqual([expect.objectContaining({ id, bucket: 'cards_write', factor: 2.5 })])
+    expect(await admin('limit', 'show', ...where, '--bucket', 'cards_write')).toMatchObject({
+      ordinary_limit: 200,
+      limit: 500,
+      lifts: [{ id }],
+    })
+    expect(await admin('limit', 'show', ...where, '--bucket', 'read')).toMatchObject({
+      limit: 1000,
+      lifts: [],
+    })
+  })
+
+  test('users, who are disabled and reset', async () => {
+    const user = await admin('user', 'create', ...TENANT_OF_DEMO(), '--email', 'grace@example.com')
+    const listed = await admin('user', 'list', ...TENANT_OF_DEMO())
+    expect(listed.data).toContainEqual(
+      expect.objectContaining({ id: user.id, can_sign_in: true, seen_at: null }),
+    )
+    expect(await admin('user', 'disable', user.id)).toEqual({
+      id: user.id,
+      tenant_id: db.tenantId,
+      can_sign_in: false,
+    })
+    expect(await admin('user', 'show', user.id)).toMatchObject({
+      email: 'grace@example.com',
+      can_sign_in: false,
+    })
+    const reset = await admin('user', 'reset', user.id)
+    expect(reset).toMatchObject({ id: user.id, email: 'grace@example.com' })
+    expect([reset.password, reset.totp_secret]).not.toEqual([user.password, user.totp_secret])
+    const stored = await one('SELECT password_hash FROM control.members WHERE id = $1', user.id)
+    expect(await verifyPassword(reset.password, String(stored?.password_hash))).toBe(true)
+  })
+
+  test.each([
+    [['key', 'show', 'key_x'], 'no key key_x'],
+    [['user', 'disable', 'mem_x'], 'no user mem_x'],
+    [['user', 'reset', 'mem_x'], 'no user mem_x'],
+    [['user', 'list', '--tenant', 'ten_x'], 'no tenant ten_x'],
+    [['pin', 'list', '--tenant', 'ten_x'], 'no tenant ten_x'],
+  ])('%j: a program is told what is not there', async (words, message) => {
+    const { code, stdout, stderr } = await runAdmin(env, ...words, '--json')
+    expect([code, stdout]).toEqual([1, ''])
+    expect(JSON.parse(stderr)).toEqual({
+      error: { type: 'not_found', message: expect.stringContaining(message) },
+    })
+  })
+})
+
+test('people get lines instead of JSON, and lists as tables', async () => {
   const { stdout } = await runAdmin(env, 'tenant', 'show', db.tenantId)
   expect(stdout).toMatch(/^id +ten_/)
   expect(stdout).toMatch(/plan +enterprise/)
+  const pins = await runAdmin(env, 'pin', 'list', '--tenant', db.tenantId)
+  expect(pins.stdout).toMatch(
+    /^ENVIRONMENT {2}VERSION {5}PINNED AT\nsandbox {6}\d{4}-\d\d-\d\d {2}\S+Z\nlive {9}\d{4}-\d\d-\d\d {2}\S+Z\n$/,
+  )
+})
+
+test.each([
+  [['tenant', 'create'], "required option '--name <name>' not specified"],
+  [['tenant', 'destroy'], "unknown command 'destroy'"],
+  [
+    ['pin', 'set', '--tenant', 'ten_x', '--env', 'live', '--version', '2026-01-01'],
+    'versions are 2025-06-01',
+  ],
+])('%j: a program is told of a misuse in JSON', async (words, message) => {
+  const { code, stdout, stderr } = await runAdmin(env, ...words, '--json')
+  expect([code, stdout]).toEqual([2, ''])
+  expect(JSON.parse(stderr).error.message).toContain(message)
 })
 
 const TENANT = ['--tenant', 'TENANT']

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeCardholder } from '../cards/fixtures.ts'
+import { planAll } from '../support/planning.ts'
 import { until } from '../support/programs.ts'
 import {
   makeKey,
@@ -163,6 +164,19 @@ const CASES: Readonly<Record<string, Case>> = {
     mistake: () => ['--limit', 'many'],
     interrupted: () => ['--base-url', silent.url],
   },
+  'events resend': {
+    success: async () => {
+      await send('/v1/webhook-endpoints', {
+        body: { url: PUBLIC, enabled_events: ['pass_template.created'] },
+      })
+      await send('/v1/pass_templates', { body: TEMPLATE })
+      await planAll(service.database.sandbox)
+      const { body } = await send('/v1/events?type=pass_template.created&limit=1')
+      return [body.data[0].id]
+    },
+    mistake: () => ['evt_01jx1a2b3c4d5e6f7g8h9j0k1m'],
+    interrupted: () => ['evt_1', '--base-url', silent.url],
+  },
   promote: {
     success: () => ['templates', template, '--dry-run'],
     mistake: () => ['passes', 'pass_1'],
@@ -193,7 +207,7 @@ function settle(text: string): string {
     .replaceAll(home, '~')
     .replace(/whsec_[\w-]+/g, 'whsec_…')
     .replace(/\b([a-z]+)_01(?!jx1a2b3c)[0-9a-hjkmnp-tv-z]{24}/g, '$1_…')
-    .replace(/\b(tpl|card|ctx|evt|ten|key|whe|req)_0[0-9a-hjkmnp-tv-z]{25}/g, (id) =>
+    .replace(/\b(tpl|card|ctx|evt|ten|key|whe|wdla|req)_0[0-9a-hjkmnp-tv-z]{25}/g, (id) =>
       id.includes('jx1a2b3c') ? id : `${id.split('_')[0]}_…`,
     )
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')

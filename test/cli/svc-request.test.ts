@@ -49,6 +49,45 @@ async function run(url: string, words: readonly string[], { input = '', env = {}
 
 const DONE = { id: 'pass_1' }
 
+test('a list is a table for people, with how to go on; for programs it is what the service answered', async () => {
+  const record = (id: string, name: string | null) => ({
+    id,
+    object: 'pass_template',
+    name,
+    fields: [],
+    note: null,
+    created: '2026-06-01T12:00:00.000Z',
+    updated: '2026-06-01T12:00:00.000Z',
+  })
+  const page = {
+    data: [record('tpl_1', 'Coffee'), record('tpl_22', null)],
+    has_more: true,
+    next_cursor: 'c/1',
+  }
+  const { url } = await serve(reply(200, page))
+  expect(await run(url, ['get', '/v1/pass_templates?limit=2'])).toEqual({
+    code: 0,
+    stdout: [
+      'ID      NAME    CREATED',
+      'tpl_1   Coffee  2026-06-01T12:00:00.000Z',
+      'tpl_22  –       2026-06-01T12:00:00.000Z',
+      '',
+    ].join('\n'),
+    stderr: "More: svc get '/v1/pass_templates?limit=2&starting_after=c%2F1'\n",
+  })
+  const { stdout, stderr } = await run(url, ['get', '/v1/pass_templates?limit=2', '--json'])
+  expect([JSON.parse(stdout), stderr]).toEqual([page, ''])
+})
+
+test('an empty list is said to be one', async () => {
+  const { url } = await serve(reply(200, { data: [], has_more: false, next_cursor: null }))
+  expect(await run(url, ['get', '/v1/passes'])).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'The list is empty.\n',
+  })
+})
+
 test('a POST is tried again under the one key that was shown', async () => {
   const { url, asked } = await serve(
     reply(503, {}),

@@ -1,5 +1,7 @@
 /** `svc` as a program: its words, its exit codes, and what goes to which output. */
-import { afterEach, expect, test, vi } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { current } from '../../generated/versions.ts'
 import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { makeKey } from '../../runtime/platform/keys/keys.ts'
@@ -47,6 +49,58 @@ async function run(
   expect(stdout + stderr).not.toMatch(/svc_[sp]k_(sandbox|live)_[0-9A-Za-z]/)
   return { code, stdout, stderr }
 }
+
+test('says which it is, and which version of the API it speaks', async () => {
+  const { version } = JSON.parse(readFileSync('runtime/cli/package/package.json', 'utf8'))
+  expect(await run(['--version'])).toEqual({
+    code: 0,
+    stdout: `svc ${version} (API ${current})\n`,
+    stderr: '',
+  })
+  const { stdout } = await run(['--json', '--version'])
+  expect(JSON.parse(stdout)).toEqual({ version, api_version: current })
+})
+
+describe('a program is told of errors in JSON', () => {
+  const errorOf = async (words: readonly string[], env?: Record<string, string>) => {
+    const { code, stdout, stderr } = await run([...words, '--json'], env)
+    expect([stdout, stderr.split('\n').length]).toEqual(['', 2])
+    return { code, error: JSON.parse(stderr).error }
+  }
+
+  test('what the service refuses, as the service says it', async () => {
+    const error = { type: 'not_found', code: 'not_found', message: 'There is no pass.', request_id: 'req_1' }
+    const url = await serveHttp((_, response) => {
+      response.writeHead(404, { 'Content-Type': 'application/json', 'Request-Id': 'req_1' })
+      response.end(JSON.stringify({ error }))
+    })
+    expect(await errorOf(['events', 'evt_1', '--base-url', url])).toEqual({
+      code: 1,
+      error: { ...error, status: 404 },
+    })
+  })
+
+  test.each([
+    ['a word that there is not', ['liste'], 2, 'misused', "unknown command 'liste'"],
+    [
+      'an option that makes no sense',
+      ['events', '--limit', 'many'],
+      2,
+      'misused',
+      'not a whole number above 0',
+    ],
+    ['an address where nobody listens', ['events', '--base-url', NOWHERE], 4, 'unreachable', 'cannot reach'],
+  ] as const)('%s', async (_name, words, code, type, message) => {
+    expect(await errorOf(words)).toEqual({
+      code,
+      error: { type, message: expect.stringContaining(message) },
+    })
+  })
+
+  test('a sign-in that is missing', async () => {
+    expect(await errorOf(['events'], {})).toMatchObject({ code: 3, error: { type: 'not_signed_in' } })
+  })
+})
 
 const live = makeKey('secret', 'live')
 const publishable = makeKey('publishable', 'sandbox')

@@ -22,8 +22,8 @@ const FILES = {
   [`generated/site/${VERSION}/books.md`]: '# Books',
   'generated/site/assets/site.css': 'body { color: black }',
   'generated/site/not-listed.html': 'left by another branch',
+  [`generated/site/${VERSION}/openapi.yaml`]: 'openapi: 3.1.0',
   [`generated/${VERSION}/openapi.json`]: '{}',
-  [`openapi/${VERSION}.yaml`]: 'openapi: 3.1.0',
   'package.json': '{}',
 }
 
@@ -43,7 +43,6 @@ beforeAll(async () => {
   }
   const docs = {
     generated: join(folder, 'generated'),
-    documents: join(folder, 'openapi'),
     consoleUrl: 'http://127.0.0.1:4000',
     versions: [VERSION],
     sandboxUrl: 'http://sandbox.example',
@@ -112,6 +111,23 @@ async function bytesOf(path: string, accepted: string): Promise<[string | undefi
   const [response] = await once(asked, 'response')
   return [response.headers['content-encoding'], Buffer.concat(await response.toArray())]
 }
+
+test('programs that read find the documentation, and crawlers find that they may read nothing else', async () => {
+  const index = await get('/llms.txt')
+  expect([index.status, index.headers.get('Location')]).toEqual([302, '/docs/llms.txt'])
+  const robots = await get('/robots.txt')
+  expect(robots.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
+  expect(await robots.text()).toBe('User-agent: *\nAllow: /docs\nAllow: /changelog.xml\nDisallow: /\n')
+})
+
+test('pages have an icon, and browsers that ask for one by its usual name find it', async () => {
+  const page = writeNotice('Title', 'Text').text
+  for (const path of [/<link rel="icon" href="([^"]+)"/.exec(page)?.[1] ?? '', '/favicon.ico']) {
+    const icon = await get(path)
+    expect([path, icon.status, icon.headers.get('Content-Type')]).toEqual([path, 200, 'image/svg+xml'])
+    expect(await icon.text()).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" /)
+  }
+})
 
 test('long pages and what they load are compressed for those who read that', async () => {
   const path = `/docs/${VERSION}/all`

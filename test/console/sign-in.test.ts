@@ -3,11 +3,14 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
+import { TOTP } from 'otpauth'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { disableUser, resetUser, showMember } from '../../runtime/admin/members.ts'
 import { addRecoveryCodes, sweepSessions } from '../../runtime/console/sign-in/queries.ts'
 import { createSessions } from '../../runtime/console/sign-in/sessions.ts'
 import { createSignIn, ownPath, requireMember } from '../../runtime/console/sign-in/sign-in.ts'
+import { toTimestamp } from '../../runtime/platform/database/types.ts'
 import { createWrongCodes } from '../../runtime/platform/factors/wrong-codes.ts'
 import { digestKey } from '../../runtime/platform/keys/keys.ts'
 import { hashPassword } from '../../runtime/platform/secrets.ts'
@@ -122,6 +125,58 @@ async function auditOf(environment: 'sandbox' | 'live'): Promise<unknown[]> {
   const text = `SELECT action, outcome, actor_id, target_id FROM ${environment}.audit_log
                 WHERE tenant_id = $1 AND action LIKE 'member.signed%' ORDER BY sequence`
   return (await service.database.control.query({ text }, [tenantId])).rows as unknown[]
+}
+
+describe('what an operator does to a member', () => {
+  test('disabled, the member is out at once and stays out, also with a sign-in that was just ending', async () => {
+    await signIn()
+    const session = browser.cookies.get('svc_session')!
+    const { control } = service.database
+    const kept = { text: 'SELECT * FROM control.sessions WHERE tenant_id = $1' }
+    const [row] = (await control.query<Record<string, unknown>>(kept, [tenantId])).rows
+    await disableUser(service.operator, ada.id)
+    expect((await browser.go('/mine')).status).toBe(303)
+    machine.toNewCodes()
+    expect((await browser.send('/sign-in', wordsOf(ada))).status).toBe(403)
+    const names = Object.keys(row!)
+    const places = names.map((_, index) => `$${index + 1}`)
+    const columns = names.map((name) =>
+      ['created', 'seen_at', 'expires_at'].includes(name) ? toTimestamp(Number(row![name])) : row![name],
+    )
+    await control.query(
+      { text: `INSERT INTO control.sessions (${names.join(', ')}) VALUES (${places.join(', ')})` },
+      columns,
+    )
+    browser.cookies.set('svc_session', session)
+    expect((await browser.go('/mine')).status).toBe(303)
+    expect(await actionsOn(ada.id)).toContain('member.disabled')
+  })
+
+  test('reset, the old password and sessions end, and what is shown once signs in', async () => {
+    await signIn()
+    const { password, totp_secret: secret } = await resetUser(service.operator, ada.id)
+    expect((await browser.go('/mine')).status).toBe(303)
+    machine.toNewCodes()
+    expect((await browser.send('/sign-in', wordsOf(ada))).status).toBe(403)
+    const code = new TOTP({ secret }).generate({ timestamp: machine.now })
+    const fields = { email: ada.email, password, code }
+    expect((await openBrowser(origin).send('/sign-in?return_to=%2Fmine', fields)).status).toBe(303)
+    expect(await actionsOn(ada.id)).toContain('member.reset')
+  })
+
+  test('a member who was disabled is let in again by a reset', async () => {
+    await disableUser(service.operator, ada.id)
+    expect((await showMember(service.operator, ada.id)).can_sign_in).toBe(false)
+    await resetUser(service.operator, ada.id)
+    expect((await showMember(service.operator, ada.id)).can_sign_in).toBe(true)
+  })
+})
+
+/** What the audit log of the sandbox has of a member. */
+async function actionsOn(memberId: string): Promise<readonly string[]> {
+  const text = 'SELECT action FROM sandbox.audit_log WHERE tenant_id = $1 AND target_id = $2'
+  const { rows } = await service.database.control.query<{ action: string }>({ text }, [tenantId, memberId])
+  return rows.map(({ action }) => action)
 }
 
 describe('signing in', () => {

@@ -25,7 +25,6 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const parts = {
     generated: 'generated',
-    documents: 'openapi',
     versions: names,
     sandboxUrl: 'http://sandbox.example',
     consoleUrl: origin,

@@ -109,10 +109,6 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/CardProgramCreate/examples/0/spending_controls/blocked_categories
 - /components/schemas/CardCreate/examples/0/spending_controls/allowed_categories
 + /components/schemas/CardCreate/examples/0/spending_controls/blocked_categories
-~ /components/schemas/EvidenceFileInput/properties/content/examples/0
-~ /components/schemas/EvidenceFileInput/examples/0/content
-~ /components/schemas/DisputeEvidenceInput/examples/0/files/order.png/content
-~ /components/schemas/DisputeCreate/examples/0/evidence/files/order.png/content
 - /components/schemas/DisputeReason/enum/customer_dispute
 + /components/schemas/DisputeReason/enum/customer_complaint
 - /components/schemas/SettlementLineType/enum/cardTransaction

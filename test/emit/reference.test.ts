@@ -265,7 +265,7 @@ test('the request is a command that can be pasted', () => {
     '  -X PATCH \\',
     '  -H "Authorization: Bearer $API_KEY" \\',
     "  -H 'Api-Version: 2030-01-01' \\",
-    "  -H 'Idempotency-Key: k1' \\",
+    '  -H "Idempotency-Key: $(uuidgen 2&gt;/dev/null || cat /proc/sys/kernel/random/uuid)" \\',
     "  --json '{",
     `  "name": "Ada'\\''s"`,
     "}'",

@@ -1,7 +1,8 @@
 /** A request as data, and as a reader of the guide would write it: with curl, with the client. */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api, Operation, Schema } from '../../ir/model.ts'
-import { quote, quoteCredential } from '../reference/curl.ts'
+import { printCommand } from '../reference/curl.ts'
+import { fillPath, queryOf, sampleHeader, serverOf } from '../reference/request.ts'
 import { sampleContent, sampleParameter } from '../reference/sample.ts'
 import { credentialOf } from '../wire/credential.ts'
 import { isObject, jsonIn } from './paths.ts'
@@ -34,7 +35,7 @@ export function sampleRequest(api: Api, operation: Operation, wire: Wire): Sampl
     operation,
     path: values('path'),
     query: values('query'),
-    headers: Object.fromEntries(headers.map((each) => [each.name, show(sampleParameter(api, each))])),
+    headers: Object.fromEntries(headers.map((each) => [each.name, sampleHeader(api, wire, each)])),
     ...(content && { body: requiredOf(api, content.schema, sampleContent(api, content)) }),
   }
 }
@@ -50,34 +51,14 @@ function requiredOf(api: Api, schema: Schema, sample: unknown): unknown {
   return Object.fromEntries(needed.map(({ name, schema }) => [name, sample[name] ?? schema.default]))
 }
 
-/** @returns one option a line, as the reference writes it. The key is read from `API_KEY`. */
+/** @returns the command as the reference writes it. The key is read from `API_KEY`. */
 export function printCurl({ api, operation, path, query, headers, body }: SampleRequest, wire: Wire): string {
-  const { method, security } = operation
-  const credential = security.length > 0 ? credentialOf(api) : undefined
-  const filled = operation.path.replace(/\{([^}]+)\}/g, (braced, name) =>
-    name in path ? encode(show(path[name])) : braced,
-  )
-  const pairs = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(show(value))}`)
-  const url = `${serverOf(api, operation)}${filled}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`
-  return [
-    `curl ${quote(url)}`,
-    ...(method === 'GET' || (method === 'POST' && body !== undefined) ? [] : [`-X ${method}`]),
-    ...(credential ? [`-H ${quoteCredential(credential)}`] : []),
-    ...(wire.versionHeader === undefined ? [] : [`-H ${quote(`${wire.versionHeader}: ${api.version}`)}`]),
-    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`--json ${quote(JSON.stringify(body, null, 2))}`]),
-  ].join(' \\\n  ')
+  const version = wire.versionHeader === undefined ? {} : { [wire.versionHeader]: api.version }
+  return printCommand({
+    method: operation.method,
+    url: `${serverOf(api, operation)}${fillPath(operation.path, path)}${queryOf(query)}`,
+    credential: operation.security.length > 0 ? credentialOf(api) : undefined,
+    headers: { ...version, ...headers },
+    body: body === undefined ? undefined : { mediaType: 'application/json', kind: 'json', value: body },
+  })
 }
-
-/** What only one environment has is asked of the server whose description begins with its name. */
-export function serverOf({ servers }: Api, { extensions }: Operation): string {
-  const environment = extensions['x-environment']
-  const own = servers.find(({ description = '' }) =>
-    description.toLowerCase().startsWith(String(environment).toLowerCase()),
-  )
-  return (own ?? servers[0])?.url.replace(/\/$/, '') ?? ''
-}
-
-const encode = (text: string): string => encodeURIComponent(text.toWellFormed())
-
-const show = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

@@ -2,8 +2,10 @@
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Operation } from '../../ir/model.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
+import { serverOf } from '../reference/request.ts'
+import { readGiven } from '../reference/typescript.ts'
 import { isObject, type PathStep } from './paths.ts'
-import { type SampleRequest, serverOf } from './request.ts'
+import type { SampleRequest } from './request.ts'
 
 /** One thing that a program reads of an answer, and what it compares it with. */
 export interface Reading {
@@ -39,7 +41,7 @@ function inputOf({ path, query, headers, body, keyed }: SampleRequest, wire: Wir
     ...(body !== undefined && { body }),
     ...(keyed === true && key !== undefined && { idempotencyKey: key }),
   }
-  return Object.keys(input).length === 0 ? '' : printValue(input, '')
+  return Object.keys(input).length === 0 ? '' : readGiven(printValue(input, ''))
 }
 
 /** A literal on one line where it fits, on several otherwise. */

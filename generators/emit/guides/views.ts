@@ -7,6 +7,8 @@ import type { BeforeAfter, Sample } from './samples.ts'
 /** Where things of the documentation are, as other pages link to them. */
 export interface DocsLinks {
   readonly changelog: string
+  /** How to install the client; undefined where no page says so. */
+  readonly clients: string | undefined
   readonly feed: string
   upgrade(from: string, to: string): string
   operation(version: string, id: string): string
@@ -170,6 +172,7 @@ export function viewUpgrade(upgrade: Upgrade, versionHeader: string | undefined,
     from,
     to,
     versionHeader,
+    clientsHref: links.clients,
     steps: counted(steps, 'step') ?? 'no steps',
     changelogHref: links.changelog,
     span: parts.length > 1,

@@ -2,19 +2,48 @@
 import { essenceOf } from '../../ir/media-type.ts'
 import type { Operation } from '../../ir/model.ts'
 import type { Credential } from '../wire/credential.ts'
+import { fillGiven, hasGiven } from './given.ts'
 import type { Page } from './page.ts'
 import { type SampleBody, sampleRequest, show } from './request.ts'
+import { sampleResponse } from './sample.ts'
 
-/** @returns one option a line, so that an edit of one thing changes one line. */
+/** What a command of curl says. */
+export interface Command {
+  readonly method: string
+  readonly url: string
+  readonly credential: Credential | undefined
+  /** Beside the credential, in their order. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: SampleBody | undefined
+}
+
 export function curlOf(page: Page, operation: Operation): string {
-  const { method } = operation
   const { url, headers, credential, body } = sampleRequest(page, operation)
   const { versionHeader } = page.wire
+  const version = versionHeader === undefined ? {} : { [versionHeader]: page.api.version }
+  const { method } = operation
+  const command = printCommand({ method, url, credential, headers: { ...version, ...headers }, body })
+  return page.keep === undefined ? command : keepId(command, page, operation, page.keep)
+}
+
+/** @returns commands that print the answer and keep its `id`. @throws where the documents show no `id` in the answer. */
+function keepId(command: string, { api }: Page, { id, responses }: Operation, variable: string): string {
+  const answer = sampleResponse(api, responses)?.value as { readonly id?: unknown } | undefined
+  const prefix = /^[a-z]+_/.exec(String(answer?.id))?.[0]
+  if (prefix === undefined) throw new Error(`operation ${id} answers no id to keep in ${variable}`)
+  return [
+    `answer=$(${command})`,
+    `printf '%s\\n' "$answer"`,
+    `export ${variable}=$(printf '%s' "$answer" | grep -o '${prefix}[0-9a-z]*' | head -n 1)`,
+  ].join('\n')
+}
+
+/** @returns one option a line, so that an edit of one thing changes one line. */
+export function printCommand({ method, url, credential, headers, body }: Command): string {
   const lines = [
     `curl ${quote(url)}`,
     ...(method === 'GET' || (method === 'POST' && body) ? [] : [`-X ${method}`]),
     ...(credential ? [`-H ${quoteCredential(credential)}`] : []),
-    ...(versionHeader === undefined ? [] : [`-H ${quote(`${versionHeader}: ${page.api.version}`)}`]),
     ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
     ...(body ? bodyOf(body) : []),
   ]
@@ -32,9 +61,16 @@ function bodyOf({ mediaType, kind, value }: SampleBody): string[] {
   )
 }
 
-/** For a POSIX shell: nothing within single quotes is special. */
+/** A fresh UUID in any POSIX shell: macOS has the first command, and Linux at least the second. */
+const UUID = '$(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)'
+
+const printGiven = (name: string | undefined): string => (name === undefined ? UUID : `$${name}`)
+
+/** For a POSIX shell: nothing within single quotes is special, so that only what is given is in double quotes. */
 export function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
+  if (hasGiven(text) && !/["$`\\]/.test(text)) return `"${fillGiven(text, printGiven)}"`
+  const single = `'${text.replaceAll("'", `'\\''`)}'`
+  return fillGiven(single, (name) => `'"${printGiven(name)}"'`)
 }
 
 /** In double quotes, where the shell fills in the key and leaves everything else alone. */

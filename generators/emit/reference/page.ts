@@ -12,6 +12,10 @@ export interface Page {
   readonly writable: ReadonlySet<string>
   /** What requests are shown in, the first one open. */
   readonly languages: readonly Language[]
+  /** Variables of the reader's shell that samples read in place of a parameter or a property of the body, by its name. */
+  readonly variables: Readonly<Record<string, string>>
+  /** The variable of the shell in which samples keep the `id` of the answer; undefined where no later sample needs it. */
+  readonly keep: string | undefined
   /** Whether what is being shown is written by the caller; what is only read is never called required. */
   readonly written: boolean
   /**
@@ -71,6 +75,8 @@ export function createPage(api: Api, wire: Wire, home: string, languages: readon
     wire,
     homes,
     languages,
+    variables: {},
+    keep: undefined,
     writable: writtenSchemas(api),
     written: true,
     anchor,

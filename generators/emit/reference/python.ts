@@ -1,5 +1,6 @@
 /** A request as a program in Python, with `requests`. */
 import type { Operation } from '../../ir/model.ts'
+import { joinGiven } from './given.ts'
 import type { Page } from './page.ts'
 import { type SampleBody, sampleRequest, show } from './request.ts'
 
@@ -18,8 +19,7 @@ export function pythonOf(page: Page, operation: Operation): string {
     ...Object.entries(headers).map(([name, value]) => `    ${quote(name)}: ${quote(value)},`),
     ...(body?.kind === 'bytes' ? [`    "Content-Type": ${quote(body.mediaType)},`] : []),
   ]
-  return [
-    ...(credential ? ['import os', ''] : []),
+  const code = [
     'import requests',
     '',
     ...(lines.length > 0 ? ['headers = {', ...lines, '}'] : []),
@@ -32,8 +32,13 @@ export function pythonOf(page: Page, operation: Operation): string {
     '    timeout=30,',
     ')',
     'answer.raise_for_status()',
-    'print(answer.text)',
+    page.keep === undefined ? 'print(answer.text)' : `print(answer.json()["id"])  # ${page.keep}`,
   ].join('\n')
+  const modules = [
+    ...(code.includes('os.environ[') ? ['os'] : []),
+    ...(code.includes('uuid.uuid4()') ? ['uuid'] : []),
+  ]
+  return [...modules.map((name) => `import ${name}`), ...(modules.length > 0 ? [''] : []), code].join('\n')
 }
 
 function bodyOf({ kind, value }: SampleBody): string {
@@ -62,4 +67,7 @@ function printValue(value: unknown, indent: string): string {
 }
 
 /** What JSON escapes in a string, Python reads alike. */
-const quote = (text: string): string => JSON.stringify(text.toWellFormed())
+const quote = (text: string): string =>
+  joinGiven(JSON.stringify(text.toWellFormed()), (name) =>
+    name === undefined ? 'str(uuid.uuid4())' : `os.environ[${JSON.stringify(name)}]`,
+  )

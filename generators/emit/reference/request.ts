@@ -1,7 +1,9 @@
 /** The plainest request of an operation, as samples in every language are made of it. */
+import type { Wire } from '../../client-runtime/service.ts'
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import type { Api, Operation, Parameter } from '../../ir/model.ts'
 import { type Credential, credentialOf } from '../wire/credential.ts'
+import { FRESH_UUID, hasGiven, shellVariable } from './given.ts'
 import type { Page } from './page.ts'
 import { sampleContent, sampleParameter } from './sample.ts'
 
@@ -26,11 +28,14 @@ export interface SampleBody {
 
 /** @returns what the operation requires, in the document's own examples. */
 export function sampleRequest(page: Page, operation: Operation): SampleRequest {
-  const { api, wire } = page
+  const { api, wire, variables } = page
   const required = (where: Parameter['in']) =>
     operation.parameters.filter((each) => each.in === where && each.required)
   const values = (parameters: readonly Parameter[]) =>
-    Object.fromEntries(parameters.map((each) => [each.name, sampleParameter(api, each)]))
+    readVariables(
+      variables,
+      Object.fromEntries(parameters.map((each) => [each.name, sampleParameter(api, each)])),
+    )
   const path = values(operation.parameters.filter((each) => each.in === 'path'))
   const query = values(required('query'))
   const headers = required('header').filter(({ name }) => name !== wire.versionHeader)
@@ -40,37 +45,60 @@ export function sampleRequest(page: Page, operation: Operation): SampleRequest {
     url: `${base}${fillPath(operation.path, path)}${queryOf(query)}`,
     path,
     query,
-    headers: Object.fromEntries(headers.map((each) => [each.name, show(sampleParameter(api, each))])),
+    headers: Object.fromEntries(headers.map((each) => [each.name, sampleHeader(api, wire, each)])),
     credential: operation.security.length > 0 ? credentialOf(api) : undefined,
-    body: bodyOf(api, operation),
+    body: bodyOf(page, operation),
   }
 }
 
-const fillPath = (path: string, values: SampleRequest['path']): string =>
+/** @returns a header's value. An idempotency key is made anew: a fixed one would work once. */
+export const sampleHeader = (api: Api, { idempotencyHeader }: Wire, header: Parameter): string =>
+  header.name.toLowerCase() === idempotencyHeader.toLowerCase()
+    ? FRESH_UUID
+    : show(sampleParameter(api, header))
+
+/** @returns the values, where those that variables name are read from the shell. */
+function readVariables<Values extends object>(variables: Page['variables'], values: Values): Values {
+  const read = Object.keys(values).flatMap((name) => {
+    const variable = variables[name]
+    return variable === undefined ? [] : [[name, shellVariable(variable)]]
+  })
+  return { ...values, ...Object.fromEntries(read) }
+}
+
+/** @returns a path with its parameters filled in; one without a value stays in braces. */
+export const fillPath = (path: string, values: SampleRequest['path']): string =>
   path.replace(/\{([^}]+)\}/g, (braced, name) => (name in values ? encode(values[name]) : braced))
 
-function queryOf(query: SampleRequest['query']): string {
+/** @returns a query with its question mark; empty where there is nothing to say. */
+export function queryOf(query: SampleRequest['query']): string {
   const pairs = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)
   return pairs.length > 0 ? `?${pairs.join('&')}` : ''
 }
 
-function bodyOf(api: Api, { body }: Operation): SampleBody | undefined {
+function bodyOf({ api, variables }: Page, { body }: Operation): SampleBody | undefined {
   const content = body?.required ? body.contents[0] : undefined
-  const value = content && sampleContent(api, content)
-  if (!content || value === undefined) return undefined
+  const sample = content && sampleContent(api, content)
+  if (!content || sample === undefined) return undefined
+  const isObject = typeof sample === 'object' && sample !== null && !Array.isArray(sample)
+  const value = isObject ? readVariables(variables, sample) : sample
   const { mediaType } = content
   const form = essenceOf(mediaType) === 'application/x-www-form-urlencoded' && typeof value === 'object'
   return { mediaType, kind: isJson(mediaType) ? 'json' : form ? 'form' : 'bytes', value }
 }
 
 /** What only one environment has is asked of the server whose description begins with its name. */
-function serverOf({ servers }: Api, { extensions }: Operation): string {
+export function serverOf({ servers }: Api, { extensions }: Operation): string {
   const environment = String(extensions['x-environment']).toLowerCase()
   const own = servers.find(({ description = '' }) => description.toLowerCase().startsWith(environment))
   return (own ?? servers[0])?.url.replace(/\/$/, '') ?? ''
 }
 
-const encode = (value: unknown): string => encodeURIComponent(show(value).toWellFormed())
+function encode(value: unknown): string {
+  const text = show(value)
+  return hasGiven(text) ? text : encodeURIComponent(text.toWellFormed())
+}
 
+/** @returns text as it is, and anything else as JSON. */
 export const show = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '')

@@ -17,7 +17,7 @@ export function typescriptOf(page: Page, operation: Operation, client: string): 
     "  apiKey: process.env.API_KEY ?? '',",
     '})',
     `const answer = await ${callOf(page, operation)}`,
-    'console.log(answer)',
+    page.keep === undefined ? 'console.log(answer)' : `console.log(answer.id) // ${page.keep}`,
   ].join('\n')
 }
 
@@ -25,6 +25,15 @@ export function typescriptOf(page: Page, operation: Operation, client: string): 
 export function callOf(page: Page, operation: Operation): string {
   return `client${member(operation.id)}(${inputOf(page, sampleRequest(page, operation))})`
 }
+
+/** What is given, as `stringLiteral` writes it. */
+const GIVEN = /'\\ue000(\w*)\\ue001'/g
+
+/** @returns code with expressions in place of literals that mark what is given. */
+export const readGiven = (code: string): string =>
+  code.replace(GIVEN, (_, name: string) =>
+    name === '' ? 'crypto.randomUUID()' : `process.env${member(name)} ?? ''`,
+  )
 
 /** The version and the idempotency key are the client's to send. */
 function inputOf({ wire }: Page, { path, query, headers, body }: SampleRequest): string {
@@ -37,7 +46,7 @@ function inputOf({ wire }: Page, { path, query, headers, body }: SampleRequest):
     ...(own.length > 0 && { header: Object.fromEntries(own) }),
     ...(body && { body: body.value }),
   }
-  return Object.keys(input).length === 0 ? '' : printValue(input, '')
+  return Object.keys(input).length === 0 ? '' : readGiven(printValue(input, ''))
 }
 
 /** A literal on one line where it fits, on several otherwise. */

@@ -48,6 +48,7 @@ export interface Site {
   readonly home: string
   readonly sections: readonly { readonly name: string; readonly href: string }[]
   readonly style: string
+  readonly icon: string
   readonly scripts: readonly string[]
   /** Where readers may send samples from a page that is served, without a slash at its end. */
   readonly server: string | undefined

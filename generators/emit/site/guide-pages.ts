@@ -14,12 +14,13 @@ export function guidePages(
   all: readonly VersionIndex[],
   changes: readonly LoadedChange[],
   client: string | undefined,
-  { apis, wire, home }: VersionSettings,
+  { apis, wire, home, clientsHref }: VersionSettings,
 ): { readonly pages: readonly SitePage[]; readonly feed: string | undefined } {
   const indexOf = (version: string) => all.find(({ api }) => api.version === version)
   const part = (text: string) => encodeURIComponent(text.toWellFormed())
   const links = {
     changelog: `${home}/changelog`,
+    clients: clientsHref,
     feed: FEED,
     upgrade: (from: string, to: string) => `${home}/upgrading/${part(from)}/${part(to)}`,
     operation: (version: string, id: string) => indexOf(version)?.operations.get(id)?.href ?? home,

@@ -2,6 +2,8 @@
 import MiniSearch from 'minisearch'
 import { readPackageFile } from '../../assets/assets.ts'
 import { fragment } from '../reference/html.ts'
+import { CONVENTIONS } from '../reference/page.ts'
+import type { FieldView, InsideView, OperationView, SchemaView, ValueView } from '../reference/views.ts'
 import type { SitePage } from './frame.ts'
 import type { VersionIndex } from './version-pages.ts'
 
@@ -19,7 +21,7 @@ const OPTIONS = { fields: ['title', 'text'], storeFields: ['title', 'kind', 'hre
 /** @param newest version, whose pages lead to the others. @returns a script that sets `docsIndex`. */
 export function printSearchIndex(pages: readonly SitePage[], newest: VersionIndex, home: string): string {
   const index = new MiniSearch<Entry>(OPTIONS)
-  const found = [...pages.flatMap((page) => guideEntries(page, home)), ...referenceEntries(newest)]
+  const found = [...pages.flatMap((page) => guideEntries(page, home)), ...referenceEntries(newest, home)]
   index.addAll(found.map((entry, id) => ({ ...entry, id })))
   return `globalThis.docsIndex = ${JSON.stringify(index)}\n`
 }
@@ -32,38 +34,116 @@ export function readSearchLibrary(): string {
 
 type Found = Omit<Entry, 'id'>
 
-/** A written page, and each of its sections. */
+/** A written page, and each of its sections with all that it says. */
 function guideEntries({ path, title, description, markdown }: SitePage, home: string): Found[] {
   if (markdown === undefined) return []
   const href = `${home}/${path}`
-  const sections = [...markdown.matchAll(/^## (.+)\n+([^\n]*)/gm)].map(([, heading = '', text = '']) => {
-    const plain = heading.replace(/[`*]/g, '')
-    return { title: plain, kind: title, href: `${href}#${fragment(plain.toLowerCase())}`, text }
-  })
-  return [{ title, kind: 'Guide', href, text: description }, ...sections]
+  const [lead = '', ...sections] = markdown.replace(FENCED, '').split(/^## /m)
+  return [
+    { title, kind: 'Guide', href, text: wordsOf(`${description} ${lead}`) },
+    ...sections.map((section) => {
+      const [heading = '', ...lines] = section.split('\n')
+      const plain = heading.replace(/[`*]/g, '').trim()
+      const anchor = fragment(plain.toLowerCase())
+      return { title: plain, kind: title, href: `${href}#${anchor}`, text: wordsOf(lines.join(' ')) }
+    }),
+  ]
 }
 
-function referenceEntries({ view, operations }: VersionIndex): Found[] {
+/** Code of samples repeats what the reference says of the operation. */
+const FENCED = /^```[\s\S]*?^```$/gm
+
+function referenceEntries({ view, operations }: VersionIndex, docs: string): Found[] {
   const ids = new Map([...operations].map(([id, each]) => [each, id]))
-  return view.tags.flatMap((tag) => [
-    { title: tag.title, kind: 'Reference', href: tag.href, text: tag.summary },
-    ...tag.operations.map((each) => ({
-      title: each.title,
-      kind: tag.title,
-      href: each.href,
-      text: `${ids.get(each)} ${each.method} ${each.pathHtml.replace(/<[^>]*>/g, '')}`,
+  const shared = view.schemas.map((each) => schemaEntry(each, 'Schemas in common'))
+  const home = `${docs}/${encodeURIComponent(view.version)}`
+  const { parameters, headers, eventHeaders, errors, sharedResponses, security } = view
+  const common = [
+    parameters.flatMap(({ fields }) => fields.map(fieldWords)),
+    [...headers, ...eventHeaders].map(fieldWords),
+    [...security, ...sharedResponses].map((each) => each.textHtml),
+  ]
+  return [
+    {
+      title: 'Requests and answers',
+      kind: 'Reference',
+      href: `${home}/${CONVENTIONS}`,
+      text: wordsOf(common),
+    },
+    ...errors.map((each) => ({
+      title: each.code,
+      kind: 'Error',
+      href: `${home}#${each.id}`,
+      text: wordsOf(each.types, each.statuses, each.textHtml),
     })),
-    ...tag.schemas.map((each) => ({
-      title: each.name,
-      kind: `${tag.title}, object`,
-      href: each.href,
-      text: each.fields.map(({ name }) => name).join(' '),
-    })),
-    ...tag.events.map((each) => ({
-      title: each.name,
-      kind: `${tag.title}, event`,
-      href: each.href,
-      text: each.textHtml.replace(/<[^>]*>/g, ''),
-    })),
-  ])
+    ...shared,
+    ...view.tags.flatMap((tag) => [
+      { title: tag.title, kind: 'Reference', href: tag.href, text: wordsOf(tag.summary, tag.textHtml) },
+      ...tag.operations.map((each) => ({
+        title: each.title,
+        kind: tag.title,
+        href: each.href,
+        text: wordsOf(ids.get(each), each.method, operationWords(each)),
+      })),
+      ...tag.schemas.map((each) => schemaEntry(each, `${tag.title}, object`)),
+      ...tag.events.map((each) => ({
+        title: each.name,
+        kind: `${tag.title}, event`,
+        href: each.href,
+        text: wordsOf(
+          each.textHtml,
+          each.headers.map(fieldWords),
+          each.payload?.inside && insideWords(each.payload.inside),
+        ),
+      })),
+    ]),
+  ]
+}
+
+const schemaEntry = (each: SchemaView, kind: string): Found => ({
+  title: each.name,
+  kind,
+  href: each.href,
+  text: wordsOf(each.textHtml, insideWords(each), each.values.map(valueWords)),
+})
+
+type Words = string | undefined | readonly Words[]
+
+const operationWords = ({ pathHtml, textHtml, groups, body }: OperationView): Words => [
+  pathHtml,
+  textHtml,
+  groups.flatMap(({ fields }) => fields.map(fieldWords)),
+  body?.inside && insideWords(body.inside),
+]
+
+/** Names, meanings and members of what a value is made of, however deep. */
+const insideWords = ({
+  textHtml,
+  fields,
+  variants,
+}: Pick<InsideView, 'textHtml' | 'fields' | 'variants'>): Words => [
+  textHtml,
+  fields.map(fieldWords),
+  variants.map((each) => [each.titleHtml, each.textHtml, each.fields.map(fieldWords)]),
+]
+
+const fieldWords = ({ name, textHtml, values, inside }: FieldView): Words => [
+  name,
+  textHtml,
+  values.map(valueWords),
+  inside && insideWords(inside),
+]
+
+const valueWords = ({ valueHtml, meaningHtml }: ValueView): Words => [valueHtml, meaningHtml]
+
+const joined = (words: Words): string =>
+  typeof words === 'object' ? words.map(joined).join(' ') : (words ?? '')
+
+/** @returns each word once: how often it comes is not worth its room. */
+function wordsOf(...texts: readonly Words[]): string {
+  const plain = joined(texts)
+    .replace(/<[^>]*>/g, '')
+    .replace(/&#?\w+;/g, ' ')
+    .replace(/\]\([^)]*\)|[`*|]/g, ' ')
+  return [...new Set(plain.split(/\s+/))].join(' ')
 }

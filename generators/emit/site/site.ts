@@ -1,5 +1,6 @@
 /** The documentation: reference of every version, in one frame with whatever else there is to read. */
 import { createHash } from 'node:crypto'
+import { dump } from 'js-yaml'
 import { readAsset } from '../../assets/assets.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Wire } from '../../client-runtime/service.ts'
@@ -65,6 +66,7 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
   const { pages, index, feed } = sitePages(apis, newest, settings)
   const assets = {
     'site.css': style,
+    'favicon.svg': readAsset('emit/site/assets/favicon.svg'),
     'site.js': readAsset('emit/site/assets/site.js'),
     'try.js': readAsset('emit/site/assets/try.js'),
     'minisearch.js': readSearchLibrary(),
@@ -80,6 +82,7 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
       { name: CHANGELOG, href: `${HOME}/changelog` },
     ],
     style: hrefOf('site.css'),
+    icon: hrefOf('favicon.svg'),
     scripts: [hrefOf('site.js'), hrefOf('try.js')],
     server: newest.servers[0]?.url.replace(/\/$/, ''),
     feed: feed === undefined ? undefined : FEED,
@@ -90,7 +93,7 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
     ...Object.entries(assets).map(([name, text]) => ({ path: `${SITE_FOLDER}/assets/${name}`, text })),
     { path: `${SITE_FOLDER}/llms.txt`, text: printIndex(site, pages) },
     ...(feed === undefined ? [] : [{ path: `${SITE_FOLDER}${FEED}`, text: feed }]),
-    ...apis.flatMap((api) => printCollections(api, wireOf(settings.wire ?? {}))),
+    ...apis.flatMap((api) => [printYaml(api), ...printCollections(api, wireOf(settings.wire ?? {}))]),
     ...pages.flatMap((page) => {
       const path = `${SITE_FOLDER}/${page.path === '' ? 'index' : page.path}`
       return [
@@ -100,6 +103,12 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
     }),
   ]
 }
+
+/** The whole document in YAML, as the one in JSON: what the authors' own text says once is written out. */
+const printYaml = ({ version, document }: Api): OutputFile => ({
+  path: `${SITE_FOLDER}/${version}/openapi.yaml`,
+  text: dump(document, { noRefs: true, lineWidth: 120 }),
+})
 
 /** Every request of a version, for programs that send them by hand. */
 function printCollections(api: Api, wire: Wire): OutputFile[] {
@@ -125,13 +134,16 @@ function sitePages(
     client: settings.client,
     home: HOME,
   })
+  const pageOf = (wanted: string) =>
+    written.some(({ slug }) => slug === wanted) ? `${HOME}/${wanted}` : undefined
   const versionSettings = {
     apis,
     wire,
     home: HOME,
     languages,
     histories: readHistories(apis),
-    errorsHref: written.some(({ slug }) => slug === 'errors') ? `${HOME}/errors` : undefined,
+    errorsHref: pageOf('errors'),
+    clientsHref: pageOf('clients'),
   }
   const all = apis.map((api) => indexVersion(api, versionSettings))
   const guides = guidePages(all, settings.changes ?? [], settings.client, versionSettings)

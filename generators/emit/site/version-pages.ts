@@ -20,6 +20,8 @@ export interface VersionSettings {
   readonly histories: Histories
   /** Where all error codes are explained; undefined where there is no such page. */
   readonly errorsHref: string | undefined
+  /** Where it is said how to install what samples need; undefined where there is no such page. */
+  readonly clientsHref: string | undefined
 }
 
 /** What links between versions are made of: where each thing of a version is. */
@@ -53,6 +55,7 @@ export function versionPages(
   settings: VersionSettings,
 ): SitePage[] {
   const { view } = index
+  const { errorsHref, clientsHref } = settings
   const home = homeOf(settings, view.version)
   const navigation = navigationOf(view, home)
   const page = (slug: string, title: string, description: string, template: string, content: object) => ({
@@ -62,7 +65,7 @@ export function versionPages(
     section: 'API reference',
     navigation,
     versions: versionLinks(slug, view, all, settings),
-    contentHtml: render(template, { ...view, home, errorsHref: settings.errorsHref, ...content }) as Html,
+    contentHtml: render(template, { ...view, home, errorsHref, clientsHref, ...content }) as Html,
   })
   const events = view.tags.flatMap((tag) => tag.events)
   return [

@@ -109,9 +109,12 @@ function helpersOf(files: PageSources['files'], { apis, page, languages, home }:
       return `[${name}](${page.href('schema', name)})`
     },
     enumeration: (name: string) => enumerationOf(api, name),
-    request: (id: string) =>
+    // `keep="PASS_ID"` keeps the answer's id in a variable of the shell, and `pass_id="PASS_ID"` reads it from there.
+    request: (id: string, { hash: { keep, ...variables } }: { hash: Readonly<Record<string, string>> }) =>
       languages
-        .map(({ title, print }) => fence(`${FENCES[title] ?? ''} ${title}`, print(page, operationOf(id))))
+        .map(({ title, print }) =>
+          fence(`${FENCES[title] ?? ''} ${title}`, print({ ...page, keep, variables }, operationOf(id))),
+        )
         .join('\n\n'),
     payload: (name: string, version: string) => fence('json', payloadOf(apis, name, version)),
     file: (name: string, title: string) => {

@@ -1,4 +1,4 @@
-/** Files that pages load: the style sheet, and scripts for what a page cannot do without one. */
+/** Files that pages load: the style sheet, the icon, and scripts for what a page cannot do without one. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
@@ -11,6 +11,7 @@ const PASS_STYLE = new URL('../../wallet/page/pass.css', import.meta.url)
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
 }
 const A_YEAR_SECONDS = 31_536_000
 
@@ -36,6 +37,11 @@ export function assetPath(name: string): string {
 
 /** Adds the routes of all files in `assets/`. */
 export function serveAssets(router: Router): void {
+  // Browsers ask for this address where a page names no icon, such as one of JSON.
+  router.get('/favicon.ico', (_request, response) => {
+    response.set({ 'Cache-Control': 'public, max-age=86400', 'Content-Type': 'image/svg+xml' })
+    response.send(ASSETS.get('favicon.svg')?.bytes)
+  })
   for (const { path, type, bytes } of ASSETS.values()) {
     router.get(path, compress, (_request, response) => {
       response.set({

@@ -22,7 +22,7 @@ export function writePage({ title, narrow = false, frame, scripts = [], content 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${assetPath('favicon.svg')}">
 <link rel="stylesheet" href="${assetPath('console.css')}">
 ${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>\n`)}${frame?.header}<main${narrow && html` class="narrow"`}>
 <h1>${title}</h1>

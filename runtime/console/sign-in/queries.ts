@@ -79,7 +79,9 @@ export interface SessionRow {
 const FIND: Statement = {
   text: `SELECT s.member_id, m.email, m.role, s.seen_at FROM control.sessions s
          JOIN control.members m ON m.tenant_id = s.tenant_id AND m.id = s.member_id
-         WHERE s.tenant_id = $1 AND s.digest = $2 AND s.expires_at > $3 AND s.seen_at > $4`,
+         WHERE s.tenant_id = $1 AND s.digest = $2 AND s.expires_at > $3 AND s.seen_at > $4
+           -- A sign-in that ended while the member was disabled began a session too.
+           AND m.totp_secret IS NOT NULL`,
 }
 
 /** @param seenAfter a session that was not seen since then has ended. */

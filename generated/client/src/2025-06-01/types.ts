@@ -1375,7 +1375,7 @@ export interface components {
             logo_text?: string;
             /**
              * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
              */
             icon?: string;
             /**
@@ -1420,7 +1420,7 @@ export interface components {
             /**
              * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null
              * removes it.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
              */
             icon?: string | null;
             /**
@@ -1458,7 +1458,7 @@ export interface components {
             logo_text: string | null;
             /**
              * @description The icon as base64 of a PNG; null when it is drawn from the colours.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
              */
             icon: string | null;
             /**

@@ -3340,7 +3340,7 @@ export interface components {
             logo_text?: string;
             /**
              * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
              */
             icon?: string;
             /**
@@ -3385,7 +3385,7 @@ export interface components {
             /**
              * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null
              * removes it.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
              */
             icon?: string | null;
             /**
@@ -3423,7 +3423,7 @@ export interface components {
             logo_text: string | null;
             /**
              * @description The icon as base64 of a PNG; null when it is drawn from the colours.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
              */
             icon: string | null;
             /**
@@ -6243,7 +6243,7 @@ export interface components {
          *           {
          *             "name": "order.png",
          *             "content_type": "image/png",
-         *             "content": "iVBORw0KGgo="
+         *             "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
          *           }
          *         ]
          *       }
@@ -6280,7 +6280,7 @@ export interface components {
          *         {
          *           "name": "order.png",
          *           "content_type": "image/png",
-         *           "content": "iVBORw0KGgo="
+         *           "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
          *         }
          *       ]
          *     }
@@ -6314,7 +6314,7 @@ export interface components {
          * @example {
          *       "name": "order.png",
          *       "content_type": "image/png",
-         *       "content": "iVBORw0KGgo="
+         *       "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
          *     }
          */
         EvidenceFileInput: {
@@ -6326,7 +6326,7 @@ export interface components {
             content_type: components["schemas"]["EvidenceFileType"];
             /**
              * @description Its content in base64, up to 1 MB.
-             * @example iVBORw0KGgo=
+             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
              */
             content: string;
         };
@@ -6904,7 +6904,7 @@ export interface components {
          * @description An address on a chain.
          * @example {
          *       "type": "usdc_address",
-         *       "address": "eip155:8453:0x52908400098527886E0F7030069857D2E4169EE7",
+         *       "address": "eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7",
          *       "holder_name": "Harbour Coffee LLC"
          *     }
          */
@@ -6915,8 +6915,9 @@ export interface components {
              */
             type: "usdc_address";
             /**
-             * @description The address, CAIP-10, with its EIP-55 checksum.
-             * @example eip155:8453:0x52908400098527886E0F7030069857D2E4169EE7
+             * @description The address, CAIP-10, with its EIP-55 checksum. It must be on the chain of the environment, which in the sandbox is 31337 unless the
+             * operator set another one.
+             * @example eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7
              */
             address: string;
             /**

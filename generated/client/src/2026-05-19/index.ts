@@ -1632,7 +1632,7 @@ export interface Client {
    * await client.createPayoutDestination({
    *   body: {
    *     type: 'usdc_address',
-   *     address: 'eip155:8453:0x52908400098527886E0F7030069857D2E4169EE7',
+   *     address: 'eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7',
    *     holder_name: 'Harbour Coffee LLC',
    *   },
    * })

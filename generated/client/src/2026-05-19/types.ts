@@ -3616,7 +3616,7 @@ export interface components {
             logo_text?: string;
             /**
              * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
              */
             icon?: string;
             /**
@@ -3661,7 +3661,7 @@ export interface components {
             /**
              * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null
              * removes it.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
              */
             icon?: string | null;
             /**
@@ -3699,7 +3699,7 @@ export interface components {
             logo_text: string | null;
             /**
              * @description The icon as base64 of a PNG; null when it is drawn from the colours.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
              */
             icon: string | null;
             /**
@@ -7570,7 +7570,7 @@ export interface components {
          * @description An address on a chain.
          * @example {
          *       "type": "usdc_address",
-         *       "address": "eip155:8453:0x52908400098527886E0F7030069857D2E4169EE7",
+         *       "address": "eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7",
          *       "holder_name": "Harbour Coffee LLC"
          *     }
          */
@@ -7581,8 +7581,9 @@ export interface components {
              */
             type: "usdc_address";
             /**
-             * @description The address, CAIP-10, with its EIP-55 checksum.
-             * @example eip155:8453:0x52908400098527886E0F7030069857D2E4169EE7
+             * @description The address, CAIP-10, with its EIP-55 checksum. It must be on the chain of the environment, which in the sandbox is 31337 unless the
+             * operator set another one.
+             * @example eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7
              */
             address: string;
             /**

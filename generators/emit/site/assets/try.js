@@ -8,6 +8,8 @@
   if (!server || document.documentElement.dataset.root !== undefined) return
 
   const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+  /** What a shell puts a fresh UUID in the place of. */
+  const COMMAND = /\$\([^)]*\)/
   const KEY = '$API_KEY'
   /** Characters of an answer that are shown. */
   const MAX_SHOWN = 100_000
@@ -43,7 +45,7 @@
       const [option, value] = words.splice(0, 2)
       if (option === '-X') request.method = value
       else if (option === '-H' && value.includes(KEY)) request.credential = value
-      else if (option === '-H') request.headers.push(value)
+      else if (option === '-H') request.headers.push(value.replace(COMMAND, () => crypto.randomUUID()))
       else if (option === '--json') {
         request.headers.push('Content-Type: application/json')
         request.body = value
