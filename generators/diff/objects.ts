@@ -117,7 +117,8 @@ function propertyRemoved(position: Position, property: Property, at: { readonly 
   const subject = subjectOf('old', position.old, property)
   const where = inside(position, propertyStep(property.name), mask)
   const said = `${property.name} is gone`
-  found(where, 'property-removed', BOTH, said, { old: property.place, new: at.new }, { subject })
+  const detail = { subject, ...(property.required && { required: true }) }
+  found(where, 'property-removed', BOTH, said, { old: property.place, new: at.new }, detail)
 }
 
 function propertyAdded(position: Position, property: Property, at: { readonly old: Place }): void {

@@ -11,7 +11,6 @@ import { explain } from '../runtime/explain.ts'
 import { applyRewrite } from '../translate/apply.ts'
 import type { Direction } from '../translate/model.ts'
 import { createStep } from '../translate/step.ts'
-import { answerOf } from '../translate/transition.ts'
 
 /**
  * @param old, next adjacent versions.
@@ -107,8 +106,8 @@ export function directionsOf(old: Api, next: Api): (component: string) => Direct
     for (const operation of api.operations) {
       for (const { schema } of operation.body?.contents ?? []) reach(schema, api, up)
       for (const { schema } of operation.parameters) reach(schema, api, up)
-      const answer = answerOf(operation)
-      if (answer) reach(answer, api, down)
+      for (const { contents } of operation.responses)
+        for (const { schema } of contents) reach(schema, api, down)
     }
     for (const { payload } of api.events) if (payload) reach(payload.schema, api, down)
   }
