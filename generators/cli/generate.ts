@@ -49,6 +49,8 @@ async function passGate(
   ])
   const steps = claimSteps(apis, changes)
   for (const diagnostic of checkSteps(steps, config)) report.add(diagnostic)
+  if (!report.diagnostics.some((each) => each.severity === 'error'))
+    await (await import('./proven-steps.ts')).proveSteps(run, steps)
   if (writesTypes && report.diagnostics.some((each) => each.severity === 'error')) await writeTypes(run, apis)
   report.finish()
   return steps

@@ -26,6 +26,12 @@ export function hashInputs(config: Config, file: string): string | undefined {
   }
 }
 
+/** @returns the hash of modules and all that they import; undefined where that cannot be told. */
+export function hashModules(files: readonly string[]): string | undefined {
+  const imported = importsOf(files)
+  return imported && hashOf(...[...files, ...imported].flatMap((file) => [file, hashFile(file) ?? 'no file']))
+}
+
 const MODULE = /\.[cm]?[jt]s$/
 
 /** What types alone are imported from is not there when a change runs. */

@@ -19,7 +19,10 @@ export async function prove(run: Run, options: ProveOptions): Promise<Outcome> {
   const seconds = numberOf('--seconds', options.seconds, SECONDS)
   const seed = numberOf('--seed', options.seed, Date.now() % 2 ** 31)
   const laws = await lawsOfFamily(run)
-  const [{ refute }, { told }] = await Promise.all([import('../prove/law.ts'), import('../prove/lenses.ts')])
+  const [{ isTried, refute }, { told }] = await Promise.all([
+    import('../prove/law.ts'),
+    import('../prove/lenses.ts'),
+  ])
   // Reading the family takes as long as it takes: the time is for looking.
   const end = performance.now() + seconds * 1000
   const found = new Map<Law, Refutation>()
@@ -42,6 +45,14 @@ export async function prove(run: Run, options: ProveOptions): Promise<Outcome> {
       severity: 'warning',
       message: `${untried} of ${count(laws.length, 'law')} were not tried within ${seconds} s`,
       hint: 'give it more time: `--seconds`',
+    })
+  const impossible = [...tried].filter((law) => !isTried(law, seed))
+  if (impossible.length > 0)
+    run.report.add({
+      code: 'proof-unfinished',
+      severity: 'warning',
+      message: `no value could be made for ${count(impossible.length, 'law')}, the first: ${impossible[0]!.name}`,
+      hint: 'name values of its components in a change: `values`',
     })
   run.report.finish()
   return {

@@ -32,6 +32,7 @@ export function diffApis(old: Api, next: Api): readonly Difference[] {
       ...(each.old && { old: each.old }),
       ...(place && { new: place }),
       ...(each.value !== undefined && { value: each.value }),
+      ...(each.required && { required: true }),
       ...(each.components && { components: each.components }),
       ...(proposal && { proposal }),
     }

@@ -160,6 +160,8 @@ export interface Difference {
   readonly new?: Place
   /** The member of an enumeration, or the tag of a union, that came or went; the old name of a discriminator; the old default. */
   readonly value?: Scalar
+  /** Whether the old document requires the property that went. */
+  readonly required?: boolean
   /** Where a reference names another component than before. */
   readonly components?: { readonly old: string; readonly new: string }
   /** Ids of operations and names of events that reach it, in the order of the new document. */

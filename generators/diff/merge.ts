@@ -47,7 +47,9 @@ export function merge(api: Api, members: readonly Schema[]): Merged {
   }
   for (const member of members) gather(member, undefined, [])
   const closed = objects.some((each) => each.additional === 'closed')
-  const map = objects.map((each) => each.additional).find((each) => typeof each === 'object')
+  const map = objects
+    .map((each) => each.additional)
+    .find((each) => typeof each === 'object' && !saysNothing(each))
   return {
     place: members[0]!.place,
     isObject: objects.length > 0,

@@ -44,11 +44,11 @@ export function compareObjects(position: Position, old: Merged, next: Merged, co
   compareNames(position, old, next, compare)
   const schemas = [old.objects[0]!, next.objects[0]!] as const
   const least = { name: 'minProperties', side: 'lower' } as const
-  compareBound(position, ...schemas, {
-    ...least,
-    old: bound(old, 'minProperties'),
-    new: bound(next, 'minProperties'),
-  })
+  const [was, is] = [bound(old, 'minProperties'), bound(next, 'minProperties')]
+  // An object has as many properties as it requires, whatever bound is beside them.
+  const isImplied = (value: number | undefined, by: Merged) => (value ?? 0) <= requiredIn(by)
+  if (!(isImplied(is, old) && isImplied(was, next)))
+    compareBound(position, ...schemas, { ...least, old: was, new: is })
   const most = { name: 'maxProperties', side: 'upper' } as const
   compareBound(position, ...schemas, {
     ...most,
@@ -64,6 +64,12 @@ function bound({ objects }: Merged, name: 'minProperties' | 'maxProperties'): nu
   if (all.length === 0) return undefined
   return name === 'minProperties' ? Math.max(...all) : Math.min(...all)
 }
+
+/** How many properties are in each such object, in either direction. */
+const requiredIn = ({ properties }: Merged): number =>
+  [...properties.values()].filter(
+    ({ property: { required, readOnly, writeOnly } }) => required && !readOnly && !writeOnly,
+  ).length
 
 /** What one component brings into many is said once, as that component's. */
 function compareHeld(position: Position, old: Held, next: Held, compare: Compare): void {
@@ -117,7 +123,8 @@ function propertyRemoved(position: Position, property: Property, at: { readonly 
   const subject = subjectOf('old', position.old, property)
   const where = inside(position, propertyStep(property.name), mask)
   const said = `${property.name} is gone`
-  found(where, 'property-removed', BOTH, said, { old: property.place, new: at.new }, { subject })
+  const detail = { subject, ...(property.required && { required: true }) }
+  found(where, 'property-removed', BOTH, said, { old: property.place, new: at.new }, detail)
 }
 
 function propertyAdded(position: Position, property: Property, at: { readonly old: Place }): void {

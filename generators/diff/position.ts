@@ -31,6 +31,8 @@ export interface Finding {
   readonly components?: { readonly old: string; readonly new: string }
   /** What was added or removed, for proposals. */
   readonly subject?: Subject
+  /** Whether old readers rely on the property that went. */
+  readonly required?: boolean
 }
 
 /** A named thing that one side has: proposals look for its counterpart on the other. */
@@ -96,7 +98,7 @@ export function inside(position: Position, step: string, mask = position.mask): 
 
 export { propertyStep } from '../change/inline.ts'
 
-type Detail = Partial<Pick<Finding, 'value' | 'components' | 'subject' | 'mask'>>
+type Detail = Partial<Pick<Finding, 'value' | 'components' | 'subject' | 'mask' | 'required'>>
 
 /** Adds a finding at the position. */
 export function found(

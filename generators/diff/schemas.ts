@@ -29,8 +29,8 @@ export function compareSchemas(position: Position, before: Schema, after: Schema
   const old = unwrap(before)
   const next = unwrap(after)
   if (old.kind === 'ref' && next.kind === 'ref') return compareReferences(position, old, next)
-  const a = dereference(position.old, old)
-  const b = dereference(position.next, next)
+  const a = withClosing(dereference(position.old, old))
+  const b = withClosing(dereference(position.next, next))
   compareNull(position, a, b)
   compareDefaults(position, a, b)
   compareKeywords(position, a, b)
@@ -73,6 +73,32 @@ function dereference(api: Position['old'], schema: Schema): Schema {
   const withDefault = schema.default === undefined ? target : { ...target, default: schema.default }
   return nullable === target.nullable ? withDefault : { ...withDefault, nullable }
 }
+
+/** What `unevaluatedProperties: false` closes is closed: where all properties are known, that is `additionalProperties: false`. */
+function withClosing(schema: Schema): Schema {
+  const { unevaluatedProperties, ...keywords } = schema.unheld?.keywords ?? {}
+  if (unevaluatedProperties !== false || Object.keys(keywords).some((name) => BRANCHES.has(name)))
+    return schema
+  const unheld = { ...schema.unheld!, keywords }
+  if (schema.kind === 'object')
+    return schema.additional === 'open' ? { ...schema, additional: 'closed', unheld } : schema
+  if (schema.kind !== 'intersection' || hasUnion(schema)) return schema
+  const { place, deprecated, extensions, examples } = schema
+  const base = { place, deprecated, extensions, examples, nullable: false }
+  const closing: Schema = { ...base, kind: 'object', properties: [], additional: 'closed', patterns: [] }
+  return { ...schema, members: [...schema.members, closing], unheld }
+}
+
+/** Keywords whose schemas know more properties. */
+const BRANCHES: ReadonlySet<string> = new Set([
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
+  'not',
+  'anyOf',
+  'oneOf',
+])
 
 /** A union with rules beside it: both must hold. */
 const hasUnion = (schema: Schema): boolean =>

@@ -7,6 +7,7 @@ import { pairUp } from './match.ts'
 import {
   BOTH,
   found,
+  HARMLESS,
   inside,
   NARROWING,
   type Position,
@@ -22,14 +23,22 @@ export function compareUnions(position: Position, a: Schema, b: Schema, compare:
   if (a.kind === 'union' && b.kind === 'union') {
     if (a.discriminator && b.discriminator) return compareTagged(position, a, b, compare)
     if (a.discriminator || b.discriminator) {
-      const said = b.discriminator
-        ? `is told apart by ${b.discriminator.property} now`
-        : 'has no discriminator now'
-      found(position, 'discriminator-changed', b.discriminator ? NARROWING : WIDENING, said, places(a, b))
+      const { property } = (b.discriminator ?? a.discriminator)!
+      const said = b.discriminator ? `is told apart by ${property} now` : 'has no discriminator now'
+      const breaks = b.discriminator ? NARROWING : WIDENING
+      const isStated = statesTags(position.old, a, property) && statesTags(position.next, b, property)
+      found(position, 'discriminator-changed', isStated ? HARMLESS : breaks, said, places(a, b))
     } else compareModes(position, a, b)
   }
   const [old, next] = [membersOf(a), membersOf(b)]
   compareMembers(position, { a, b, old, next }, compare)
+}
+
+/** Whether each member says itself which values of the property are its own: they tell as much without a discriminator. */
+function statesTags(api: Api, { members }: UnionSchema, property: string): boolean {
+  const tags = members.map((member) => constantsOf(api, member, property))
+  const all = tags.flat()
+  return tags.every((each) => each.length > 0) && new Set(all).size === all.length
 }
 
 interface Members {

@@ -1,17 +1,16 @@
 /** The examples of changes: each must fit both documents, and translate into its other side. */
 import { isDeepStrictEqual } from 'node:util'
-import ajvFormats from 'ajv-formats/dist/formats.js'
 import type { Example } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
+import { FORMAT_CHECKS } from '../ir/formats.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { componentsIn } from '../ir/walk.ts'
 import { explain } from '../runtime/explain.ts'
 import { applyRewrite } from '../translate/apply.ts'
 import type { Direction } from '../translate/model.ts'
 import { createStep } from '../translate/step.ts'
-import { answerOf } from '../translate/transition.ts'
 
 /**
  * @param old, next adjacent versions.
@@ -55,26 +54,10 @@ function placeOf({ schema }: Example, next: Api): Pick<Diagnostic, 'place'> {
   return place ? { place } : {}
 }
 
-type FormatCheck = (text: string) => boolean
-
-const formats: Readonly<Record<string, FormatCheck>> = Object.fromEntries(
-  Object.entries(ajvFormats.fullFormats).flatMap(([name, format]) => {
-    const check = toCheck(format)
-    return check ? [[name, check]] : []
-  }),
-)
-
-function toCheck(format: unknown): FormatCheck | undefined {
-  if (format instanceof RegExp) return (text) => format.test(text)
-  if (typeof format === 'function') return format as FormatCheck
-  if (typeof format !== 'object' || format === null || !('validate' in format)) return undefined
-  return toCheck(format.validate)
-}
-
 function mismatch(example: Example, side: 'old' | 'new', api: Api): string[] {
   if (!api.schemas.has(example.schema)) return [`names no schema of ${api.version}`]
   const pointer = `/components/schemas/${escapePointer(example.schema)}`
-  return explain(api.document, pointer, example[side], formats, 3).map(
+  return explain(api.document, pointer, example[side], FORMAT_CHECKS, 3).map(
     ({ field, issue }) => `does not fit ${api.version}: \`${side}\`${field && `, ${field}`} ${issue}`,
   )
 }
@@ -107,8 +90,8 @@ export function directionsOf(old: Api, next: Api): (component: string) => Direct
     for (const operation of api.operations) {
       for (const { schema } of operation.body?.contents ?? []) reach(schema, api, up)
       for (const { schema } of operation.parameters) reach(schema, api, up)
-      const answer = answerOf(operation)
-      if (answer) reach(answer, api, down)
+      for (const { contents } of operation.responses)
+        for (const { schema } of contents) reach(schema, api, down)
     }
     for (const { payload } of api.events) if (payload) reach(payload.schema, api, down)
   }

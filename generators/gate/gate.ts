@@ -16,6 +16,7 @@ import { faultsOfMove } from '../translate/moves.ts'
 import { shapeOf } from '../translate/shape.ts'
 import { mayClaimNothing } from './claims.ts'
 import { checkExamples, reach } from './examples.ts'
+import { missingValues } from './missing-values.ts'
 import { nameableIn } from './nameable.ts'
 import { type Claimed, claimDifferences, keyOf, type Step } from './steps.ts'
 
@@ -42,6 +43,7 @@ function checkStep({ old, next, changes, claimed }: Step, folders: Folders): Dia
     ...changes.flatMap((change) => astray(change, old, next)),
     ...changes.flatMap((change) => misplaced(change, changes, old, next)),
     ...changes.flatMap(lossy),
+    ...missingValues(old, next, changes),
     ...checkExamples(old, next, changes),
   ]
 }

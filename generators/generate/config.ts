@@ -142,6 +142,15 @@ export function readConfig(file: string, report: Report): Config | undefined {
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
+  for (const name of ['extensions', 'pages'] as const) {
+    const path = config[name]
+    if (path !== undefined && !existsSync(path))
+      return complain(
+        name,
+        `\`${name}\` names ${path}, which does not exist`,
+        'correct the path, or leave it out',
+      )
+  }
   const fault = findOutputFault(config.out, sourcesOf(config, file), config.versions)
   if (fault === undefined) return config
   return complain('out', fault, 'name a folder of its own: what dateline writes it also removes')

@@ -15,7 +15,7 @@ import type {
   SecurityRequirement,
   Serialization,
 } from './model.ts'
-import { pascalCase } from './naming.ts'
+import { idsOf, METHODS } from './operation-names.ts'
 import { buildSchema, optional } from './schema.ts'
 import {
   child,
@@ -31,8 +31,6 @@ import {
   type Source,
   text,
 } from './source.ts'
-
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 
 /**
  * @param strict whether what no node can hold is an error; otherwise it is left out with a warning.
@@ -145,16 +143,15 @@ interface BuiltOperation {
   readonly named: boolean
 }
 
-/** Operations without an id are called by method and path; where two come out alike, by a number as well. */
 function nameTheRest(built: readonly BuiltOperation[]): Operation[] {
-  const taken = new Set(built.filter((each) => each.named).map((each) => each.operation.id))
-  return built.map(({ operation, named }) => {
-    if (named) return operation
-    let id = operation.id
-    for (let n = 2; taken.has(id); n++) id = `${operation.id}${n}`
-    taken.add(id)
-    return id === operation.id ? operation : { ...operation, id }
-  })
+  const ids = idsOf(
+    built.map(({ operation: { id, method, path }, named }) => ({
+      method: method.toLowerCase(),
+      path,
+      id: named ? id : undefined,
+    })),
+  )
+  return built.map(({ operation }, index) => ({ ...operation, id: ids[index]! }))
 }
 
 function buildPath(path: string, item: Source, root: Source): BuiltOperation[] {
@@ -181,7 +178,7 @@ function buildOperation(
   const body = child(source, 'requestBody')
   const operation: Operation = {
     place: placeOf(source),
-    id: text(source, 'operationId') ?? `${method}${pascalCase(path)}`,
+    id: text(source, 'operationId') ?? '',
     method: method.toUpperCase() as Operation['method'],
     path,
     tag: String(items(child(source, 'tags'))[0]?.value ?? 'default'),

@@ -55,7 +55,10 @@ export function unheldOf({ value, pointer }: Source, schema: Schema): Unheld | u
     if (listed) return OF_SCALARS.includes(name) || types.length > 0
     return types.length > 0 || (speaksOf(implied, name) && !loose)
   }
-  const keywords = Object.fromEntries(Object.entries(value).filter(([name]) => !held(name)))
+  const silent = withoutEffect(value)
+  const keywords = Object.fromEntries(
+    Object.entries(value).filter(([name]) => !held(name) && !silent.has(name)),
+  )
   for (const access of ['readOnly', 'writeOnly'])
     if (value[access] === true && !isProperty(pointer)) keywords[access] = true
   const admitted =
@@ -73,6 +76,18 @@ export function unheldOf({ value, pointer }: Source, schema: Schema): Unheld | u
       untyped: Object.fromEntries(Object.entries(value).filter(([name]) => TYPED.has(name))),
     }),
   }
+}
+
+/** Keywords that refuse nothing, since what they work with is not beside them. */
+function withoutEffect(value: ObjectValue): ReadonlySet<string> {
+  const isCondition = 'if' in value && ('then' in value || 'else' in value)
+  const { minContains: least = 1 } = value
+  const counts = 'contains' in value && (least !== 0 || 'maxContains' in value || 'unevaluatedItems' in value)
+  return new Set([
+    ...(isCondition ? [] : ['if', 'then', 'else']),
+    ...(counts ? [] : ['contains', 'minContains', 'maxContains']),
+    ...(least === 1 ? ['minContains'] : []),
+  ])
 }
 
 const isProperty = (pointer: string): boolean => /\/properties\/[^/]+$/.test(pointer)

@@ -210,9 +210,9 @@ function propertyDraft(difference: Difference, { property, place }: Site): Draft
       verb: 'drop',
       noun: property,
       key: `drop ${property}${proposal ? ` ${place}` : ''}`,
-      // What stands elsewhere now is shown where it was; there is no such way up.
+      // A value that is elsewhere now is shown where it was; an old answer must have what its version requires.
       print: (all) =>
-        `v.drop(${sitesOf(all)}, ${quote(property)}, { loss: 'drop'${proposal ? ', down: (object) => …' : ''} })`,
+        `v.drop(${sitesOf(all)}, ${quote(property)}, { loss: 'drop'${proposal || all.some(isMissed) ? ', down: (object) => …' : ''} })`,
     }
   if (/^property-(added-)?required$|^default-(removed|changed)$/.test(code))
     return {
@@ -238,6 +238,10 @@ function propertyDraft(difference: Difference, { property, place }: Site): Draft
     print: (all) => `v.convert(${sitesOf(all)}, ${quote(property)}, { ${TURNS} })`,
   }
 }
+
+/** Whether old answers would be without a property that their version requires. */
+const isMissed = ({ required, directions }: Difference): boolean =>
+  required === true && directions.includes('response')
 
 const isDefault = ({ code }: Difference): boolean => code.startsWith('default-')
 const FILLS: ReadonlyMap<string, string> = new Map([

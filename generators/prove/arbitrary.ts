@@ -1,7 +1,12 @@
-/** Schemas of a document → values that fit them and nothing else: no undeclared property, only listed members. */
+/**
+ * Schemas of a document → values that fit them and nothing else: no undeclared property, only listed members. A schema
+ * that no value fits, or whose keywords nothing here looks at, gives values that do not fit: laws pass over those.
+ */
 import fc from 'fast-check'
-import type { Api, ObjectSchema, Property, Schema, StringSchema } from '../ir/model.ts'
+import type { Api, ArraySchema, EnumSchema, Property, Schema, UnionSchema } from '../ir/model.ts'
 import { shapeOf } from '../translate/shape.ts'
+import { lazy } from './arbitrary-kinds.ts'
+import { numbers, strings } from './scalars.ts'
 
 /** Real domains of components, where a random value of the right form would hardly ever mean anything. */
 export type Domains = Readonly<Record<string, fc.Arbitrary<unknown>>>
@@ -27,8 +32,15 @@ interface At {
   readonly component: string
 }
 
+/** Optional properties and items are left out further down. */
 const DEEPEST = 6
+/** Nothing is made further down: a schema that requires itself has no end. */
+const BOTTOM = 14
 const MAX_ITEMS = 3
+/** Lists and maps are no longer than that, whatever a document asks for. */
+const LONGEST = 100
+/** How many optional properties an object has at most, by its depth: a value would grow with each level otherwise. */
+const MAX_OPTIONAL = [40, 24, 16, 8, 4, 2]
 
 /** @returns a maker of arbitraries; arbitraries of components are made once. */
 export function arbitrariesOf(source: Source): (schema: Schema) => fc.Arbitrary<unknown> {
@@ -41,13 +53,17 @@ function build(builder: Builder, schema: Schema, at: At): fc.Arbitrary<unknown> 
   return schema.nullable ? fc.option(bare, { nil: null, freq: 3 }) : bare
 }
 
+const NOTHING = fc.constant(undefined)
+
 function buildBare(builder: Builder, schema: Schema, at: At): fc.Arbitrary<unknown> {
+  if (at.depth > BOTTOM) return NOTHING
   switch (schema.kind) {
     case 'ref':
       return component(builder, schema.name, at)
     case 'any':
       return fc.constantFrom('text', 7, true)
     case 'never':
+      return NOTHING
     case 'null':
       return fc.constant(null)
     case 'boolean':
@@ -57,33 +73,95 @@ function buildBare(builder: Builder, schema: Schema, at: At): fc.Arbitrary<unkno
     case 'string':
       return strings(schema)
     case 'enum':
-      return enums(builder, schema.values, at)
-    case 'array': {
-      const minLength = schema.minItems ?? 0
-      const roomy = at.depth < DEEPEST ? Math.max(minLength, MAX_ITEMS) : minLength
-      const items = build(builder, schema.items, inner(at))
-      const bounds = { minLength, maxLength: Math.min(schema.maxItems ?? roomy, roomy) }
-      return schema.uniqueItems
-        ? fc.uniqueArray(items, { ...bounds, selector: JSON.stringify })
-        : fc.array(items, bounds)
-    }
+      return enums(builder, schema, at)
+    case 'array':
+      return arrays(builder, schema, at)
     case 'object':
       return objects(builder, schema, schema.properties, at)
     case 'union':
-      return fc.oneof(...schema.members.map((member) => build(builder, member, inner(at))))
-    case 'intersection': {
-      const properties = shapeOf(schema, builder.api, new Set())?.properties.values() ?? []
-      return objects(builder, undefined, [...properties], at)
-    }
+      return unions(builder, schema, at)
+    case 'intersection':
+      return intersections(builder, schema, at)
   }
 }
 
-function enums(builder: Builder, values: readonly unknown[], at: At): fc.Arbitrary<unknown> {
-  if (at.component === '') return fc.constantFrom(...values)
-  const members = (at.free === at.component ? undefined : builder.members(at.component)) ?? values
-  const preferred = builder.preferred(at.component).filter((each) => members.includes(each))
+function enums(builder: Builder, schema: EnumSchema, at: At): fc.Arbitrary<unknown> {
+  const values = schema.unheld?.admitted ?? schema.values
+  const known = at.free === at.component ? undefined : builder.members(at.component)
+  const members = (at.component === '' ? undefined : known) ?? values
+  if (members.length === 0) return NOTHING
+  const preferred =
+    at.component === '' ? [] : builder.preferred(at.component).filter((each) => members.includes(each))
   if (preferred.length === 0) return fc.constantFrom(...members)
   return fc.oneof(fc.constantFrom(...members), fc.constantFrom(...preferred))
+}
+
+function arrays(builder: Builder, schema: ArraySchema, at: At): fc.Arbitrary<unknown> {
+  const minLength = Math.min(Math.max(Math.ceil(schema.minItems ?? 0), 0), LONGEST)
+  const roomy = at.depth < DEEPEST ? Math.max(minLength, MAX_ITEMS) : minLength
+  const maxLength = Math.max(Math.min(Math.floor(schema.maxItems ?? roomy), roomy), minLength)
+  const items = lazy(() => build(builder, schema.items, inner(at)))
+  if (schema.prefix.length > 0) {
+    const prefix = schema.prefix.map((each) => lazy(() => build(builder, each, inner(at))))
+    return fc.tuple(...prefix)
+  }
+  return schema.uniqueItems
+    ? fc.uniqueArray(items, { minLength, maxLength, selector: JSON.stringify })
+    : fc.array(items, { minLength, maxLength })
+}
+
+/** What leads no further is preferred where values have to end. */
+function unions(builder: Builder, schema: UnionSchema, at: At): fc.Arbitrary<unknown> {
+  const ends = schema.members.filter(({ kind }) => !/^(ref|array|object|union|intersection)$/.test(kind))
+  const members = at.depth >= DEEPEST && ends.length > 0 ? ends : schema.members
+  if (members.length === 0) return NOTHING
+  return fc.oneof(...members.map((member) => lazy(() => tagged(builder, schema, member, at))))
+}
+
+/** A member whose tag may be any text has the one that the union knows it by. */
+function tagged(
+  builder: Builder,
+  { discriminator }: UnionSchema,
+  member: Schema,
+  at: At,
+): fc.Arbitrary<unknown> {
+  const made = build(builder, member, inner(at))
+  if (!discriminator || member.kind !== 'ref') return made
+  const { property, mapping } = discriminator
+  const tags = [...mapping].flatMap(([tag, name]) => (name === member.name ? [tag] : []))
+  const tag = shapeOf(member, builder.api, new Set())?.properties.get(property)
+  if (tag?.schema.kind !== 'string') return made
+  return made.map((value) =>
+    isObject(value) && !tags.includes(String(value[property]))
+      ? { ...value, [property]: tags[0] ?? member.name }
+      : value,
+  )
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Objects are made as one, with a member of each union in it; of other parts, the first says most. */
+function intersections(
+  builder: Builder,
+  schema: Extract<Schema, { kind: 'intersection' }>,
+  at: At,
+): fc.Arbitrary<unknown> {
+  const shape = shapeOf(schema, builder.api, new Set())
+  if (!shape) {
+    const part = schema.members.find(({ kind }) => kind !== 'any') ?? schema.members[0]
+    return part ? build(builder, part, inner(at)) : NOTHING
+  }
+  const own = objects(
+    builder,
+    { ...(shape.rest && { additional: shape.rest }) },
+    [...shape.properties.values()],
+    at,
+  )
+  if (shape.unions.length === 0) return own
+  return fc
+    .tuple(own, ...shape.unions.map((union) => lazy(() => unions(builder, union, inner(at)))))
+    .map((parts) => Object.assign({}, ...parts.filter(isObject)) as unknown)
 }
 
 const inner = (at: At): At => ({ ...at, depth: at.depth + 1, component: '' })
@@ -91,83 +169,70 @@ const inner = (at: At): At => ({ ...at, depth: at.depth + 1, component: '' })
 function component(builder: Builder, name: string, at: At): fc.Arbitrary<unknown> {
   const domain = builder.domains[name]
   if (domain) return domain
-  const key = `${name} ${Math.min(at.depth, DEEPEST)} ${at.free}`
+  const target = builder.api.schemas.get(name)
+  // Components that consist of nothing but each other go down as well.
+  const below = { ...at, depth: at.component === '' ? at.depth : at.depth + 1 }
+  if (!target || below.depth > BOTTOM) return NOTHING
+  const key = `${name} ${below.depth} ${at.free}`
   const known = builder.known.get(key)
   if (known) return known
-  const made = build(builder, builder.api.schemas.get(name)!, { ...at, component: name })
+  const made = lazy(() => build(builder, target, { ...below, component: name }))
   builder.known.set(key, made)
   return made
 }
 
+interface Additional {
+  readonly additional?: Schema | 'open' | 'closed'
+  readonly propertyNames?: Schema
+  readonly minProperties?: number
+}
+
 function objects(
   builder: Builder,
-  schema: ObjectSchema | undefined,
+  schema: Additional,
   properties: readonly Property[],
   at: At,
 ): fc.Arbitrary<unknown> {
   const shown = properties.filter((property) => property.required || at.depth < DEEPEST)
-  const entries = shown.map((property) => {
-    const free = builder.freed(at.component, property.name) ?? at.free
-    return [property.name, build(builder, property.schema, { ...inner(at), free })] as const
-  })
-  const requiredKeys = shown.filter((property) => property.required).map((property) => property.name)
-  const record = fc.record(Object.fromEntries(entries), { requiredKeys, noNullPrototype: true })
-  if (typeof schema?.additional !== 'object') return record
+  const made = new Map(
+    shown.map((property) => {
+      const free = builder.freed(at.component, property.name) ?? at.free
+      return [property.name, lazy(() => build(builder, property.schema, { ...inner(at), free }))] as const
+    }),
+  )
+  const namesOf = (required: boolean) =>
+    shown.filter((property) => property.required === required).map(({ name }) => name)
+  const record = recordOf(made, namesOf(true), namesOf(false), MAX_OPTIONAL[at.depth] ?? 0)
+  if (typeof schema.additional !== 'object') return record
   const names = schema.propertyNames
-    ? build(builder, schema.propertyNames, inner(at))
+    ? build(builder, schema.propertyNames, inner(at)).map(String)
     : fc.stringMatching(/^[a-z]{1,8}$/)
-  const values = build(builder, schema.additional, inner(at))
-  const map = fc.dictionary(names as fc.Arbitrary<string>, values, {
-    maxKeys: 3,
-    minKeys: schema.minProperties ?? 0,
-    noNullPrototype: true,
-  })
+  const rest = schema.additional
+  const minKeys = Math.min(Math.max(Math.ceil(schema.minProperties ?? 0), 0), LONGEST)
+  const map = fc.dictionary(
+    names,
+    lazy(() => build(builder, rest, inner(at))),
+    {
+      minKeys,
+      maxKeys: Math.max(minKeys, MAX_ITEMS),
+      noNullPrototype: true,
+    },
+  )
   return fc.tuple(map, record).map(([more, own]) => ({ ...more, ...own }))
 }
 
-function numbers(schema: Extract<Schema, { kind: 'number' }>): fc.Arbitrary<number> {
-  const min =
-    schema.minimum ?? (schema.exclusiveMinimum === undefined ? -1_000_000 : schema.exclusiveMinimum + 1)
-  const max =
-    schema.maximum ?? (schema.exclusiveMaximum === undefined ? min + 2_000_000 : schema.exclusiveMaximum - 1)
-  const step = schema.multipleOf ?? 1
-  if (schema.integer || schema.multipleOf !== undefined) {
-    const multiples = fc.integer({ min: Math.ceil(min / step), max: Math.floor(max / step) })
-    // Rounded to what a person would write: 3 × 0.1 is not 0.3 in binary.
-    return multiples.map((each) => Number((each * step).toPrecision(12)))
-  }
-  return fc.double({ min, max, noNaN: true, noDefaultInfinity: true })
-}
-
-const FORMATS: Readonly<Record<string, fc.Arbitrary<string>>> = {
-  'date-time': fc
-    .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
-    .map((date) => date.toISOString()),
-  date: fc
-    .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
-    .map((date) => date.toISOString().slice(0, 10)),
-  uri: fc.constantFrom('https://example.test/a', 'https://hooks.example.test/b?c=d'),
-  email: fc.constantFrom('ada@example.test', 'b@example.test'),
-  uuid: fc.uuid(),
-  ipv4: fc.constantFrom('192.0.2.1'),
-}
-
-/** Texts by their rules: most of the time would go into compiling the same patterns again. */
-const texts = new Map<string, fc.Arbitrary<string>>()
-
-function strings(schema: StringSchema): fc.Arbitrary<string> {
-  const key = JSON.stringify([schema.pattern, schema.format, schema.minLength, schema.maxLength])
-  const known = texts.get(key) ?? makeStrings(schema)
-  texts.set(key, known)
-  return known
-}
-
-function makeStrings(schema: StringSchema): fc.Arbitrary<string> {
-  const fits = (text: string) =>
-    text.length >= (schema.minLength ?? 0) && text.length <= (schema.maxLength ?? Number.POSITIVE_INFINITY)
-  if (schema.pattern !== undefined) return fc.stringMatching(new RegExp(schema.pattern, 'u')).filter(fits)
-  const format = FORMATS[schema.format ?? '']
-  if (format) return format.filter(fits)
-  const minLength = schema.minLength ?? 0
-  return fc.string({ minLength, maxLength: Math.min(schema.maxLength ?? 12, Math.max(minLength, 12)) })
+/** @param most of the optional properties that a value has. */
+function recordOf(
+  made: ReadonlyMap<string, fc.Arbitrary<unknown>>,
+  required: readonly string[],
+  optional: readonly string[],
+  most: number,
+): fc.Arbitrary<Record<string, unknown>> {
+  const of = (names: readonly string[]) =>
+    fc.record(Object.fromEntries(names.map((name) => [name, made.get(name)!])), {
+      requiredKeys: [...required],
+      noNullPrototype: true,
+    }) as fc.Arbitrary<Record<string, unknown>>
+  if (optional.length <= most) return of([...required, ...optional])
+  return fc.subarray([...optional], { maxLength: most }).chain((some) => of([...required, ...some]))
 }

@@ -2,9 +2,10 @@
  * The strictest reader of a document: whatever a schema does not declare is a fault, in answers too. Beside it an
  * untranslated value cannot pass for a translated one. Faults name the line of the document that they break.
  */
-import ajvFormats from 'ajv-formats/dist/formats.js'
 import type { Place } from '../diagnostics/place.ts'
+import { FORMAT_CHECKS } from '../ir/formats.ts'
 import type { Api, ObjectSchema, Property, Schema } from '../ir/model.ts'
+import { patternOf } from '../runtime/explain/scalars.ts'
 import { shapeOf } from '../translate/shape.ts'
 
 export interface Mismatch {
@@ -46,8 +47,10 @@ export function mismatch(api: Api, schema: Schema, value: unknown, field = ''): 
       return faults.includes(undefined) ? undefined : deepest
     }
     case 'intersection': {
-      const properties = [...(shapeOf(schema, api, new Set())?.properties.values() ?? [])]
-      return mismatchOfObject(api, schema, properties, value, field)
+      const shape = shapeOf(schema, api, new Set())
+      // What is no object, and what members of a union declare, only the rules themselves tell.
+      if (!shape || shape.unions.length > 0) return undefined
+      return mismatchOfObject(api, schema, [...shape.properties.values()], value, field)
     }
     case 'ref':
       return mismatch(api, api.schemas.get(schema.name)!, value, field)
@@ -64,28 +67,11 @@ function fitsNumber(schema: Extract<Schema, { kind: 'number' }>, value: number):
   )
 }
 
-const patterns = new Map<string, RegExp>()
-
-function patternOf(source: string): RegExp {
-  const known = patterns.get(source) ?? new RegExp(source, 'u')
-  patterns.set(source, known)
-  return known
-}
-
 function fitsString(schema: Extract<Schema, { kind: 'string' }>, value: string): boolean {
   if (value.length < (schema.minLength ?? 0) || value.length > (schema.maxLength ?? Number.POSITIVE_INFINITY))
     return false
   if (schema.pattern !== undefined && !patternOf(schema.pattern).test(value)) return false
-  const formats = ajvFormats.fullFormats as Record<string, unknown>
-  return schema.format === undefined || fitsFormat(formats[schema.format], value)
-}
-
-function fitsFormat(format: unknown, value: string): boolean {
-  if (format instanceof RegExp) return format.test(value)
-  if (typeof format === 'function') return format(value) === true
-  if (typeof format === 'object' && format !== null && 'validate' in format)
-    return fitsFormat(format.validate, value)
-  return true
+  return schema.format === undefined || (FORMAT_CHECKS[schema.format]?.(value) ?? true)
 }
 
 function mismatchOfList(
@@ -138,11 +124,11 @@ function mismatchOfObject(
   return undefined
 }
 
+const tokensOf = (field: string): string[] => [...field.matchAll(/\[\d+\]|[^.[\]]+/g)].map(([token]) => token)
+
 /** Whether a field of an error, `fields[0].key`, names something that the schema has. */
-export function hasField(api: Api, schema: Schema, field: string): boolean {
-  const tokens = [...field.matchAll(/\[\d+\]|[^.[\]]+/g)].map(([token]) => token)
-  return hasTokens(api, schema, tokens)
-}
+export const hasField = (api: Api, schema: Schema, field: string): boolean =>
+  hasTokens(api, schema, tokensOf(field))
 
 function hasTokens(api: Api, schema: Schema, tokens: readonly string[]): boolean {
   const [first, ...rest] = tokens

@@ -7,10 +7,17 @@ import { lawsOfStep } from './steps.ts'
 
 /** @param steps oldest first. */
 export function proveSteps(steps: readonly Step[]): Law[] {
-  const domains: Domains = Object.fromEntries(
+  const domains = domainsOf(steps)
+  return steps.flatMap((step) => lawsOfStep(step, domains))
+}
+
+/** @returns values that mean something, as changes of any version name them, by component. */
+export function domainsOf(steps: readonly Step[]): Domains {
+  return Object.fromEntries(
     steps
       .flatMap((step) => step.changes.flatMap((change) => Object.entries(change.values ?? {})))
-      .flatMap(([component, values]) => (values ? [[component, fc.constantFrom(...values)]] : [])),
+      .flatMap(([component, values]) =>
+        values && values.length > 0 ? [[component, fc.constantFrom(...values)]] : [],
+      ),
   )
-  return steps.flatMap((step) => lawsOfStep(step, domains))
 }

@@ -14,6 +14,10 @@ export interface Law {
   /** `2030-06-01 convert Parcel.weight up`. */
   readonly name: string
   readonly values: fc.Arbitrary<unknown>
+  /** Whether a value is one that the law is about: what does not fit its own document proves nothing. */
+  fits(value: unknown): boolean
+  /** Id of the operation in the newer version, or name of the event, whose values it is about. */
+  readonly use?: string
   /** The file of the change that it is about; absent for what several changes make together. */
   readonly file?: string
   check(value: unknown): Fault | undefined
@@ -28,14 +32,15 @@ export interface Refutation extends Fault {
 export interface Search {
   readonly runs: number
   readonly seed: number
-  /** In milliseconds. */
-  readonly limit: number
+  /** In milliseconds; without one, every run is made. */
+  readonly limit?: number
 }
 
 /** @returns the smallest value found that the law does not hold of. */
 export function refute(law: Law, { runs, seed, limit }: Search): Refutation | undefined {
   const property = fc.property(law.values, (value) => checkOf(law, value) === undefined)
-  const result = fc.check(property, { numRuns: runs, seed, interruptAfterTimeLimit: limit })
+  const until = limit === undefined ? {} : { interruptAfterTimeLimit: limit }
+  const result = fc.check(property, { numRuns: runs, seed, ...until })
   if (!result.failed || !result.counterexample) return undefined
   const [counterexample] = result.counterexample
   const fault = checkOf(law, counterexample)
@@ -43,12 +48,19 @@ export function refute(law: Law, { runs, seed, limit }: Search): Refutation | un
 }
 
 function checkOf(law: Law, value: unknown): Fault | undefined {
+  if (!law.fits(value)) return undefined
   try {
     return law.check(value)
   } catch (error) {
     return { code: 'proof-throws', message: `throws ${String(error)}` }
   }
 }
+
+const SAMPLES = 50
+
+/** @returns whether any value could be made that the law is about. */
+export const isTried = (law: Law, seed: number): boolean =>
+  fc.sample(law.values, { numRuns: SAMPLES, seed }).some((value) => law.fits(value))
 
 /** @returns the value, which nothing can change any more. */
 export function freeze<Value>(value: Value): Value {

@@ -11,8 +11,9 @@ import type { Api, Property, Schema } from '../ir/model.ts'
 import { directionOf, schemaAt } from '../translate/inline-place.ts'
 import type { Direction } from '../translate/model.ts'
 import { shapeOf } from '../translate/shape.ts'
-import { mismatch } from './closed-reading.ts'
+import type { Mismatch } from './closed-reading.ts'
 import { elsewhere, type Fault, freeze, type Law } from './law.ts'
+import { misfit, type Reading, sent } from './validity.ts'
 
 /** Two adjacent versions, the changes between them, and what makes values of each. */
 export interface Sides {
@@ -22,12 +23,16 @@ export interface Sides {
   /** Which ways a component travels: what is never sent up need not make sense there. */
   readonly travels: (component: string) => readonly Direction[]
   readonly makers: Readonly<Record<Direction, (schema: Schema) => fc.Arbitrary<unknown>>>
+  /** What a result is held to. */
+  readonly reading: Reading
 }
 
 /** What one function is given and what it must give. */
 interface Way {
   readonly values: fc.Arbitrary<unknown>
   readonly turn: Turn
+  /** Whether a value is what the function may be given. */
+  takes(value: unknown): boolean
   /** @returns what is wrong with a result. */
   fits(result: unknown): string | undefined
 }
@@ -99,7 +104,7 @@ const groupOf = (api: Api, component: string, names: readonly string[]): Propert
   names.flatMap((name) => propertyOf(api, component, name) ?? [])
 
 export function valueWay(
-  { makers, old, next }: Sides,
+  { makers, old, next, reading }: Sides,
   direction: Direction,
   from: Property,
   to: Property,
@@ -108,22 +113,23 @@ export function valueWay(
 ): Way {
   const bare = (schema: Schema): Schema => (withNull ? schema : { ...schema, nullable: false })
   const values = makers[direction](bare(from.schema))
-  const api = direction === 'up' ? next : old
+  const [given, api] = direction === 'up' ? [old, next] : [next, old]
   return {
+    takes: (value) => isValid(given, bare(from.schema), value, direction),
     values: withNull ? values : values.filter((value) => value !== null),
     turn,
-    fits: (result) => describe(mismatch(api, to.schema, sent(result))),
+    fits: (result) => describe(reading(api, to.schema, sent(result), direction)),
   }
 }
 
 function groupWay(
-  { makers, old, next }: Sides,
+  { makers, old, next, reading }: Sides,
   direction: Direction,
   from: readonly Property[],
   to: readonly Property[],
   turn: Turn,
 ): Way {
-  const api = direction === 'up' ? next : old
+  const [before, api] = direction === 'up' ? [old, next] : [next, old]
   const record = fc.record(
     Object.fromEntries(from.map((each) => [each.name, makers[direction](each.schema)])),
     {
@@ -132,7 +138,14 @@ function groupWay(
     },
   )
   return {
-    values: record.filter((value) => Object.keys(value as object).length > 0),
+    // The function is called for an object that has one of the properties at least.
+    values: record,
+    takes: (value) =>
+      Object.keys(value as object).length > 0 &&
+      from.every(({ name, schema }) => {
+        const each = (value as Readonly<Record<string, unknown>>)[name]
+        return each === undefined || isValid(before, schema, each, direction)
+      }),
     turn,
     fits(result) {
       const given = sent(result) as Readonly<Record<string, unknown>>
@@ -141,18 +154,22 @@ function groupWay(
       for (const each of to) {
         const value = given?.[each.name]
         if (value === undefined && each.required) return `${each.name} is missing`
-        const found = value === undefined ? undefined : mismatch(api, each.schema, value, each.name)
-        if (found) return describe(found)
+        const found = value === undefined ? undefined : reading(api, each.schema, value, direction)
+        if (found) return describe({ ...found, field: joined(each.name, found.field) })
       }
       return undefined
     },
   }
 }
 
-const sent = (value: unknown): unknown =>
-  value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+const joined = (name: string, field: string): string =>
+  field === '' || field.startsWith('[') ? name + field : `${name}.${field}`
 
-export const describe = (found: ReturnType<typeof mismatch>): string | undefined =>
+/** Whether a value is one of its document. */
+export const isValid = (api: Api, schema: Schema, value: unknown, direction: Direction): boolean =>
+  value !== undefined && misfit(api, schema, sent(value), direction) === undefined
+
+export const describe = (found: Mismatch | undefined): string | undefined =>
   found && `${found.place.file}:${found.place.line} ${found.field || 'the value'} ${found.issue}`
 
 interface Lossy {
@@ -167,12 +184,14 @@ export function bothWays(name: string, lens: Lossy, ways: readonly Direction[], 
       way: 'up',
       name: `${name} up`,
       values: up.values,
+      fits: up.takes,
       check: (value) => checkWay(value, up, down, 'up', lossy),
     },
     {
       way: 'down',
       name: `${name} down`,
       values: down.values,
+      fits: down.takes,
       check: (value) => checkWay(value, down, up, 'down', lossy),
     },
   ]
@@ -257,13 +276,20 @@ function dropLaws(
     fits: (result: unknown) =>
       result === undefined && !before.required
         ? undefined
-        : describe(mismatch(sides.old, before.schema, sent(result))),
+        : describe(sides.reading(sides.old, before.schema, sent(result), 'down')),
   }
   const check = (value: unknown): Fault | undefined => {
     const called = call(way, value, 'down')
     return 'code' in called ? called : undefined
   }
-  return [{ name: `${name} down`, values: sides.makers.down({ ...after, nullable: false }), check }]
+  return [
+    {
+      name: `${name} down`,
+      values: sides.makers.down({ ...after, nullable: false }),
+      fits: (value) => isValid(sides.next, after, value, 'down'),
+      check,
+    },
+  ]
 }
 
 function filterLaws(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Law[] {
@@ -279,7 +305,7 @@ function filterLaws(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Law[
       if (!Array.isArray(result)) return 'it must be a list'
       if (result.length === 0) return 'it matches nothing'
       for (const each of result) {
-        const found = mismatch(sides.next, after.schema, each)
+        const found = sides.reading(sides.next, after.schema, each, 'up')
         if (found) return describe(found)
       }
       return undefined
@@ -293,6 +319,7 @@ function filterLaws(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Law[
     {
       name: `${sides.next.version} filter ${lens.operation} ${lens.parameter}`,
       values: sides.makers.up(before.schema),
+      fits: (value) => isValid(sides.old, before.schema, value, 'up'),
       check,
     },
   ]

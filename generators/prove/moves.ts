@@ -9,7 +9,7 @@ import { propertyAt } from '../translate/moves.ts'
 import { shapeOf } from '../translate/shape.ts'
 import { createStep } from '../translate/step.ts'
 import { freeze, type Law } from './law.ts'
-import { bothWays, type Sides, told, valueWay } from './lenses.ts'
+import { bothWays, isValid, type Sides, told, valueWay } from './lenses.ts'
 
 /** @returns what must hold of the objects that lenses move something in, and of what moves. */
 export function moveLaws(sides: Sides): Law[] {
@@ -38,6 +38,7 @@ function objectLaws(sides: Sides, lens: Moved): Law[] {
         {
           name: `${next.version} moved ${[component, ...path].join('.')} ${there}`,
           values: makers[there]({ ...schema, nullable: false }),
+          fits: (value) => isValid(api, schema, value, there),
           check(value) {
             const given = structuredClone(value)
             const [wanted, found] = [

@@ -12,9 +12,8 @@ import {
   rewritesOf,
 } from '../translate/parameters.ts'
 import { createStep } from '../translate/step.ts'
-import { mismatch } from './closed-reading.ts'
 import type { Law } from './law.ts'
-import { call, describe, type Sides } from './lenses.ts'
+import { call, describe, isValid, type Sides } from './lenses.ts'
 
 /** @returns a law for each part of an operation's requests that lenses change. */
 export function parameterLaws(sides: Sides): Law[] {
@@ -33,7 +32,7 @@ export function parameterLaws(sides: Sides): Law[] {
 }
 
 function lawOf(
-  { next, makers }: Sides,
+  { old, next, makers, reading }: Sides,
   part: Part,
   operation: Operation,
   counterpart: Operation,
@@ -66,8 +65,9 @@ function lawOf(
       if (isList(parameter) !== Array.isArray(value))
         return `${parameter.name} is ${isList(parameter) ? 'no' : 'a'} list`
       for (const each of isList(parameter) ? (value as unknown[]) : [value]) {
-        const found = mismatch(next, parameter.schema, each, parameter.name)
-        if (found) return describe(found)
+        const found = reading(next, parameter.schema, each, 'up')
+        if (found)
+          return describe({ ...found, field: `${parameter.name}${found.field && ` ${found.field}`}` })
       }
     }
     return undefined
@@ -78,6 +78,13 @@ function lawOf(
       requiredKeys: required.map((each) => keyIn(part, each.name)),
       noNullPrototype: true,
     }),
+    use: counterpart.id,
+    fits: (value) =>
+      of(operation).every((each) => {
+        const given = (value as Readonly<Record<string, unknown>>)[keyIn(part, each.name)]
+        const one = isList(each) ? (given as unknown[] | undefined)?.[0] : given
+        return one === undefined ? !each.required : isValid(old, each.schema, one, 'up')
+      }),
     check(value) {
       const turn = (given: unknown) => applyParameters(rewrites, given as Readonly<Record<string, unknown>>)
       const called = call({ turn, fits }, value, 'up')

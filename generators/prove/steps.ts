@@ -2,29 +2,55 @@
 import type fc from 'fast-check'
 import { counterpartsOf, nextStatus, statusesOf } from '../change/align.ts'
 import { responseFor } from '../diff/answers.ts'
+import type { Location } from '../diff/difference.ts'
+import { propertyStep } from '../diff/position.ts'
+import { claims } from '../gate/claims.ts'
 import { directionsOf } from '../gate/examples.ts'
 import type { Step } from '../gate/steps.ts'
-import { jsonBody } from '../ir/bodies.ts'
-import type { Api, Schema } from '../ir/model.ts'
+import { jsonBody, validatedArray } from '../ir/bodies.ts'
+import type { Schema } from '../ir/model.ts'
 import { applyRewrite } from '../translate/apply.ts'
+import { isSite } from '../translate/inline-place.ts'
 import type { Direction } from '../translate/model.ts'
 import { createStep } from '../translate/step.ts'
 import { answerOf, jsonOf, successOf } from '../translate/transition.ts'
 import { arbitrariesOf, type Domains } from './arbitrary.ts'
-import { mismatch } from './closed-reading.ts'
 import { freeze, type Law } from './law.ts'
-import { lensLaws, type Sides } from './lenses.ts'
+import { isValid, lensLaws, type Sides } from './lenses.ts'
 import { moveLaws } from './moves.ts'
 import { parameterLaws } from './parameters.ts'
+import { closedMisfit, misfit, type Reading, sent } from './validity.ts'
 
 /** @param domains values that mean something, by component. @returns everything that must hold between two adjacent versions. */
 export function lawsOfStep(step: Step, domains: Domains): Law[] {
-  const sides: Sides = {
+  const sides = sidesOf(step, domains, closedMisfit)
+  return [...lensLaws(sides), ...moveLaws(sides), ...parameterLaws(sides), ...translationLaws(step, sides)]
+}
+
+/** @returns what must hold for the results of translations to be valid where a change of the version makes a difference. */
+export function validityLaws(step: Step, domains: Domains): Law[] {
+  const sides = sidesOf(step, domains, misfit)
+  const untranslated = untranslatedUses(step)
+  const changedAt = (isThere: (at: Location) => boolean) => {
+    const found = step.claimed.filter(({ difference, by }) => by.length > 0 && isThere(difference.at))
+    return new Set(found.flatMap(({ difference }) => difference.uses))
+  }
+  const [values, parameters] = [changedAt(isSite), changedAt(({ kind }) => kind === 'parameter')]
+  const isAbout = (uses: ReadonlySet<string>) => (law: Law) =>
+    law.use !== undefined && uses.has(law.use) && !untranslated.has(law.use)
+  return [
+    ...parameterLaws(sides).filter(isAbout(parameters)),
+    ...translationLaws(step, sides).filter(isAbout(values)),
+  ]
+}
+
+function sidesOf(step: Step, domains: Domains, reading: Reading): Sides {
+  return {
     ...step,
     travels: directionsOf(step.old, step.next),
     makers: { up: makerOf(step, 'up', domains), down: makerOf(step, 'down', domains) },
+    reading,
   }
-  return [...lensLaws(sides), ...moveLaws(sides), ...parameterLaws(sides), ...translationLaws(step, sides)]
 }
 
 /** Old values to go up, new ones to come down: of an enumeration that may grow, the members that are told to readers. */
@@ -56,7 +82,7 @@ function makerOf(
   })
 }
 
-function translationLaws(step: Step, { makers }: Sides): Law[] {
+function translationLaws(step: Step, { makers, reading }: Sides): Law[] {
   const { old, next, changes } = step
   const untranslated = untranslatedUses(step)
   const lenses = changes.flatMap((change) => change.lenses)
@@ -70,19 +96,31 @@ function translationLaws(step: Step, { makers }: Sides): Law[] {
     before: Schema | undefined,
     after: Schema | undefined,
     at: string,
+    use: string,
   ) => {
     if (!before || !after) return
-    const [from, to, api] = direction === 'up' ? [before, after, next] : [after, before, old]
+    const [from, to] = direction === 'up' ? [before, after] : [after, before]
+    const [given, api] = direction === 'up' ? [old, next] : [next, old]
     const rewrite = steps[direction].pair(before, after, at)
     const key = rewrite.kind === 'call' ? `${direction} ${rewrite.key}` : name
     if (laws.has(key)) return
     laws.set(key, {
       name: `${next.version} ${name} ${direction}`,
+      use,
       values: makers[direction](from),
-      check: (value) =>
-        checkTranslation(value, api, to, (given) =>
-          applyRewrite(rewrite, given, { direction, functions: steps[direction].functions }),
-        ),
+      fits: (value) => isValid(given, from, value, direction),
+      check(value) {
+        const by = { direction, functions: steps[direction].functions }
+        const found = reading(
+          api,
+          to,
+          sent(applyRewrite(rewrite, freeze(structuredClone(value)), by)),
+          direction,
+        )
+        if (!found) return undefined
+        const message = `${found.field || 'the value'} ${found.issue}`
+        return { code: 'proof-mismatch', message, place: found.place }
+      },
     })
   }
   for (const operation of old.operations) {
@@ -90,10 +128,15 @@ function translationLaws(step: Step, { makers }: Sides): Law[] {
     if (!now || untranslated.has(now.id)) continue
     const nowOf = (status: string) => nextStatus(statusNames.get(operation.id), status)
     const [body, nextBody] = [jsonBody(operation)?.schema, jsonBody(now)?.schema]
-    add(`${operation.id} body`, 'up', body, nextBody, `${now.id} body`)
+    const [item, nextItem] = [body && validatedArray(old, body), nextBody && validatedArray(next, nextBody)]
+    add(`${operation.id} body`, 'up', body, nextBody, `${now.id} body`, now.id)
+    if (item && nextItem) {
+      const at = `${now.id} body${propertyStep(nextItem.property)}[]`
+      add(`${operation.id} item`, 'up', item.items, nextItem.items, at, now.id)
+    }
     const success = successOf(operation)?.status
     const answer = `${now.id} ${success && nowOf(success)}`
-    add(`${operation.id} answer`, 'down', answerOf(operation), answerOf(now), answer)
+    add(`${operation.id} answer`, 'down', answerOf(operation), answerOf(now), answer, now.id)
     for (const { status } of operation.responses) {
       const [one, other] = [responseFor(operation, status), responseFor(now, nowOf(status))]
       if (status !== success)
@@ -103,13 +146,14 @@ function translationLaws(step: Step, { makers }: Sides): Law[] {
           one && jsonOf(one),
           other && jsonOf(other),
           `${now.id} ${nowOf(status)}`,
+          now.id,
         )
     }
   }
   for (const event of old.events) {
     const now = next.events.find(({ name }) => name === event.name)
     if (!untranslated.has(event.name))
-      add(event.name, 'down', event.payload?.schema, now?.payload?.schema, `event ${event.name}`)
+      add(event.name, 'down', event.payload?.schema, now?.payload?.schema, `event ${event.name}`, event.name)
   }
   return [...laws.values()]
 }
@@ -119,25 +163,7 @@ function untranslatedUses({ claimed }: Step): Set<string> {
   const open = claimed.filter(
     ({ difference, by }) =>
       difference.class === 'breaking' &&
-      by.every(({ lenses }) =>
-        lenses.every((lens) => lens.kind === 'accept' && lens.code === difference.code),
-      ),
+      by.every(({ lenses }) => lenses.every((lens) => lens.kind === 'accept' || !claims(lens, difference))),
   )
   return new Set(open.flatMap(({ difference }) => difference.uses))
-}
-
-function checkTranslation(
-  value: unknown,
-  api: Api,
-  schema: Schema,
-  translate: (value: unknown) => unknown,
-): ReturnType<Law['check']> {
-  const translated: unknown = translate(freeze(structuredClone(value)))
-  const found = mismatch(api, schema, JSON.parse(JSON.stringify(translated)))
-  if (!found) return undefined
-  return {
-    code: 'proof-mismatch',
-    message: `${found.field || 'the value'} ${found.issue}`,
-    place: found.place,
-  }
 }

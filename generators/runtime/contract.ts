@@ -148,6 +148,18 @@ export type Closed<T> = T extends string
   ? Same<T, string & {}> extends true
     ? never
     : T
-  : T extends object
+  : T extends readonly unknown[]
+    ? ClosedList<T>
+    : T extends object
+      ? { [Name in keyof T]: Closed<T[Name]> }
+      : T
+
+/** A list of lists may be one of itself: the compiler looks at members of an interface when it needs them, at positions at once. */
+type ClosedList<T extends readonly unknown[]> =
+  Extract<T[number], readonly unknown[]> extends never
     ? { [Name in keyof T]: Closed<T[Name]> }
-    : T
+    : number extends T['length']
+      ? ListOfLists<T[number]>
+      : T
+
+interface ListOfLists<Item> extends Array<Closed<Item>> {}

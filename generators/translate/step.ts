@@ -29,6 +29,17 @@ export function createStep(
   next: Api,
   changes: readonly LoadedChange[],
 ): Step {
+  return makeStep(direction, old, next, changes, false)
+}
+
+/** @param isAside whether it is asked about what is missed: it is its own aside, so that a circle ends. */
+function makeStep(
+  direction: Direction,
+  old: Api,
+  next: Api,
+  changes: readonly LoadedChange[],
+  isAside: boolean,
+): Step {
   const lenses = changes.flatMap((change) => change.lenses.map((lens, index) => ({ change, index, lens })))
   let aside: Step | undefined
   const step: Step = {
@@ -41,7 +52,11 @@ export function createStep(
     reached: new Set(),
     byHand: new Set(),
     sites: new Set(),
-    aside: () => (aside ??= { ...createStep(direction, old, next, changes), aside: () => aside! }),
+    aside() {
+      if (isAside) return step
+      aside ??= makeStep(direction, old, next, changes, true)
+      return aside
+    },
     pair: (one, other, at) => pair(step, one, other, at),
   }
   return step

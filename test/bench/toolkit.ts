@@ -108,7 +108,7 @@ const shown = ({ wall, processor, memory }: Run) =>
 /** The project's own documents in a folder of their own, so that nothing of the project is touched. */
 async function printRuns(scratch: Scratch): Promise<void> {
   const folder = scratch.directory
-  for (const name of ['openapi', 'versions', 'generated', 'runtime'])
+  for (const name of ['openapi', 'versions', 'generated', 'runtime', 'docs/site'])
     cpSync(name, join(folder, name), { recursive: true })
   // What the copies import.
   for (const name of ['generators', 'node_modules', 'package.json'])

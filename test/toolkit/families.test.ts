@@ -1,5 +1,5 @@
 /** Families that are not ours: whatever their documents are like, output stands alone, and what is left out is said. */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { main } from '../../generators/cli.ts'
@@ -88,3 +88,96 @@ test('a megabyte and more: hundreds of operations in three versions', async () =
   )
   expect(sizes[0]).toBeLessThan(statSync(join(out, 'validators.js')).size)
 }, 90_000)
+
+const json = (schema: string) => `content: { application/json: { schema: ${schema} } }`
+const ref = (name: string) => `{ $ref: '#/components/schemas/${name}' }`
+const answering = (schema: string) => `responses: { '200': { description: ok, ${json(schema)} } }`
+
+/** Both versions of a family of which the newer one gives ids to operations that had none. */
+function writeVersions(text: (id: (name: string) => string) => string) {
+  mkdirSync(join(folder, 'openapi'))
+  const head = (version: string) => `openapi: 3.1.0\ninfo: { title: Test, version: ${version} }\n`
+  const write = (version: string, id: (name: string) => string) =>
+    writeFileSync(join(folder, `openapi/${version}.yaml`), head(version) + text(id))
+  write('2030-01-01', () => '')
+  write('2030-06-01', (name) => `operationId: ${name}, `)
+}
+
+const SERVED = {
+  documents: './openapi',
+  versions: './versions',
+  client: CLIENT,
+  emit: ['types', 'validators', 'routes', 'translations', 'handlers', 'client'],
+}
+
+test('operations that gain their ids: others, or those that they had been called by', async () => {
+  const item = 'parameters: [{ name: id, in: path, required: true, schema: { type: string } }]'
+  const filter = 'parameters: [{ name: q, in: query, schema: { type: string }, x-filter: equality }]'
+  writeVersions(
+    (id) => `paths:
+  /things:
+    get: { ${id('listThings')}${filter}, ${answering('{ type: array, items: { type: string } }')} }
+    post: { requestBody: { ${json(ref('Thing'))} }, ${answering(ref('Thing'))} }
+    put: { ${id('putThings')}${filter}, requestBody: { ${json(ref('Thing'))} }, ${answering(ref('Thing'))} }
+  /things/{id}:
+    ${item}
+    get: { ${answering(ref('Thing'))} }
+    put: { ${id('replaceThing')}requestBody: { ${json(ref('Thing'))} }, ${answering(ref('Thing'))} }
+components: { schemas: { Thing: { type: object, properties: { a: { type: string } } } } }
+`,
+  )
+  const { code, said, out } = await generate(SERVED)
+  expect(code, said).toBe(0)
+  expect(typeErrors(out)).toEqual([])
+})
+
+test('ids of operations that are no names of members', async () => {
+  const ids = ['get_files_id#avatar', 'put/files~1id%23x', "it's", 'operation_1_', 'a b', 'é', '*/ x']
+  writeVersions(
+    () => `paths:
+${ids.map((id, index) => `  /a${index}/{id}: { post: { operationId: ${JSON.stringify(id)}, description: operation_0_, parameters: [{ name: id, in: path, required: true, schema: { type: string } }, { name: q, in: query, schema: { type: string }, x-filter: equality }], requestBody: { ${json(ref('Thing'))} }, ${answering(ref('Thing'))} } }`).join('\n')}
+components: { schemas: { Thing: { type: object, properties: { a: { type: string } } } } }
+`,
+  )
+  const { code, said, out } = await generate(SERVED)
+  expect(code, said).toBe(0)
+  expect(typeErrors(out)).toEqual([])
+  const types = readFileSync(join(out, 'client/src/2030-06-01/types.ts'), 'utf8')
+  expect(types).toContain('post: operations["get_files_id#avatar"]')
+  expect(types).toContain('@description operation_0_')
+})
+
+const RECURSIVE: Readonly<Record<string, string>> = {
+  List: `{ type: array, items: ${ref('List')} }`,
+  TextOrList: `{ oneOf: [{ type: string }, { type: array, items: ${ref('TextOrList')} }] }`,
+  ListOrNull: `{ type: [array, "null"], items: ${ref('ListOrNull')} }`,
+  Positions: `{ type: array, prefixItems: [{ type: string }, ${ref('Positions')}] }`,
+  One: `{ anyOf: [${ref('Others')}, { type: string }] }`,
+  Others: `{ type: array, items: ${ref('One')} }`,
+  Text: `{ anyOf: [${ref('Number')}, { type: string }] }`,
+  Number: `{ anyOf: [${ref('Text')}, { type: number }] }`,
+  Parent: `{ type: object, required: [k], discriminator: { propertyName: k, mapping: { c: '#/components/schemas/Child' } }, oneOf: [${ref('Child')}], properties: { k: { type: string } } }`,
+  Child: `{ allOf: [${ref('Parent')}, { type: object, properties: { inner: ${ref('Parent')} } }] }`,
+  Nullable: `{ type: [object, "null"], properties: { a: ${ref('Required')} } }`,
+  Required: `{ anyOf: [{ allOf: [${ref('Nullable')}], required: [a] }, { type: 'null' }] }`,
+}
+
+test('types of what is a list, a union or a part of itself', async () => {
+  const names = Object.keys(RECURSIVE)
+  writeVersions(
+    () => `paths:
+${names.map((name) => `  /${name}: { post: { operationId: post${name}, requestBody: { ${json(ref(name))} }, ${answering(ref(name))} } }\n`).join('')}
+components: { schemas: { ${Object.entries(RECURSIVE).map((each) => each.join(': '))} } }
+`,
+  )
+  const { code, said, out } = await generate(SERVED)
+  expect(code, said).toBe(0)
+  const uses = names.map(
+    (name) => `export const ${name}: 0 extends 1 & Schemas['${name}'] ? true : false = false`,
+  )
+  const head =
+    "import type { components } from './client/src/2030-06-01/types.ts'\ntype Schemas = components['schemas']"
+  // None of them is `any`.
+  writeFileSync(join(out, 'use.ts'), [head, ...uses, ''].join('\n'))
+  expect(typeErrors(out)).toEqual([])
+})

@@ -322,6 +322,18 @@ describe('drafts', () => {
     ],
     ['a loss', both(object('p: {}')), both(object('')), ["drop-p: v.drop(['X'], 'p', { loss: 'drop' })"]],
     [
+      'a loss of what old answers must have',
+      both(`${object('p: {}').slice(0, -2)}, required: [p] }`),
+      both(object('')),
+      ["drop-p: v.drop(['X'], 'p', { loss: 'drop', down: (object) => … })"],
+    ],
+    [
+      'a loss of what only requests must have',
+      using('request', `${object('p: {}').slice(0, -2)}, required: [p] }`),
+      using('request', object('')),
+      ["drop-p: v.drop(['X'], 'p', { loss: 'drop' })"],
+    ],
+    [
       'a requirement',
       both(object('')),
       both(`${object('p: {}').slice(0, -2)}, required: [p] }`),
@@ -377,7 +389,7 @@ describe('check', () => {
     version: next.version,
     file: `versions/${next.version}/${id}.ts`,
   })
-  const drop: Lens = { kind: 'drop', schemas, property: 'p', loss: 'drop' }
+  const drop = { kind: 'drop', schemas, property: 'p', loss: 'drop' } as const
   const codes = (changes: readonly LoadedChange[], versions: string | undefined = 'versions') =>
     checkSteps(claimSteps([old, next], changes), { out: 'generated', ...(versions && { versions }) }).map(
       ({ code, severity }) => `${severity} ${code}`,
@@ -406,6 +418,40 @@ describe('check', () => {
     ],
   ])('%s', (_, changes, want) => {
     expect(codes(changes)).toEqual(want)
+  })
+
+  test('a drop of a required property without a value is refused, with both lines and what to write', () => {
+    const required = (more = '') => both(`${object(`p: {${more}}`).slice(0, -2)}, required: [p] }`)
+    const found = (text: string, lens: Extract<Lens, { kind: 'drop' }>, place = 'X') =>
+      checkSteps(
+        claimSteps(readPair(text, both(object(''))), [change('drop-p', { ...lens, schemas: [place] })]),
+        {
+          out: 'generated',
+          versions: 'versions',
+        },
+      )
+    expect(found(required(), drop)).toEqual([
+      {
+        code: 'translation-incomplete',
+        severity: 'error',
+        message: 'drop-p: 2030-01-01 requires X.p in answers, and the lens drops it without a value',
+        place: { file: 'versions/2030-06-01/drop-p.ts', line: 1, column: 1, pointer: '' },
+        other: expect.objectContaining({
+          file: 'test.yaml',
+          line: 9,
+          pointer: '/components/schemas/X/properties/p',
+        }),
+        hint: expect.stringMatching(/`down: \(object\) => …`.*`v\.rename` or `v\.replace`/),
+      },
+    ])
+    expect(found(required(), { ...drop, down: () => 1 })).toEqual([])
+    expect(found(required(' writeOnly: true '), drop)).toEqual([])
+    const asked = (text: string) => using('request', text)
+    const steps = claimSteps(
+      readPair(asked(`${object('p: {}').slice(0, -2)}, required: [p] }`), asked(object(''))),
+      [change('drop-p', drop)],
+    )
+    expect(checkSteps(steps, { out: 'generated', versions: 'versions' })).toEqual([])
   })
 
   test('without a folder of changes it warns', () => {

@@ -152,13 +152,13 @@ describe('what is wrong is said', () => {
       { kind: 'convert', schemas: ['sendA 200'], property: 'p', ...wrong },
     )
     expect(found).toEqual([])
-    expect(refuted().join()).toContain('is no such text')
+    expect(refuted().join()).toContain('must be a string')
   })
   test('a value of another type in its place, by a proof', () => {
     const { refuted } = run(
       pairOf((schema) => answering(schema), ...OPTIONAL),
       optional('none', 'sendA 200'),
     )
-    expect(refuted().join()).toContain('is no such number')
+    expect(refuted().join()).toContain('must be an integer')
   })
 })

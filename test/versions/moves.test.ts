@@ -199,7 +199,7 @@ describe('null in the place of a whole component', () => {
   const thing = (nullable: boolean) =>
     `Thing: ${object('n: { type: integer }', 'n').replace('type: object', `type: ${nullable ? '[object, "null"]' : 'object'}`)}`
   const use = root(
-    "one: { $ref: '#/components/schemas/Thing' }, must: { $ref: '#/components/schemas/Thing' }, all: { type: array, items: { $ref: '#/components/schemas/Thing' } }, map: { type: object, additionalProperties: { $ref: '#/components/schemas/Thing' } }, maybe: { oneOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }] }",
+    "one: { $ref: '#/components/schemas/Thing' }, must: { $ref: '#/components/schemas/Thing' }, all: { type: array, items: { $ref: '#/components/schemas/Thing' } }, map: { type: object, additionalProperties: { $ref: '#/components/schemas/Thing' } }, maybe: { anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }] }",
     'must',
   )
   const full = { one: null, must: null, all: [null, { n: 1 }], map: { a: null }, maybe: null }

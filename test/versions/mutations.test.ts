@@ -359,7 +359,7 @@ const MUTATIONS: readonly Mutation[] = [
     'proof-throws',
   ],
   ['gone', 'of another type', gone((thing) => String(thing.size)), 'proof-mismatch'],
-  ['gone', 'not made', { kind: 'drop', schemas, property: 'gone', loss: 'drop' }, 'proof-mismatch'],
+  ['gone', 'not made', { kind: 'drop', schemas, property: 'gone', loss: 'drop' }, 'translation-incomplete'],
   ['gone', 'by the clock', gone(() => Date.now()), 'proof-unsteady'],
   ['fresh', 'of another type', fresh('yes'), 'proof-mismatch'],
   [

@@ -11,42 +11,7 @@ export interface paths {
             cookie?: never;
         };
         /** Without an operationId */
-        get: {
-            parameters: {
-                query?: {
-                    constructor?: boolean;
-                    __proto__?: string;
-                };
-                header?: {
-                    "X-3d-secure"?: components["schemas"]["3d_secure"];
-                };
-                path: {
-                    "account.id": string;
-                };
-                cookie?: {
-                    "sesi\u00F3n"?: string;
-                };
-            };
-            requestBody?: never;
-            responses: {
-                /** @description fine */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["account.id"];
-                    };
-                };
-                /** @description refused */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        get: operations["getAccountsAccountId"];
         put?: never;
         /** Named as every object's */
         post: operations["constructor"];
@@ -72,7 +37,7 @@ export interface paths {
         options?: never;
         head?: never;
         /** A JSON that is not named so */
-        patch: operations["patch-thing/\u00E9"];
+        patch: operations["patch-thing/é"];
         trace?: never;
     };
 }
@@ -140,6 +105,42 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getAccountsAccountId: {
+        parameters: {
+            query?: {
+                constructor?: boolean;
+                __proto__?: string;
+            };
+            header?: {
+                "X-3d-secure"?: components["schemas"]["3d_secure"];
+            };
+            path: {
+                "account.id": string;
+            };
+            cookie?: {
+                "sesi\u00F3n"?: string;
+            };
+        };
+        requestBody?: never;
+        responses: {
+            /** @description fine */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["account.id"];
+                };
+            };
+            /** @description refused */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     constructor: {
         parameters: {
             query?: never;
@@ -172,7 +173,7 @@ export interface operations {
             };
         };
     };
-    "patch-thing/\u00E9": {
+    'patch-thing/é': {
         parameters: {
             query?: never;
             header?: never;

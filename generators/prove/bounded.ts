@@ -1,0 +1,56 @@
+/**
+ * The proof that belongs to the gate: a few values of everything that a change makes a difference to, always the same
+ * ones, each translated and held to the document of the other version. `dateline prove` looks further and for more.
+ */
+import type { LoadedChange } from '../change/load-changes.ts'
+import type { Diagnostic } from '../diagnostics/diagnostic.ts'
+import { formatLocation } from '../diff/difference.ts'
+import type { Step } from '../gate/steps.ts'
+import type { Domains } from './arbitrary.ts'
+import { type Refutation, refute } from './law.ts'
+import { told } from './lenses.ts'
+import { validityLaws } from './steps.ts'
+
+/** Values for each body, answer and event. */
+const RUNS = 24
+const SEED = 20260101
+
+/** @returns translations of a step whose results are not valid, each with the smallest value that shows it. */
+export function proveValidity(step: Step, domains: Domains): Diagnostic[] {
+  const told = new Set<string>()
+  return validityLaws(step, domains).flatMap((law) => {
+    const found = refute(law, { runs: RUNS, seed: SEED })
+    if (!found || !/^proof-(mismatch|throws)$/.test(found.code)) return []
+    const key = `${found.place?.pointer ?? law.name} ${found.message}`
+    if (told.has(key)) return []
+    told.add(key)
+    return [invalid(found, step)]
+  })
+}
+
+function invalid({ law, code, message, place, counterexample }: Refutation, step: Step): Diagnostic {
+  const changes = changesAt(step, law.use ?? '', message)
+  const [first] = changes
+  return {
+    code,
+    severity: 'error',
+    message: `${law.name}, translated by ${changes.map(({ id }) => id).join(' and ')}: ${message}; found with ${told(counterexample)}`,
+    ...(first && { place: { file: first.file, line: 1, column: 1, pointer: '' } }),
+    ...(place && { other: place }),
+    hint: 'correct the lens so that the result is valid in that version; `dateline prove` looks for more',
+  }
+}
+
+/** Changes that claim a difference in an operation or event: those of the field that is wrong, if any is about it. */
+function changesAt({ claimed }: Step, use: string, message: string): readonly LoadedChange[] {
+  const [field = ''] = message.split(' ')
+  const name = field.split(/[.[\]]/).findLast((each) => /\D/.test(each)) ?? ''
+  const here = claimed.filter(({ difference, by }) => by.length > 0 && difference.uses.includes(use))
+  const isNamed = ({ difference }: (typeof here)[number]) =>
+    name !== '' &&
+    formatLocation(difference.at)
+      .split(/[ .[\]{}]/)
+      .includes(name)
+  const named = here.filter(isNamed)
+  return [...new Set((named.length > 0 ? named : here).flatMap(({ by }) => by))]
+}
