@@ -6,6 +6,7 @@ import { reportProblems } from '../document/lint.ts'
 import { type LoadedDocument, loadDocument } from '../document/load.ts'
 import { shareEqual } from '../document/share.ts'
 import { emitClient } from '../emit/client/client.ts'
+import { noteUnwritten } from '../emit/client/unwritten.ts'
 import { printDocument } from '../emit/documents/documents.ts'
 import { emitEvents } from '../emit/events/events.ts'
 import { emitChangelog } from '../emit/guides/module.ts'
@@ -83,7 +84,11 @@ export async function emitAll(
       ...emitChangelog(apis, changes, { wire: wireOf(wire ?? {}), client: client?.package.name }),
     ],
     handlers: () => emitHandlers(apis, changes),
-    client: () => (client ? emitClient(apis, types, client, wire) : []),
+    client: () => {
+      if (!client) return []
+      noteUnwritten(apis, report)
+      return emitClient(apis, types, client, wire)
+    },
     site: () => emitCachedSite(apis, { ...siteSettings(config), changes }),
     documents: () => apis.map(printDocument),
   }

@@ -52,8 +52,8 @@ function requiredOf(api: Api, schema: Schema, sample: unknown): unknown {
 
 /** @returns one option a line, as the reference writes it. The key is read from `API_KEY`. */
 export function printCurl({ api, operation, path, query, headers, body }: SampleRequest, wire: Wire): string {
-  const { method, security } = operation
-  const credential = security.length > 0 ? credentialOf(api) : undefined
+  const { method } = operation
+  const credential = credentialOf(api, operation)
   const filled = operation.path.replace(/\{([^}]+)\}/g, (braced, name) =>
     name in path ? encode(show(path[name])) : braced,
   )

@@ -3,6 +3,7 @@ import type { OpenAPI3, transformSchema } from 'openapi-typescript'
 import { type CanonicalOperation, canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { DiagnosticsError } from '../../diagnostics/diagnostic.ts'
+import { isJson } from '../../ir/media-type.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { isObject, type ObjectValue } from '../../ir/source.ts'
@@ -59,7 +60,7 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
   const open = (members: readonly string[]) =>
     factory.createTypeReferenceNode('Open', [print.tsUnion(members.map((member) => print.tsLiteral(member)))])
   // The transformation writes the tags of unions into their members.
-  const document = structuredClone(withoutHeaders(given)) as unknown as OpenAPI3
+  const document = structuredClone(asTyped(given)) as unknown as OpenAPI3
   const options = { silent: true }
   const context: Partial<Context> = {
     additionalProperties: false,
@@ -132,32 +133,52 @@ const isClosedEmpty = (schema: object): boolean =>
   Object.keys(schema.properties ?? {}).length === 0
 
 /**
- * A copy without response headers: fetch gives them as text whatever the types say, and spelt out under every
- * response they would be half of the output.
+ * A copy without response headers, and whose parameters of JSON content have its schema. fetch gives headers as text whatever
+ * the types say, and spelt out under every response they would be half of the output; openapi-typescript takes what has
+ * no schema for a string.
  */
-function withoutHeaders(document: ObjectValue): ObjectValue {
+function asTyped(document: ObjectValue): ObjectValue {
   return mapped(document, {
-    paths: eachMember(itemWithoutHeaders),
-    webhooks: eachMember(itemWithoutHeaders),
+    paths: eachMember(itemAsTyped),
+    webhooks: eachMember(itemAsTyped),
     components: (components) =>
       mapped(isObject(components) ? omitHeaders(components) : components, {
+        parameters: eachMember(parameterAsTyped),
         responses: eachMember(omitHeaders),
-        pathItems: eachMember(itemWithoutHeaders),
-        callbacks: eachMember(eachMember(itemWithoutHeaders)),
+        pathItems: eachMember(itemAsTyped),
+        callbacks: eachMember(eachMember(itemAsTyped)),
       }),
   })
 }
 
 type Mapping = (value: unknown) => unknown
 
-function itemWithoutHeaders(item: unknown): unknown {
-  return eachMember((operation) =>
-    mapped(operation, {
-      responses: eachMember(omitHeaders),
-      callbacks: eachMember(eachMember(itemWithoutHeaders)),
-    }),
-  )(item)
+function itemAsTyped(item: unknown): unknown {
+  if (!isObject(item)) return item
+  const members = Object.entries(item).map(([name, each]) => [
+    name,
+    name === 'parameters'
+      ? eachItem(parameterAsTyped)(each)
+      : mapped(each, {
+          parameters: eachItem(parameterAsTyped),
+          responses: eachMember(omitHeaders),
+          callbacks: eachMember(eachMember(itemAsTyped)),
+        }),
+  ])
+  return Object.fromEntries(members)
 }
+
+const parameterAsTyped: Mapping = (parameter) => {
+  if (!isObject(parameter) || !isObject(parameter.content)) return parameter
+  const [[mediaType, content] = []] = Object.entries(parameter.content)
+  if (mediaType === undefined || !isJson(mediaType) || !isObject(content)) return parameter
+  return { ...parameter, schema: content.schema ?? {} }
+}
+
+const eachItem =
+  (map: Mapping): Mapping =>
+  (value) =>
+    Array.isArray(value) ? value.map(map) : value
 
 const omitHeaders: Mapping = (value) =>
   isObject(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'headers')) : value
