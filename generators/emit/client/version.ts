@@ -1,6 +1,7 @@
 /** One version of the client: an interface that types its operations, and the table that binds them. */
 import type { OperationRow, Service, Wire } from '../../client-runtime/service.ts'
 import type { Api, Operation, Parameter } from '../../ir/model.ts'
+import { isNamed } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, propertyKey } from '../../print/literal.ts'
 import { createPage, type Page } from '../reference/page.ts'
@@ -134,9 +135,9 @@ function printMethod(
 }
 
 /** openapi-typescript lists an operation by its id where the document gives it one; by path and method always. */
-function operationTypes(file: TypeScriptFile, api: Api, { id, path, method }: Operation): string {
-  const paths = api.document.paths as Record<string, Record<string, { operationId?: unknown }>> | undefined
-  if (paths?.[path]?.[method.toLowerCase()]?.operationId === id) {
+function operationTypes(file: TypeScriptFile, api: Api, operation: Operation): string {
+  const { id, path, method } = operation
+  if (isNamed(api, operation)) {
     return `${file.use('operations', './types.ts', { type: true })}[${literal(id)}]`
   }
   return `${file.use('paths', './types.ts', { type: true })}[${literal(path)}][${literal(method.toLowerCase())}]`

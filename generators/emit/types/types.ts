@@ -4,8 +4,9 @@ import { type CanonicalOperation, canonicalOperations } from '../../change/canon
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { DiagnosticsError } from '../../diagnostics/diagnostic.ts'
 import { isJson } from '../../ir/media-type.ts'
-import type { Api, OutputFile } from '../../ir/model.ts'
+import type { Api, Operation, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
+import { isNamed } from '../../ir/operations.ts'
 import { isObject, type ObjectValue } from '../../ir/source.ts'
 import { createFile } from '../../print/file.ts'
 import { propertyKey, stringLiteral } from '../../print/literal.ts'
@@ -246,10 +247,18 @@ function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]):
     const as = api === newest ? 'Newest' : identifier(`operations_${api.version}`)
     return file.use('operations', `../${api.version}/types.ts`, { type: true, as })
   }
+  const typeOf = (operation: Operation, api: Api) => {
+    if (isNamed(api, operation)) return `${operationsOf(api)}[${stringLiteral(operation.id)}]`
+    const as = identifier(`paths_${api.version}`)
+    const paths = file.use('paths', `../${api.version}/types.ts`, { type: true, as })
+    return `${paths}[${stringLiteral(operation.path)}][${stringLiteral(operation.method.toLowerCase())}]`
+  }
   const all = canonicalOperations(apis, changes)
-  const special = all.filter(({ operation, api }) => api !== newest || filtersOf(operation).length > 0)
+  const special = all.filter(
+    ({ operation, api }) => api !== newest || filtersOf(operation).length > 0 || !isNamed(api, operation),
+  )
   const omitted = special
-    .filter(({ api }) => api === newest)
+    .filter(({ operation, api }) => api === newest && isNamed(api, operation))
     .map(({ operation }) => stringLiteral(operation.id))
   const base =
     omitted.length > 0 ? `Omit<${operationsOf(newest)}, ${omitted.join(' | ')}>` : operationsOf(newest)
@@ -257,7 +266,7 @@ function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]):
   if (omitted.length > 0) file.print(FILTERED)
   file.print('/** Operations as handlers see them. */', `export interface operations extends ${base} {`)
   for (const { operation, api } of special) {
-    const type = `${operationsOf(api)}[${stringLiteral(operation.id)}]`
+    const type = typeOf(operation, api)
     const filters = filtersOf(operation).map(stringLiteral)
     const shown = filters.length > 0 ? `Filtered<${type}, ${filters.join(' | ')}>` : type
     file.print(`  ${propertyKey(operation.id)}: ${shown}`)
