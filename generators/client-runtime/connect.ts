@@ -2,19 +2,17 @@
 import createFetchClient from 'openapi-fetch'
 import { type Answer, Call, ListCall } from './call.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { type CredentialOptions, credentialsOf } from './credentials.ts'
 import { type Deprecation, readDeprecation } from './deprecation.ts'
 import { ClientError, UnexpectedAnswerError } from './errors.ts'
 import { refusalOf, wishOf } from './refusal.ts'
-import { encodeBody, isMultipart } from './request-body.ts'
 import type { OperationRow, Service } from './service.ts'
 import { type Attempt, send } from './transport.ts'
 import type { CallOptions, KeyOption } from './types.ts'
 
-export interface ClientOptions {
+export interface ClientOptions extends CredentialOptions {
   /** Origin of the service, with or without a slash at the end. */
   readonly baseUrl: string
-  /** The key or token that every request carries; a function is asked before each call. */
-  readonly apiKey?: string | (() => string | Promise<string>)
   /** For one attempt, from its start to the last byte of its body. 30,000 when absent. */
   readonly timeoutMs?: number
   /** Attempts after the first. 3 when absent. */
@@ -35,6 +33,7 @@ interface AnyInput extends CallOptions, KeyOption {
   readonly path?: Readonly<Record<string, unknown>>
   readonly query?: Readonly<Record<string, unknown>>
   readonly header?: Readonly<Record<string, unknown>>
+  readonly cookie?: Readonly<Record<string, unknown>>
   readonly body?: unknown
 }
 
@@ -76,7 +75,16 @@ function performer(service: Service, options: ClientOptions) {
   const clock = options.clock ?? systemClock
 
   return async function perform(operation: OperationRow, input: AnyInput): Promise<Answer<unknown>> {
-    requirePath(input.path)
+    requirePath(operation, input.path)
+    const credentials = await credentialsOf(service, options, operation)
+    const { header, cookie, path, query } = input
+    const values = {
+      path,
+      header,
+      query: { ...query, ...credentials.query },
+      cookie: { ...cookie, ...credentials.cookie },
+    }
+    const written = operation.write?.(operation, values)
     const key = operation.keyed ? (input.idempotencyKey ?? crypto.randomUUID()) : undefined
     const transport = {
       fetch: options.fetch ?? globalThis.fetch,
@@ -89,14 +97,21 @@ function performer(service: Service, options: ClientOptions) {
       wishOf: (body: string) => wishOf(body, wire),
       onAttempt: options.onAttempt,
     }
-    const headers = await headersOf(service, options, operation, input, key)
+    const encoded = input.body === undefined ? undefined : operation.encode?.(input.body, operation)
+    const headers = {
+      ...credentials.header,
+      ...(written?.cookie && { Cookie: written.cookie }),
+      ...headersOf(service, options, operation, input, key, encoded?.type ?? operation.media),
+    }
     const { data, error, response } = await parsed(
-      exchange(operation.method, operation.path, {
-        params: { path: input.path, query: input.query, header: input.header },
+      exchange(operation.method, written?.path ?? operation.path, {
+        params: { path, query: values.query, header: written?.header ?? header },
         headers,
+        querySerializer: written?.querySerializer,
         fetch: (request: Request) => send(request, transport),
         ...(operation.streamed && { parseAs: 'stream' }),
-        ...(input.body !== undefined && encodeBody(input.body, operation.media)),
+        body: input.body,
+        ...(encoded && { bodySerializer: () => encoded.body }),
       }),
     )
     noteDeprecation(response)
@@ -106,21 +121,17 @@ function performer(service: Service, options: ClientOptions) {
 }
 
 /** In order of precedence, lowest first; the version always stands: the types are those of that version. */
-async function headersOf(
-  { wire, version, credential }: Service,
+function headersOf(
+  { wire, version }: Service,
   options: ClientOptions,
   operation: OperationRow,
   input: AnyInput,
   key: string | undefined,
-): Promise<Record<string, string>> {
-  const { apiKey } = options
-  const secret = typeof apiKey === 'function' ? await apiKey() : apiKey
+  media: string | undefined,
+): Record<string, string> {
   return {
     Accept: operation.streamed ? '*/*' : 'application/json',
-    ...(credential && secret !== undefined && { [credential.header]: `${credential.prefix}${secret}` }),
-    // The boundary of a multipart body is fetch's own to name.
-    ...(operation.media !== undefined &&
-      !isMultipart(operation.media) && { 'Content-Type': operation.media }),
+    ...(media !== undefined && input.body !== undefined && { 'Content-Type': media }),
     ...options.headers,
     ...input.headers,
     ...(key !== undefined && { [wire.idempotencyHeader]: key }),
@@ -129,8 +140,9 @@ async function headersOf(
 }
 
 /** A URL resolves dots and an empty segment away, and the request would reach another operation. */
-function requirePath(path: AnyInput['path'] = {}): void {
+function requirePath({ parameters = [] }: OperationRow, path: AnyInput['path'] = {}): void {
   for (const [name, value] of Object.entries(path)) {
+    if (parameters.some((each) => each.in === 'path' && each.name === name)) continue
     if (['', '.', '..', 'undefined', 'null'].includes(String(value))) {
       throw new ClientError(`${name} is ${JSON.stringify(value) ?? 'undefined'}, which names nothing`)
     }

@@ -27,12 +27,13 @@ export interface KeyOption {
 }
 
 /**
- * The argument of a method: `path`, `query`, `header` and `body` as the operation has them, and options.
+ * The argument of a method: `path`, `query`, `header`, `cookie` and `body` as the operation has them, and options.
  * `Managed` names the header parameters that the client sends by itself.
  */
 export type Input<Operation, Managed extends string = never> = Part<'path', Parameters<Operation, 'path'>> &
   Part<'query', Parameters<Operation, 'query'>> &
   Part<'header', Without<Parameters<Operation, 'header'>, Managed>> &
+  Part<'cookie', Parameters<Operation, 'cookie'>> &
   BodyPart<Operation> &
   CallOptions
 
@@ -85,9 +86,36 @@ type BodyPart<Operation> = Operation extends { requestBody: { content: infer Con
       : unknown
     : unknown
 
-type Preferred<Contents> = [Json<Contents>] extends [never]
-  ? Contents[keyof Contents]
-  : Contents[Json<Contents>]
+/** Of several media types, the one that the client sends, as `emit/client/bodies.ts` chooses it. */
+type Preferred<Contents> = Written<
+  Contents,
+  Chosen<Contents, ['application/json', JsonMedia, '*/*' | 'application/*', Multipart, Form, keyof Contents]>
+>
+
+type Chosen<Contents, Media extends readonly unknown[]> = Media extends readonly [infer First, ...infer Rest]
+  ? [Extract<keyof Contents, First>] extends [never]
+    ? Chosen<Contents, Rest>
+    : Extract<keyof Contents, First>
+  : never
+
+type Written<Contents, Media extends keyof Contents> = Media extends
+  | JsonMedia
+  | '*/*'
+  | 'application/*'
+  | Form
+  ? Contents[Media]
+  : Media extends Multipart
+    ? { [Name in keyof Contents[Media]]: File<Contents[Media][Name]> }
+    : string | Bytes
+
+/** Documents describe files as strings. */
+type File<Value> = string extends Value
+  ? Value | Bytes
+  : Value extends readonly (infer Item)[]
+    ? readonly File<Item>[]
+    : Value
+
+type Bytes = Blob | ArrayBuffer | Uint8Array
 
 type Payload<Response> = Response extends { content: infer Contents }
   ? [Json<Contents>] extends [never]
@@ -95,4 +123,9 @@ type Payload<Response> = Response extends { content: infer Contents }
     : Contents[Json<Contents>]
   : undefined
 
-type Json<Contents> = Extract<keyof Contents, `${string}json${string}`>
+type Json<Contents> = Extract<keyof Contents, JsonMedia>
+
+type JsonMedia = `${string}/json${Suffix}` | `${string}+json${Suffix}`
+type Multipart = `multipart/form-data${Suffix}`
+type Form = `application/x-www-form-urlencoded${Suffix}`
+type Suffix = '' | `;${string}`

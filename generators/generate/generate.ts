@@ -6,6 +6,7 @@ import { reportProblems } from '../document/lint.ts'
 import { type LoadedDocument, loadDocument } from '../document/load.ts'
 import { shareEqual } from '../document/share.ts'
 import { emitClient } from '../emit/client/client.ts'
+import { noteUnwritten } from '../emit/client/unwritten.ts'
 import { printDocument } from '../emit/documents/documents.ts'
 import { emitEvents } from '../emit/events/events.ts'
 import { emitChangelog } from '../emit/guides/module.ts'
@@ -18,12 +19,18 @@ import { emitValidators } from '../emit/validators/validators.ts'
 import { wireOf } from '../emit/wire/wire.ts'
 import { buildApi } from '../ir/build.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
+import { servedApi } from '../ir/served.ts'
 import { nameVersions } from '../ir/versions.ts'
 import { compare } from '../print/file.ts'
 import type { Config, Emitter } from './config.ts'
 import { checkExtensions, readExtensionRules } from './extensions.ts'
 import { siteSettings } from './site-settings.ts'
 import { createTasks } from './tasks.ts'
+
+/** What servers are generated from, for the versions that were loaded here. */
+const servedApis = new WeakMap<Api, () => Api>()
+
+const servedOf = (api: Api): Api => servedApis.get(api)?.() ?? api
 
 /** Hash of the document of each version that was loaded here. */
 const hashes = new WeakMap<Api, string>()
@@ -41,6 +48,7 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
   for (const [index, document] of documents.entries()) {
     const api = apis[index]!
     hashes.set(api, document.hash)
+    servedApis.set(api, () => servedApi(api, document))
     if (types) prepareTypes(api, tasks.types(document))
   }
   checkExtensions(apis, readExtensionRules(config.extensions), report)
@@ -72,18 +80,23 @@ export async function emitAll(
     ? emitTranslations(apis, changes, report, config.out)
     : { files: [], bindings: new Map() }
   const { client, wire } = config
+  const serving = apis.map(servedOf)
   const types = new Map<string, string>()
   const emitters: Record<Emitter, () => readonly OutputFile[]> = {
     types: () => emitTypes(apis, types, client !== undefined, changes),
-    validators: () => emitValidators(apis),
-    routes: () => emitRoutes(apis, translations.bindings, report, readExtensionRules(config.extensions)),
+    validators: () => emitValidators(serving),
+    routes: () => emitRoutes(serving, translations.bindings, report, readExtensionRules(config.extensions)),
     translations: () => [
       ...translations.files,
       ...emitEvents(apis, changes, translations.bindings),
       ...emitChangelog(apis, changes, { wire: wireOf(wire ?? {}), client: client?.package.name }),
     ],
-    handlers: () => emitHandlers(apis, changes),
-    client: () => (client ? emitClient(apis, types, client, wire) : []),
+    handlers: () => emitHandlers(serving, changes),
+    client: () => {
+      if (!client) return []
+      noteUnwritten(apis, report)
+      return emitClient(apis, types, client, wire)
+    },
     site: () => emitCachedSite(apis, { ...siteSettings(config), changes }),
     documents: () => apis.map(printDocument),
   }

@@ -11,7 +11,7 @@ export function jsonBody(operation: Operation) {
 export function isStream(operation: Operation): boolean {
   return operation.responses.some(
     ({ status, contents }) =>
-      /^2\d\d$/.test(status) &&
+      /^2(?:\d\d|XX)$/i.test(status) &&
       contents.some(({ mediaType }) => essenceOf(mediaType) === 'text/event-stream'),
   )
 }

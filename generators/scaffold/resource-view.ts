@@ -2,6 +2,7 @@
 import { isJson } from '../ir/media-type.ts'
 import type { Api, ObjectSchema, Operation, Property, Schema } from '../ir/model.ts'
 import { camelCase, pascalCase, snakeCase } from '../ir/naming.ts'
+import { successOf, successStatus } from '../ir/operations.ts'
 
 export type Kind = 'create' | 'list' | 'get' | 'update' | 'archive' | 'other'
 
@@ -148,7 +149,7 @@ function viewOperation(api: Api, operation: Operation, kind: Kind): OperationVie
     method: operation.method,
     path: operation.path,
     summary: operation.summary ?? '',
-    status: success(operation)?.status ?? '200',
+    status: String(successStatus(operation)),
     pathParameters: named('path').map(({ name }) => name),
     hasBody: operation.body !== undefined,
     hasQuery: named('query').length > 0,
@@ -164,11 +165,9 @@ function viewOperation(api: Api, operation: Operation, kind: Kind): OperationVie
   }
 }
 
-const success = ({ responses }: Operation) => responses.find(({ status }) => /^2\d\d$/.test(status))
-
 /** The component that success is answered with. */
 function successSchema(operation: Operation): string | undefined {
-  const schema = success(operation)?.contents.find(({ mediaType }) => isJson(mediaType))?.schema
+  const schema = successOf(operation)?.contents.find(({ mediaType }) => isJson(mediaType))?.schema
   return schema?.kind === 'ref' ? schema.name : undefined
 }
 

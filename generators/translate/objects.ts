@@ -1,7 +1,7 @@
 /** Objects of two versions: which properties are left out, renamed, converted or made. */
 import type { SchemaLens } from '../change/change.ts'
 import { propertyStep } from '../diff/position.ts'
-import type { Api, Schema } from '../ir/model.ts'
+import type { Api, Property, Schema } from '../ir/model.ts'
 import {
   type LensAt,
   lensesOn,
@@ -130,12 +130,16 @@ function changeOf(pair: Objects, name: string): Extract<Member, { kind: 'change'
     {
       kind: 'change',
       name,
-      optional: !property?.required || property.schema.nullable,
+      optional: mayLack(pair.step, property) || property?.schema.nullable === true,
       rewrite,
       ...(takesNull && { takesNull }),
     },
   ]
 }
+
+/** Requests, which are translated up, need nothing that is only read; answers nothing that is only written. */
+const mayLack = ({ direction }: Step, property: Property | undefined): boolean =>
+  !property?.required || (direction === 'up' ? property.readOnly : property.writeOnly)
 
 const componentOf = (schema: Schema | undefined): string | undefined =>
   schema?.kind === 'ref' ? schema.name : undefined
@@ -176,7 +180,7 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
   const from = down ? next : old
   const optional = (name: string) => {
     const property = from.properties.get(name)
-    return !property?.required || property.schema.nullable
+    return mayLack(step, property) || property?.schema.nullable === true
   }
   const change = (name: string, rewrite: Rewrite): Member[] =>
     from.properties.has(name) ? [{ kind: 'change', name, optional: optional(name), rewrite }] : []
@@ -193,10 +197,18 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
     case 'rename': {
       const [source, target] = down ? [lens.to, lens.from] : [lens.from, lens.to]
       if (!from.properties.has(source)) return []
-      const required = from.properties.get(source)?.required === true
       const rewrite = lens.up ? undefined : rewriteOf(pair, lens.from, lens.to)
       const how = lens.up ? { by: at } : rewrite && { rewrite }
-      return [{ kind: 'move', from: source, to: target, optional: !required, change: made, ...how }]
+      return [
+        {
+          kind: 'move',
+          from: source,
+          to: target,
+          optional: mayLack(step, from.properties.get(source)),
+          change: made,
+          ...how,
+        },
+      ]
     }
     case 'replace': {
       const names = down ? lens.new : lens.old

@@ -8,6 +8,7 @@ import { propertyStep } from '../diff/position.ts'
 import { jsonBody, validatedArray } from '../ir/bodies.ts'
 import { isJson } from '../ir/media-type.ts'
 import type { Api, Operation, Response, Schema } from '../ir/model.ts'
+import { successOf } from '../ir/operations.ts'
 import { auditOccurrences } from './audit.ts'
 import type { PairFunction, Step } from './model.ts'
 import { keyIn, PARTS, type ParameterRewrite, type Part, rewritesOf } from './parameters.ts'
@@ -154,8 +155,6 @@ export function createTransition(
   }
 }
 
-const isSuccess = ({ status }: Response): boolean => status.startsWith('2')
-
 /** What an answer says in JSON. */
 export const jsonOf = (response: Response): Schema | undefined =>
   response.contents.find((content) => isJson(content.mediaType))?.schema
@@ -164,9 +163,6 @@ const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string,
   new Map([...roots].filter(([, key]) => functions.has(key)))
 
 const statusesIn = ({ responses }: Operation): string[] => responses.map(({ status }) => status)
-
-/** The first answer of success. */
-export const successOf = ({ responses }: Operation): Response | undefined => responses.find(isSuccess)
 
 /** The schema of the body of success. */
 export function answerOf(operation: Operation): Schema | undefined {

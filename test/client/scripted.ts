@@ -7,6 +7,7 @@ import type { Call, ListCall } from '../../generators/client-runtime/call.ts'
 import type { Clock } from '../../generators/client-runtime/clock.ts'
 import { type ClientOptions, connect } from '../../generators/client-runtime/connect.ts'
 import { ResponseError } from '../../generators/client-runtime/errors.ts'
+import { encodeForm, encodeMultipart, encodeRaw } from '../../generators/client-runtime/request-body.ts'
 import type { Service } from '../../generators/client-runtime/service.ts'
 import { wireOf } from '../../generators/emit/wire/wire.ts'
 
@@ -53,7 +54,8 @@ export class NotFoundError extends ResponseError {}
 export const service: Service = {
   version: '2030-01-01',
   wire: wireOf({ versionHeader: 'Api-Version' }),
-  credential: { header: 'Authorization', prefix: 'Bearer ' },
+  schemes: { key: { in: 'header', name: 'Authorization', prefix: 'Bearer ' } },
+  security: [['key']],
   errors: { not_found: NotFoundError },
   operations: {
     getThing: { method: 'GET', path: '/things/{id}' },
@@ -63,9 +65,14 @@ export const service: Service = {
     updateThing: { method: 'PATCH', path: '/things/{id}' },
     deleteThing: { method: 'DELETE', path: '/things/{id}' },
     watchThings: { method: 'GET', path: '/things/watch', streamed: true },
-    sendForm: { method: 'POST', path: '/form', media: 'application/x-www-form-urlencoded' },
-    sendParts: { method: 'POST', path: '/parts', media: 'multipart/form-data' },
-    sendBytes: { method: 'PUT', path: '/bytes', media: 'application/octet-stream' },
+    sendForm: {
+      method: 'POST',
+      path: '/form',
+      media: 'application/x-www-form-urlencoded',
+      encode: encodeForm,
+    },
+    sendParts: { method: 'POST', path: '/parts', media: 'multipart/form-data', encode: encodeMultipart },
+    sendBytes: { method: 'PUT', path: '/bytes', media: 'application/octet-stream', encode: encodeRaw },
   },
 }
 

@@ -68,7 +68,7 @@ test.each([
     given: `/f: { put: { operationId: sendForm, requestBody: { content: { application/x-www-form-urlencoded: {} } }, ${ok} } }`,
     want: [
       "sendForm(input?: Input<operations['sendForm'], Managed>): Result<operations['sendForm']>",
-      "sendForm: { method: 'PUT', path: '/f', media: 'application/x-www-form-urlencoded' },",
+      "sendForm: { method: 'PUT', path: '/f', media: 'application/x-www-form-urlencoded', encode: encodeForm },",
     ],
   },
   {
@@ -156,13 +156,18 @@ test('the package names its versions, its one dependency, and what the configura
 test.each([
   [
     '{ bearer: { type: http, scheme: bearer } }',
-    "credential: { header: 'Authorization', prefix: 'Bearer ' },",
+    "schemes: { bearer: { in: 'header', name: 'Authorization', prefix: 'Bearer ' } },",
   ],
-  ['{ key: { type: apiKey, in: header, name: X-Key } }', "credential: { header: 'X-Key', prefix: '' },"],
   [
-    '{ key: { type: apiKey, in: query, name: key }, o: { type: oauth2, flows: {} } }',
-    "credential: { header: 'Authorization', prefix: 'Bearer ' },",
+    '{ key: { type: apiKey, in: header, name: X-Key } }',
+    "schemes: { key: { in: 'header', name: 'X-Key' } },",
   ],
+  ['{ key: { type: apiKey, in: query, name: key } }', "schemes: { key: { in: 'query', name: 'key' } },"],
+  [
+    '{ o: { type: oauth2, flows: {} } }',
+    "schemes: { o: { in: 'header', name: 'Authorization', prefix: 'Bearer ' } },",
+  ],
+  ['{ m: { type: mutualTLS } }', undefined],
   ['{}', undefined],
 ])('security schemes %s', (schemes, want) => {
   const { api } = read(`paths: {}\ncomponents: { securitySchemes: ${schemes} }\n`)
@@ -171,7 +176,7 @@ test.each([
     index
       .split('\n')
       .map((line) => line.trim())
-      .find((line) => line.startsWith('credential')),
+      .find((line) => line.startsWith('schemes')),
   ).toBe(want)
 })
 

@@ -12,10 +12,11 @@ import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { responseFor } from '../../generators/diff/answers.ts'
 import { jsonBody, validatedArray } from '../../generators/ir/bodies.ts'
 import type { Api, EventType, Operation, Schema } from '../../generators/ir/model.ts'
+import { successOf } from '../../generators/ir/operations.ts'
 import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts'
 import { hasField, type Mismatch, mismatch } from '../../generators/prove/closed-reading.ts'
 import { isSet } from '../../generators/translate/parameters.ts'
-import { answerOf, jsonOf, successOf } from '../../generators/translate/transition.ts'
+import { answerOf, jsonOf } from '../../generators/translate/transition.ts'
 
 /** Where the translations of a version are. */
 export interface Tables {

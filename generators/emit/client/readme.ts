@@ -1,6 +1,7 @@
 /** What the package's README is rendered from. */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
+import { schemesOf } from '../wire/security.ts'
 import type { ClientConfig } from './client.ts'
 import { errorClassNames } from './error-classes.ts'
 import { signatureHeaderOf } from './webhooks.ts'
@@ -23,6 +24,8 @@ interface ReadmeView {
   /** A type of event of the newest version, where its deliveries are signed. */
   readonly sent: string | undefined
   readonly eventVersion: string
+  /** Schemes of the newest version, if one of them is not filled in by `apiKey` alone. */
+  readonly schemes: readonly { readonly name: string; readonly basic: boolean }[] | undefined
   readonly weights: readonly { readonly what: string; readonly kilobytes: number }[] | undefined
 }
 
@@ -45,7 +48,16 @@ export function readmeOf(apis: readonly Api[], config: ClientConfig, wire: Wire)
     refused: errorClassNames(apis, wire).values().next().value,
     sent: newest && signatureHeaderOf(newest) && newest.events[0]?.name,
     eventVersion: wire.eventVersion,
+    schemes: newest && namedSchemes(newest),
     weights:
       config.weights && Object.entries(config.weights).map(([what, kilobytes]) => ({ what, kilobytes })),
   }
+}
+
+function namedSchemes(api: Api): ReadmeView['schemes'] {
+  const schemes = Object.entries(schemesOf(api)).map(([name, { basic = false }]) => ({ name, basic }))
+  const isAlone = api.operations.every(({ security }) =>
+    security.every((each) => Object.keys(each).length < 2),
+  )
+  return isAlone && schemes.every(({ basic }) => !basic) ? undefined : schemes
 }

@@ -1,14 +1,15 @@
 /** One version of the client: an interface that types its operations, and the table that binds them. */
 import type { OperationRow, Service, Wire } from '../../client-runtime/service.ts'
-import { isJson } from '../../ir/media-type.ts'
-import type { Api, Content, Operation, Parameter } from '../../ir/model.ts'
+import type { Api, Operation, Parameter } from '../../ir/model.ts'
+import { isNamed } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, propertyKey } from '../../print/literal.ts'
 import { createPage, type Page } from '../reference/page.ts'
 import { callOf } from '../reference/typescript.ts'
-import { credentialOf } from '../wire/credential.ts'
 import { refusalTypes } from '../wire/error-catalogue.ts'
+import { schemesOf, usualAlternatives } from '../wire/security.ts'
 import { printCommonExports, printWebhookExports } from './exports.ts'
+import { createRows, isHeader, printRow } from './rows.ts'
 import { printReceiver, signatureHeaderOf } from './webhooks.ts'
 
 const DECLARED = [
@@ -35,7 +36,8 @@ export function printVersion(
 ): string {
   const file = createFile(DECLARED)
   const page = createPage(api, wire, '', [])
-  const rows = api.operations.map((operation) => ({ operation, row: rowOf(operation, wire, walked) }))
+  const rowOf = createRows(api, wire, walked)
+  const rows = api.operations.map((operation) => ({ operation, of: rowOf(operation) }))
   const options = file.use('ClientOptions', '../runtime/connect.ts', { type: true })
   const connect = file.use('connect', '../runtime/connect.ts')
   const row = file.use('OperationRow', '../runtime/service.ts', { type: true })
@@ -48,11 +50,11 @@ export function printVersion(
     '',
     ...docComment(`${api.title}, version ${api.version}.`).trimEnd().split('\n'),
     'export interface Client {',
-    ...rows.flatMap(({ operation, row }) => printMethod(file, page, operation, row, classes)),
+    ...rows.flatMap(({ operation, of }) => printMethod(file, page, operation, of.row, classes)),
     '}',
     '',
     'const table = {',
-    ...rows.map(({ operation, row }) => `  ${propertyKey(operation.id)}: ${literal(row)},`),
+    ...rows.map(({ operation, of }) => `  ${propertyKey(operation.id)}: ${printRow(file, of)},`),
     `} satisfies Record<keyof Client, ${row}>`,
     '',
     `/** How version ${api.version} is called: its operations, and what things are named on the wire. */`,
@@ -95,11 +97,13 @@ function printWebhooks(file: TypeScriptFile, api: Api): void {
 
 function printService(file: TypeScriptFile, api: Api): string {
   const errors = file.use('errorClasses', '../errors.ts')
-  const credential = credentialOf(api)
+  const schemes = schemesOf(api)
+  const security = usualAlternatives(api)
   const members: Partial<Record<keyof Service, string>> = {
     version: literal(api.version),
     wire: file.use('wire', '../wire.ts'),
-    ...(credential && { credential: literal(credential) }),
+    ...(Object.keys(schemes).length > 0 && { schemes: literal(schemes) }),
+    ...(security.length > 0 && { security: literal(security) }),
     errors,
     operations: 'table',
   }
@@ -131,9 +135,9 @@ function printMethod(
 }
 
 /** openapi-typescript lists an operation by its id where the document gives it one; by path and method always. */
-function operationTypes(file: TypeScriptFile, api: Api, { id, path, method }: Operation): string {
-  const paths = api.document.paths as Record<string, Record<string, { operationId?: unknown }>> | undefined
-  if (paths?.[path]?.[method.toLowerCase()]?.operationId === id) {
+function operationTypes(file: TypeScriptFile, api: Api, operation: Operation): string {
+  const { id, path, method } = operation
+  if (isNamed(api, operation)) {
     return `${file.use('operations', './types.ts', { type: true })}[${literal(id)}]`
   }
   return `${file.use('paths', './types.ts', { type: true })}[${literal(path)}][${literal(method.toLowerCase())}]`
@@ -150,30 +154,6 @@ function describe(page: Page, operation: Operation, classes: ReadonlyMap<string,
   return [summary, description, `\`${method} ${path}\``, tags.join('\n')]
     .filter((part) => part !== undefined)
     .join('\n\n')
-}
-
-function rowOf(operation: Operation, wire: Wire, walked: boolean): OperationRow {
-  const media = operation.body && mediaOf(operation.body.contents)
-  const answers = operation.responses.filter(({ status }) => status.startsWith('2'))
-  const contents = answers.flatMap((response) => response.contents)
-  return {
-    method: operation.method,
-    path: operation.path,
-    ...(operation.parameters.some((each) => isHeader(each, wire.idempotencyHeader)) && { keyed: true }),
-    ...(walked && operation.extensions['x-pagination'] === 'cursor' && { listed: true }),
-    ...(contents.length > 0 && !contents.some(({ mediaType }) => isJson(mediaType)) && { streamed: true }),
-    ...(media !== undefined && { media }),
-  }
-}
-
-/** @returns the media type to name in requests; undefined for JSON, which needs no naming. */
-function mediaOf(contents: readonly Content[]): string | undefined {
-  return contents.some(({ mediaType }) => isJson(mediaType)) ? undefined : contents[0]?.mediaType
-}
-
-/** Header names are compared without regard to case (RFC 9110 §5.1). */
-function isHeader(parameter: Parameter, name: string | undefined): boolean {
-  return parameter.in === 'header' && parameter.name.toLowerCase() === name?.toLowerCase()
 }
 
 function managedHeaders(api: Api, wire: Wire): string[] {

@@ -38,7 +38,7 @@ export function deliverySamples(change: LoadedChange, step: Step, { client }: Sa
 
 /** A delivery as the service makes it, sent to a receiver of one's own. Signed by openssl. */
 function printDelivery(api: Api, event: EventType): string {
-  const body = JSON.stringify(event.payload && sampleContent(api, event.payload))
+  const body = JSON.stringify(event.payload && sampleContent(api, event.payload, 'writeOnly'))
   const signature = signatureHeaderOf(api)
   const headers = event.headers.filter(({ name, required }) => required && name !== signature)
   return [

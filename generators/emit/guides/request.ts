@@ -57,7 +57,7 @@ export function printCurl({ api, operation, path, query, headers, body }: Sample
   return printCommand({
     method: operation.method,
     url: `${serverOf(api, operation)}${fillPath(operation.path, path)}${queryOf(query)}`,
-    credential: operation.security.length > 0 ? credentialOf(api) : undefined,
+    credential: credentialOf(api, operation),
     headers: { ...version, ...headers },
     body: body === undefined ? undefined : { mediaType: 'application/json', kind: 'json', value: body },
   })

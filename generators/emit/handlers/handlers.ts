@@ -4,9 +4,10 @@ import { canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
 import { isJson } from '../../ir/media-type.ts'
-import type { Api, Operation, OutputFile, Schema } from '../../ir/model.ts'
+import type { Api, Content, Operation, OutputFile, Schema } from '../../ir/model.ts'
 import { identifier, pascalCase } from '../../ir/naming.ts'
-import { createFile } from '../../print/file.ts'
+import { successOf, successStatus } from '../../ir/operations.ts'
+import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 
@@ -24,15 +25,18 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
   file.use('components', './types.ts', { type: true })
   file.print("type Schemas = components['schemas']", '')
   const interfaces: string[] = []
+  const types: Printing['types'] = new Map()
   // Tags that differ in no letter or digit are implemented together.
   for (const name of new Set(tags.map(handlersInterface))) {
     const own = operations.filter(({ operation }) => handlersInterface(operation.tag) === name)
     if (own.length === 0) continue
     interfaces.push(name)
     file.print(`export interface ${name}<Context> {`)
-    for (const { operation, api } of own) file.print(printMethod(operation, api, file).trimEnd())
+    for (const { operation, api } of own) file.print(printMethod(operation, { api, file, types }).trimEnd())
     file.print('}', '')
   }
+  for (const [name, type] of types) file.print(`export type ${name} = ${type}`)
+  if (types.size > 0) file.print('')
   file.print(
     '/** Every operation that any version has. */',
     `export type Handlers<Context> = ${interfaces.map((name) => `${name}<Context>`).join(' & ') || '{}'}`,
@@ -40,13 +44,25 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
   return [{ path: 'canonical/handlers.ts', text: file.text() }]
 }
 
-function printMethod(operation: Operation, api: Api, file: ReturnType<typeof createFile>): string {
+interface Printing {
+  readonly api: Api
+  readonly file: TypeScriptFile
+  /** Names of types of bodies and answers that are written out in an operation, with what they are. */
+  readonly types: Map<string, string>
+}
+
+function printMethod(operation: Operation, printing: Printing): string {
+  const { file } = printing
   const reply = file.use('Reply', CONTRACT, { type: true })
-  const input = inputOf(operation, api, file)
-  const success = operation.responses.find((response) => /^2\d\d$/.test(response.status))
+  const input = inputOf(operation, printing)
+  const success = successOf(operation)
   const body = success?.contents.find((content) => isJson(content.mediaType))
-  const payload = body ? typeOf(body.schema) : isStream(operation) ? 'AsyncIterable<string>' : 'undefined'
-  const answer = `${reply}<${success?.status ?? 200}, ${payload}>`
+  const payload = body
+    ? answerType(operation, success!.status, body, printing)
+    : isStream(operation)
+      ? 'AsyncIterable<string>'
+      : 'undefined'
+  const answer = `${reply}<${successStatus(operation)}, ${payload}>`
   const comment = docComment(
     `${operation.method} ${operation.path}${operation.summary ? `: ${operation.summary}` : ''}`,
     '  ',
@@ -55,25 +71,61 @@ function printMethod(operation: Operation, api: Api, file: ReturnType<typeof cre
   return `${comment}  ${propertyKey(operation.id)}(${parameters}): Promise<${answer}>\n`
 }
 
-function inputOf(operation: Operation, api: Api, file: ReturnType<typeof createFile>): string | undefined {
+function inputOf(operation: Operation, printing: Printing): string | undefined {
+  const { api, file } = printing
   const members: string[] = []
   for (const where of ['path', 'query'] as const) {
     if (!operation.parameters.some((parameter) => parameter.in === where)) continue
-    const operations = file.use('operations', './types.ts', { type: true })
-    const type = `${operations}${index(operation.id)}['parameters']['${where}']`
+    const type = `${operationType(operation, file)}['parameters']['${where}']`
     members.push(`${where}: ${where === 'query' ? `NonNullable<${type}>` : type}`)
   }
   const body = jsonBody(operation)
   const each = body && validatedArray(api, body.schema)
   if (each) {
     const checked = file.use('CheckedItem', CONTRACT, { type: true })
-    members.push(`items: readonly ${checked}<${typeOf(each.items)}>[]`)
-  } else if (body) members.push(`body${operation.body?.required ? '' : '?'}: ${typeOf(body.schema)}`)
+    const item = nameOf(each.items) ?? itemType(bodyType(operation, body, printing), each.property)
+    members.push(`items: readonly ${checked}<${item}>[]`)
+  } else if (body) {
+    members.push(`body${operation.body?.required ? '' : '?'}: ${bodyType(operation, body, printing)}`)
+  }
   return members.length === 0 ? undefined : `{ ${members.join('; ')} }`
 }
 
 const index = (name: string): string => `[${stringLiteral(name)}]`
 
-function typeOf(schema: Schema): string {
-  return schema.kind === 'ref' ? `Schemas${index(schema.name)}` : 'unknown'
+const itemType = (body: string, property: string): string => `NonNullable<${body}${index(property)}>[number]`
+
+function operationType({ id }: Operation, file: TypeScriptFile): string {
+  return `${file.use('operations', './types.ts', { type: true })}${index(id)}`
+}
+
+/** A component by its name; what is written out in the operation, by a name after it. */
+function bodyType(operation: Operation, { schema, mediaType }: Content, { file, types }: Printing): string {
+  const whole = `NonNullable<${operationType(operation, file)}['requestBody']>`
+  return nameOf(schema) ?? declare(types, operation, 'Body', `${whole}['content']${index(mediaType)}`)
+}
+
+function answerType(
+  operation: Operation,
+  status: string,
+  { schema, mediaType }: Content,
+  { file, types }: Printing,
+): string {
+  const named = nameOf(schema)
+  if (named !== undefined) return named
+  const at = /^\d+$/.test(status) ? `[${status}]` : index(status)
+  const answer = `${operationType(operation, file)}['responses']${at}['content']${index(mediaType)}`
+  return declare(types, operation, 'Answer', answer)
+}
+
+function declare(types: Printing['types'], { id }: Operation, what: 'Body' | 'Answer', type: string): string {
+  const wanted = identifier(`${pascalCase(id)}${what}`)
+  let name = wanted
+  for (let n = 2; (types.get(name) ?? type) !== type; n++) name = `${wanted}_${n}`
+  types.set(name, type)
+  return name
+}
+
+function nameOf(schema: Schema): string | undefined {
+  return schema.kind === 'ref' && !schema.nullable ? `Schemas${index(schema.name)}` : undefined
 }

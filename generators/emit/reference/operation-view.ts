@@ -73,7 +73,7 @@ export function viewOperation(page: Page, operation: Operation, sharedViews: Sha
 /** @param isCommon whether every event has a header, so that it is described once for all. */
 export function viewEvent(page: Page, event: EventType, isCommon: (header: Parameter) => boolean): EventView {
   const { payload } = event
-  const sample = payload && sampleContent(page.api, payload)
+  const sample = payload && sampleContent(page.api, payload, 'writeOnly')
   return {
     id: page.anchor('event', event.name),
     href: page.href('event', event.name),

@@ -46,7 +46,7 @@ export function sampleRequest(page: Page, operation: Operation): SampleRequest {
     path,
     query,
     headers: Object.fromEntries(headers.map((each) => [each.name, sampleHeader(api, wire, each)])),
-    credential: operation.security.length > 0 ? credentialOf(api) : undefined,
+    credential: credentialOf(api, operation),
     body: bodyOf(page, operation),
   }
 }

@@ -5,10 +5,13 @@ import type { Api, Content, ObjectSchema, Parameter, Response, Schema, StringSch
 /** Stands for "nothing worth showing", since undefined and null are values of their own here. */
 const NOTHING = Symbol('nothing')
 
-/** @returns an example of a body; undefined when nothing is known of it. */
-export function sampleContent(api: Api, content: Content): unknown {
+/** Properties that a request, or an answer, does not have. */
+type Hidden = 'readOnly' | 'writeOnly'
+
+/** @returns an example of a body, of a request unless `hidden` says otherwise; undefined when nothing is known of it. */
+export function sampleContent(api: Api, content: Content, hidden: Hidden = 'readOnly'): unknown {
   if (content.examples.length > 0) return content.examples[0]
-  const sample = sampleOf(api, content.schema, [])
+  const sample = sampleOf(api, content.schema, [], hidden)
   return sample === NOTHING ? undefined : sample
 }
 
@@ -23,7 +26,7 @@ export function sampleResponse(api: Api, responses: readonly Response[]): Sample
   for (const { status, contents } of responses) {
     const content = contents.find(({ mediaType }) => isJson(mediaType))
     if (!status.startsWith('2') || !content) continue
-    const value = sampleContent(api, content)
+    const value = sampleContent(api, content, 'writeOnly')
     return value === undefined ? undefined : { status, mediaType: content.mediaType, value }
   }
   return undefined
@@ -32,30 +35,34 @@ export function sampleResponse(api: Api, responses: readonly Response[]): Sample
 /** @returns an example of a parameter's value. */
 export function sampleParameter(api: Api, parameter: Parameter): unknown {
   if (parameter.example !== undefined) return parameter.example
-  const sample = sampleOf(api, parameter.schema, [])
+  const sample = sampleOf(api, parameter.schema, [], 'readOnly')
   return sample === NOTHING ? undefined : sample
 }
 
 /** @param above names of the components that are being sampled, so that a recursive one ends. */
-function sampleOf(api: Api, schema: Schema, above: readonly string[]): unknown {
+function sampleOf(api: Api, schema: Schema, above: readonly string[], hidden: Hidden): unknown {
   if (schema.examples.length > 0) return schema.examples[0]
   if (schema.default !== undefined) return schema.default
   switch (schema.kind) {
     case 'ref': {
       const target = api.schemas.get(schema.name)
-      if (target && !above.includes(schema.name)) return sampleOf(api, target, [...above, schema.name])
+      if (target && !above.includes(schema.name))
+        return sampleOf(api, target, [...above, schema.name], hidden)
       return schema.nullable ? null : NOTHING
     }
     case 'object':
-      return sampleObject(api, schema, above)
+      return sampleObject(api, schema, above, hidden)
     case 'array': {
       const items = schema.prefix.length > 0 ? schema.prefix : [schema.items]
-      return items.map((item) => sampleOf(api, item, above)).filter((sample) => sample !== NOTHING)
+      return items.map((item) => sampleOf(api, item, above, hidden)).filter((sample) => sample !== NOTHING)
     }
     case 'union':
-      return schema.members[0] ? sampleOf(api, schema.members[0], above) : NOTHING
+      return schema.members[0] ? sampleOf(api, schema.members[0], above, hidden) : NOTHING
     case 'intersection':
-      return Object.assign({}, ...schema.members.map((member) => objectOr(sampleOf(api, member, above))))
+      return Object.assign(
+        {},
+        ...schema.members.map((member) => objectOr(sampleOf(api, member, above, hidden))),
+      )
     case 'enum':
       return schema.values[0] ?? null
     case 'string':
@@ -73,11 +80,17 @@ function sampleOf(api: Api, schema: Schema, above: readonly string[]): unknown {
 }
 
 /** Required properties, and of the others those that the document gives an example for. */
-function sampleObject(api: Api, schema: ObjectSchema, above: readonly string[]): Record<string, unknown> {
+function sampleObject(
+  api: Api,
+  schema: ObjectSchema,
+  above: readonly string[],
+  hidden: Hidden,
+): Record<string, unknown> {
   const sample: Record<string, unknown> = {}
-  for (const { name, required, schema: inside } of schema.properties) {
+  for (const { name, required, schema: inside, [hidden]: isHidden } of schema.properties) {
+    if (isHidden) continue
     if (!required && inside.examples.length === 0) continue
-    const value = sampleOf(api, inside, above)
+    const value = sampleOf(api, inside, above, hidden)
     if (value !== NOTHING) sample[name] = value
   }
   return sample

@@ -5,6 +5,7 @@ import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
 import type { Api, Extensions, Operation, OutputFile, Parameter, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
+import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
@@ -100,7 +101,7 @@ function printOperation(table: Table, operation: Operation): string {
     ['id', stringLiteral(id)],
     ['method', stringLiteral(operation.method)],
     ['path', stringLiteral(operation.path)],
-    ['status', String(successOf(operation, table))],
+    ['status', String(statusOf(operation, table))],
     ['stream', isStream(operation) ? 'true' : undefined],
     ['oauth', literal(operation.security.flatMap((each) => each.oauth ?? []))],
     ['extensions', printExtensions(table.extensionsOf(operation, id))],
@@ -149,9 +150,8 @@ function printWords(
   return members.length > 0 ? `{ ${members.join(', ')} }` : undefined
 }
 
-function successOf(operation: Operation, table: Table): number {
-  const success = operation.responses.find((response) => /^2\d\d$/.test(response.status))
-  if (success) return Number(success.status)
+function statusOf(operation: Operation, table: Table): number {
+  if (successOf(operation)) return successStatus(operation)
   table.report.add({
     code: 'operation-without-success',
     severity: 'error',

@@ -141,5 +141,5 @@ function payloadOf(apis: readonly Api[], name: string, version: string): string 
   const api = apis.find((each) => each.version === version)
   const payload = api?.events.find((each) => each.name === name)?.payload
   if (!api || !payload) throw new Error(`version ${version} has no event ${name}`)
-  return JSON.stringify(sampleContent(api, payload), null, 2)
+  return JSON.stringify(sampleContent(api, payload, 'writeOnly'), null, 2)
 }

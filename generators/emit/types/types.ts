@@ -3,13 +3,16 @@ import type { OpenAPI3, transformSchema } from 'openapi-typescript'
 import { type CanonicalOperation, canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { DiagnosticsError } from '../../diagnostics/diagnostic.ts'
-import type { Api, OutputFile } from '../../ir/model.ts'
+import { isJson } from '../../ir/media-type.ts'
+import type { Api, Operation, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
+import { isNamed } from '../../ir/operations.ts'
 import { isObject, type ObjectValue } from '../../ir/source.ts'
 import { createFile } from '../../print/file.ts'
 import { propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import { wrapLines } from '../../print/wrap.ts'
+import { splitAccess } from '../../runtime/explain/access.ts'
 import { makePrintable } from './operation-ids.ts'
 import { aliasOf, cutRecursion } from './recursion.ts'
 
@@ -69,7 +72,7 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
   const open = (members: readonly string[]) =>
     factory.createTypeReferenceNode('Open', [print.tsUnion(members.map((member) => print.tsLiteral(member)))])
   // The transformation writes the tags of unions into their members.
-  const document = structuredClone(withoutHeaders(given)) as unknown as OpenAPI3
+  const document = structuredClone(asTyped(splitAccess(given, true))) as unknown as OpenAPI3
   const withIds = makePrintable(document)
   const aliases = cutRecursion(document)
   const options = { silent: true }
@@ -166,32 +169,52 @@ const isClosedEmpty = (schema: object): boolean =>
   Object.keys(schema.properties ?? {}).length === 0
 
 /**
- * A copy without response headers: fetch gives them as text whatever the types say, and spelt out under every
- * response they would be half of the output.
+ * A copy without response headers, and whose parameters of JSON content have its schema. fetch gives headers as text whatever
+ * the types say, and spelt out under every response they would be half of the output; openapi-typescript takes what has
+ * no schema for a string.
  */
-function withoutHeaders(document: ObjectValue): ObjectValue {
+function asTyped(document: ObjectValue): ObjectValue {
   return mapped(document, {
-    paths: eachMember(itemWithoutHeaders),
-    webhooks: eachMember(itemWithoutHeaders),
+    paths: eachMember(itemAsTyped),
+    webhooks: eachMember(itemAsTyped),
     components: (components) =>
       mapped(isObject(components) ? omitHeaders(components) : components, {
+        parameters: eachMember(parameterAsTyped),
         responses: eachMember(omitHeaders),
-        pathItems: eachMember(itemWithoutHeaders),
-        callbacks: eachMember(eachMember(itemWithoutHeaders)),
+        pathItems: eachMember(itemAsTyped),
+        callbacks: eachMember(eachMember(itemAsTyped)),
       }),
   })
 }
 
 type Mapping = (value: unknown) => unknown
 
-function itemWithoutHeaders(item: unknown): unknown {
-  return eachMember((operation) =>
-    mapped(operation, {
-      responses: eachMember(omitHeaders),
-      callbacks: eachMember(eachMember(itemWithoutHeaders)),
-    }),
-  )(item)
+function itemAsTyped(item: unknown): unknown {
+  if (!isObject(item)) return item
+  const members = Object.entries(item).map(([name, each]) => [
+    name,
+    name === 'parameters'
+      ? eachItem(parameterAsTyped)(each)
+      : mapped(each, {
+          parameters: eachItem(parameterAsTyped),
+          responses: eachMember(omitHeaders),
+          callbacks: eachMember(eachMember(itemAsTyped)),
+        }),
+  ])
+  return Object.fromEntries(members)
 }
+
+const parameterAsTyped: Mapping = (parameter) => {
+  if (!isObject(parameter) || !isObject(parameter.content)) return parameter
+  const [[mediaType, content] = []] = Object.entries(parameter.content)
+  if (mediaType === undefined || !isJson(mediaType) || !isObject(content)) return parameter
+  return { ...parameter, schema: content.schema ?? {} }
+}
+
+const eachItem =
+  (map: Mapping): Mapping =>
+  (value) =>
+    Array.isArray(value) ? value.map(map) : value
 
 const omitHeaders: Mapping = (value) =>
   isObject(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'headers')) : value
@@ -259,10 +282,18 @@ function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]):
     const as = api === newest ? 'Newest' : identifier(`operations_${api.version}`)
     return file.use('operations', `../${api.version}/types.ts`, { type: true, as })
   }
+  const typeOf = (operation: Operation, api: Api) => {
+    if (isNamed(api, operation)) return `${operationsOf(api)}[${stringLiteral(operation.id)}]`
+    const as = identifier(`paths_${api.version}`)
+    const paths = file.use('paths', `../${api.version}/types.ts`, { type: true, as })
+    return `${paths}[${stringLiteral(operation.path)}][${stringLiteral(operation.method.toLowerCase())}]`
+  }
   const all = canonicalOperations(apis, changes)
-  const special = all.filter(({ operation, api }) => api !== newest || filtersOf(operation).length > 0)
+  const special = all.filter(
+    ({ operation, api }) => api !== newest || filtersOf(operation).length > 0 || !isNamed(api, operation),
+  )
   const omitted = special
-    .filter(({ api }) => api === newest)
+    .filter(({ operation, api }) => api === newest && isNamed(api, operation))
     .map(({ operation }) => stringLiteral(operation.id))
   const base =
     omitted.length > 0 ? `Omit<${operationsOf(newest)}, ${omitted.join(' | ')}>` : operationsOf(newest)
@@ -270,7 +301,7 @@ function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]):
   if (omitted.length > 0) file.print(FILTERED)
   file.print('/** Operations as handlers see them. */', `export interface operations extends ${base} {`)
   for (const { operation, api } of special) {
-    const type = `${operationsOf(api)}[${stringLiteral(operation.id)}]`
+    const type = typeOf(operation, api)
     const filters = filtersOf(operation).map(stringLiteral)
     const shown = filters.length > 0 ? `Filtered<${type}, ${filters.join(' | ')}>` : type
     file.print(`  ${propertyKey(operation.id)}: ${shown}`)

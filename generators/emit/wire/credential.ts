@@ -1,17 +1,23 @@
-/** How a request says who is calling. */
-import type { Service } from '../../client-runtime/service.ts'
-import type { Api } from '../../ir/model.ts'
+/** The header by which samples and collections say who is calling. */
+import type { Api, Operation } from '../../ir/model.ts'
+import { alternativesOf, schemesOf } from './security.ts'
 
-export type Credential = NonNullable<Service['credential']>
+/** Where the key goes, and what stands before it. */
+export interface Credential {
+  readonly header: string
+  readonly prefix: string
+}
 
-/** @returns the first scheme that one header can carry. Tokens of OAuth are carried as RFC 6750 has it. */
-export function credentialOf(api: Api): Credential | undefined {
-  for (const scheme of Object.values(api.securitySchemes) as Record<string, unknown>[]) {
-    if (scheme.type === 'apiKey' && scheme.in === 'header') return { header: String(scheme.name), prefix: '' }
-    const bearer = scheme.type === 'http' && String(scheme.scheme).toLowerCase() === 'bearer'
-    if (bearer || scheme.type === 'oauth2' || scheme.type === 'openIdConnect') {
-      return { header: 'Authorization', prefix: 'Bearer ' }
-    }
+/**
+ * @param operation that the request is for; without one, any scheme of the document counts.
+ * @returns the first alternative that one header can carry.
+ */
+export function credentialOf(api: Api, operation?: Operation): Credential | undefined {
+  const schemes = schemesOf(api)
+  const alternatives = operation ? alternativesOf(api, operation) : Object.keys(schemes).map((name) => [name])
+  for (const [name, ...others] of alternatives) {
+    const scheme = name === undefined || others.length > 0 ? undefined : schemes[name]
+    if (scheme?.in === 'header') return { header: scheme.name, prefix: scheme.prefix ?? '' }
   }
   return undefined
 }

@@ -2179,7 +2179,8 @@ const table = {
 export const service: Service = {
   version: '2026-02-01',
   wire: wire,
-  credential: { header: 'Authorization', prefix: 'Bearer ' },
+  schemes: { apiKey: { in: 'header', name: 'Authorization', prefix: 'Bearer ' }, oauth: { in: 'header', name: 'Authorization', prefix: 'Bearer ' } },
+  security: [['apiKey'], ['oauth']],
   errors: errorClasses,
   operations: table,
 }

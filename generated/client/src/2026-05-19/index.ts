@@ -2226,7 +2226,8 @@ const table = {
 export const service: Service = {
   version: '2026-05-19',
   wire: wire,
-  credential: { header: 'Authorization', prefix: 'Bearer ' },
+  schemes: { apiKey: { in: 'header', name: 'Authorization', prefix: 'Bearer ' }, oauth: { in: 'header', name: 'Authorization', prefix: 'Bearer ' } },
+  security: [['apiKey'], ['oauth']],
   errors: errorClasses,
   operations: table,
 }

@@ -143,7 +143,9 @@ export interface operations {
                     lte?: number;
                 };
                 fields?: string[];
-                where?: string;
+                where?: {
+                    [key: string]: string;
+                };
             };
             header?: never;
             path: {

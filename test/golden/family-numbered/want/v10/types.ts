@@ -162,7 +162,9 @@ export interface operations {
                     lte?: number;
                 };
                 fields?: string[];
-                where?: string;
+                where?: {
+                    [key: string]: string;
+                };
             };
             header?: never;
             path: {

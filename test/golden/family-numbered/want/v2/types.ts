@@ -145,7 +145,9 @@ export interface operations {
                     lte?: number;
                 };
                 fields?: string[];
-                where?: string;
+                where?: {
+                    [key: string]: string;
+                };
             };
             header?: never;
             path: {

@@ -1,0 +1,134 @@
+/**
+ * Parameters in the styles of OpenAPI 3.1 ("Style Values"), which are those of RFC 6570. The client of a version imports
+ * this file only if an operation has a parameter that URLs and headers usually do not have.
+ */
+import { ClientError } from './errors.ts'
+import type { OperationRow, ParameterRow } from './service.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** The parameters of a call, by place. */
+export interface ParameterValues {
+  readonly path?: Values | undefined
+  readonly query?: Values | undefined
+  readonly header?: Values | undefined
+  readonly cookie?: Values | undefined
+}
+
+/** The parameters of a call as they are sent. */
+export interface WrittenParameters {
+  /** The operation's path, in which the parameters that have rows are filled in. */
+  readonly path: string
+  readonly header: Values
+  /** Value of the Cookie header; empty without cookies. */
+  readonly cookie: string
+  readonly querySerializer: (query: Values) => string
+}
+
+/** @throws ClientError if a value cannot be written in the style of its parameter. */
+export function writeParameters(
+  { path, parameters = [] }: OperationRow,
+  { path: segments = {}, header = {}, cookie = {} }: ParameterValues,
+): WrittenParameters {
+  const writeAll = (where: ParameterRow['in'], values: Values): [string, string][] =>
+    Object.entries(values).flatMap(([name, value]) => {
+      const row = parameters.find((each) => each.in === where && each.name === name)
+      const written = writeParameter(row ?? { name, in: where, ...USUAL[where] }, value)
+      return written === undefined ? [] : [[name, written]]
+    })
+  const join = (where: ParameterRow['in'], values: Values, separator: string) =>
+    writeAll(where, values)
+      .map(([, written]) => written)
+      .join(separator)
+  return {
+    path: parameters
+      .filter((each) => each.in === 'path')
+      .reduce((filled, row) => filled.replace(`{${row.name}}`, () => writeSegment(row, segments)), path),
+    header: Object.fromEntries(writeAll('header', header)),
+    cookie: join('cookie', cookie, '; '),
+    querySerializer: (query) => join('query', query, '&'),
+  }
+}
+
+const USUAL = {
+  path: { style: 'simple' },
+  query: { style: 'form', explode: true },
+  header: { style: 'simple' },
+  cookie: { style: 'form' },
+} as const
+
+/** A URL resolves dots and an empty segment away, and the request would reach another operation. */
+function writeSegment(row: ParameterRow, values: Values): string {
+  const written = writeParameter(row, values[row.name]) ?? ''
+  return ['', '.', '..'].includes(written) ? refuse(row, 'names nothing') : written
+}
+
+/**
+ * @returns the parameter, with its name if the style has one; undefined if the value is absent, or is an empty list or
+ * object.
+ * @throws ClientError if the value cannot be written in the style.
+ */
+export function writeParameter(row: ParameterRow, given: unknown): string | undefined {
+  if (given === undefined || given === null) return undefined
+  const { style, explode } = row
+  if (style === 'none') return refuse(row, 'cannot be written by this client')
+  const value = row.json ? asciiJson(given) : given
+  const name = encodeURIComponent(row.name)
+  const isNamed = style !== 'simple' && style !== 'label'
+  const prefix = style === 'label' ? '.' : style === 'matrix' ? ';' : ''
+  if (typeof value !== 'object') {
+    const text = encode(row, value)
+    return prefix + (isNamed ? name + (style === 'matrix' && text === '' ? '' : `=${text}`) : text)
+  }
+  const isList = Array.isArray(value)
+  const separator = separatorOf(row)
+  const members = Object.entries(value as Values)
+    .filter(([, each]) => each !== undefined && each !== null)
+    .map(([key, each]) => [isList ? name : encode(row, key), encode(row, each, separator)] as const)
+  if (members.length === 0) return undefined
+  if (style === 'deepObject') return members.map(([key, text]) => `${name}%5B${key}%5D=${text}`).join('&')
+  const parts = members.map(([key, text]) => {
+    if (isList) return explode && isNamed ? `${key}=${text}` : text
+    return explode ? `${key}=${text}` : key + separator + text
+  })
+  return prefix + (isNamed && !explode ? `${name}=` : '') + parts.join(separator)
+}
+
+const JOINED: Readonly<Record<string, string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
+const EXPLODED: Readonly<Record<string, string>> = { simple: ',', label: '.', matrix: ';' }
+
+function separatorOf({ style, explode }: ParameterRow): string {
+  return explode ? (EXPLODED[style] ?? '&') : (JOINED[style] ?? ',')
+}
+
+/** @param separator of the list or object that the value is a member of: a reader could not tell the two apart. */
+function encode(row: ParameterRow, value: unknown, separator = ''): string {
+  if (typeof value === 'object') return refuse(row, 'holds a list or an object inside another')
+  const text = String(value)
+  const isRaw = row.in === 'header'
+  if (separator && (isRaw || JOINED[row.style]) && text.includes(decodeURIComponent(separator))) {
+    return refuse(row, `has a value with the separator "${decodeURIComponent(separator)}"`)
+  }
+  if (isRaw) return text
+  if (!row.reserved) return encodeURIComponent(text)
+  const kept = text.replace(RESERVED, (each) => (each.length === 3 ? each : encodeURIComponent(each)))
+  return separator === ',' ? kept.replaceAll(',', '%2C') : kept
+}
+
+/**
+ * What `allowReserved` keeps: unreserved and reserved characters, and what is encoded already. The client encodes those that a query
+ * cannot hold (`[`, `]`, `#`), or that would mean something else in it (`&`, `+`), as OpenAPI asks of applications.
+ */
+const RESERVED = /%[\da-f]{2}|[^\w.~\-:/?@!$'()*,;=]/giu
+
+/** Headers hold no other characters. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+function refuse({ name }: ParameterRow, why: string): never {
+  throw new ClientError(`The parameter ${name} ${why}`)
+}

@@ -1,0 +1,163 @@
+/** How the client writes the body of an operation: which of its media types, with which function, and its parts. */
+import type { OperationRow, PartRow } from '../../client-runtime/service.ts'
+import type { Place } from '../../diagnostics/place.ts'
+import { essenceOf, isJson } from '../../ir/media-type.ts'
+import { partsOf, propertiesNamed } from '../../ir/members.ts'
+import type { Api, Content, Operation, Parameter } from '../../ir/model.ts'
+import { findUnwritten } from '../wire/parameters.ts'
+
+/** A function of `client-runtime/request-body.ts`. */
+export type Encoder = 'encodeForm' | 'encodeMultipart' | 'encodeRaw'
+
+export interface ClientBody {
+  readonly content: Content
+  /** Undefined for JSON, which openapi-fetch writes. */
+  readonly encoder: Encoder | undefined
+  readonly row: Pick<OperationRow, 'media' | 'parts'>
+}
+
+/** What the client does not write as the document says. */
+export interface UnwrittenBody {
+  readonly place: Place
+  readonly message: string
+  readonly hint: string
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+const MULTIPART = 'multipart/form-data'
+const isAnything = (mediaType: string): boolean => ['*/*', 'application/*'].includes(essenceOf(mediaType))
+
+/** In order of preference; `client-runtime/types.ts` types the body in the same order. */
+const PREFERENCES: readonly ((mediaType: string) => boolean)[] = [
+  (mediaType) => essenceOf(mediaType) === 'application/json',
+  isJson,
+  isAnything,
+  (mediaType) => essenceOf(mediaType) === MULTIPART,
+  (mediaType) => essenceOf(mediaType) === FORM,
+  () => true,
+]
+
+/** @returns undefined for an operation without a body. */
+export function clientBody(api: Api, { body }: Operation): ClientBody | undefined {
+  const contents = body?.contents ?? []
+  const content = PREFERENCES.map((fits) => contents.find(({ mediaType }) => fits(mediaType))).find(Boolean)
+  if (!content) return undefined
+  const { mediaType } = content
+  const encoder = encoderOf(mediaType)
+  const parts = encoder === 'encodeForm' || encoder === 'encodeMultipart' ? partRows(api, content) : {}
+  const isUsual = mediaType === 'application/json' || isAnything(mediaType)
+  return {
+    content,
+    encoder,
+    row: { ...(!isUsual && { media: mediaType }), ...(Object.keys(parts).length > 0 && { parts }) },
+  }
+}
+
+function encoderOf(mediaType: string): Encoder | undefined {
+  if (isJson(mediaType) || isAnything(mediaType)) return undefined
+  const essence = essenceOf(mediaType)
+  return essence === FORM ? 'encodeForm' : essence === MULTIPART ? 'encodeMultipart' : 'encodeRaw'
+}
+
+/** @returns what the client cannot write of a body, or leaves to the caller. */
+export function findUnwrittenBody(api: Api, operation: Operation): UnwrittenBody[] {
+  const body = clientBody(api, operation)
+  if (!body) return []
+  const { content, encoder } = body
+  const { place, mediaType } = content
+  if (operation.method === 'GET' || operation.method === 'HEAD') {
+    return [
+      {
+        place,
+        message: `the client of ${operation.id} fails when it is given the body: fetch sends none with ${operation.method}`,
+        hint: 'describe it as parameters, or use another method',
+      },
+    ]
+  }
+  if (encoder === 'encodeRaw') {
+    return [
+      {
+        place,
+        message: `the client of ${operation.id} sends ${mediaType} as its caller writes it: as text, a Blob, or bytes`,
+        hint: 'describe the body as JSON or as a form, if the client is to write it',
+      },
+    ]
+  }
+  return encoder === undefined ? [] : partsWithin(api, content).flatMap((part) => part.unwritten ?? [])
+}
+
+interface Part {
+  readonly name: string
+  readonly row: PartRow
+  readonly unwritten?: UnwrittenBody
+}
+
+function partRows(api: Api, content: Content): Readonly<Record<string, PartRow>> {
+  const rows = partsWithin(api, content).filter(({ row }) => Object.keys(row).length > 0)
+  return Object.fromEntries(rows.map(({ name, row }) => [name, row]))
+}
+
+function partsWithin(api: Api, content: Content): Part[] {
+  const isMultipart = essenceOf(content.mediaType) === MULTIPART
+  return Object.entries(content.encoding).flatMap(([name, encoding]) => {
+    if (typeof encoding !== 'object' || encoding === null) return []
+    const { headers, ...rest } = encoding as Readonly<Record<string, unknown>>
+    const part = isStyled(rest) ? styledPart(api, content, name, rest) : typedPart(api, content, name, rest)
+    if (!isMultipart) return [part]
+    if (isStyled(rest))
+      return [unwritten(content, name, 'has a style, which this client writes in no multipart body')]
+    if (headers === undefined || part.unwritten) return [part]
+    const { unwritten: found } = unwritten(content, name, 'has headers, which the client does not send')
+    return [{ ...part, ...(found && { unwritten: found }) }]
+  })
+}
+
+const isStyled = (encoding: Readonly<Record<string, unknown>>): boolean =>
+  ['style', 'explode', 'allowReserved'].some((member) => encoding[member] !== undefined)
+
+/** A part that its style writes, as it would a parameter of the query. */
+function styledPart(
+  api: Api,
+  content: Content,
+  name: string,
+  encoding: Readonly<Record<string, unknown>>,
+): Part {
+  const style = String(encoding.style ?? 'form')
+  const explode = encoding.explode === undefined ? style === 'form' : encoding.explode === true
+  const reserved = encoding.allowReserved === true
+  const [property] = propertiesNamed(api, content.schema, name)
+  const parameter: Parameter | undefined = property && {
+    ...property.schema,
+    ...{ name, in: 'query', required: property.required, schema: property.schema, place: property.place },
+    serialization: { style, explode, allowReserved: reserved, allowEmptyValue: false },
+  }
+  const found = parameter && findUnwritten(api, parameter)
+  if (found) return unwritten(content, name, found.message)
+  const row = {
+    style: style as NonNullable<PartRow['style']>,
+    ...(explode && { explode }),
+    ...(reserved && { reserved }),
+  }
+  return { name, row }
+}
+
+/** A part under a media type of its own. */
+function typedPart(
+  api: Api,
+  content: Content,
+  name: string,
+  { contentType }: Readonly<Record<string, unknown>>,
+): Part {
+  if (typeof contentType !== 'string' || /[*,]/.test(contentType)) return { name, row: {} }
+  if (isJson(contentType)) return { name, row: { type: contentType, json: true } }
+  const inside = propertiesNamed(api, content.schema, name).flatMap(({ schema }) => partsOf(api, schema))
+  const items = inside.flatMap((each) => (each.kind === 'array' ? partsOf(api, each.items) : [each]))
+  return items.some(({ kind }) => kind === 'object' || kind === 'array')
+    ? unwritten(content, name, `is an object of ${contentType}, which the client does not write`)
+    : { name, row: { type: contentType } }
+}
+
+function unwritten({ place }: Content, name: string, message: string): Part {
+  const hint = 'describe it as JSON, or as text that its caller writes'
+  return { name, row: { style: 'none' }, unwritten: { place, message: `the part ${name} ${message}`, hint } }
+}

@@ -1,0 +1,56 @@
+/** The row of an operation in the table of a version: what its request needs beyond the input. */
+import type { OperationRow, Wire } from '../../client-runtime/service.ts'
+import { isJson } from '../../ir/media-type.ts'
+import type { Api, Operation, Parameter } from '../../ir/model.ts'
+import type { TypeScriptFile } from '../../print/file.ts'
+import { literal } from '../../print/literal.ts'
+import { isPlainParameter, parameterRow } from '../wire/parameters.ts'
+import { alternativesOf, schemesOf, usualAlternatives } from '../wire/security.ts'
+import { clientBody, type Encoder } from './bodies.ts'
+
+export interface ClientRow {
+  readonly row: OperationRow
+  /** Whether the row needs `writeParameters`, and which function for its body. */
+  readonly writes: boolean
+  readonly encoder: Encoder | undefined
+}
+
+/** @param walked whether lists can be walked with `for await`. @returns the row of each operation of the version. */
+export function createRows(api: Api, wire: Wire, walked: boolean): (operation: Operation) => ClientRow {
+  const usual = JSON.stringify(usualAlternatives(api))
+  const schemes = schemesOf(api)
+  return (operation) => {
+    const body = clientBody(api, operation)
+    const security = alternativesOf(api, operation)
+    const parameters = operation.parameters
+      .filter((each) => !isPlainParameter(api, each))
+      .map((each) => parameterRow(api, each))
+    const answers = operation.responses.filter(({ status }) => status.startsWith('2'))
+    const contents = answers.flatMap((response) => response.contents)
+    const row: OperationRow = {
+      method: operation.method,
+      path: operation.path,
+      ...(operation.parameters.some((each) => isHeader(each, wire.idempotencyHeader)) && { keyed: true }),
+      ...(walked && operation.extensions['x-pagination'] === 'cursor' && { listed: true }),
+      ...(contents.length > 0 && !contents.some(({ mediaType }) => isJson(mediaType)) && { streamed: true }),
+      ...body?.row,
+      ...(JSON.stringify(security) !== usual && { security }),
+      ...(parameters.length > 0 && { parameters }),
+    }
+    const inCookie = security.flat().some((name) => schemes[name]?.in === 'cookie')
+    return { row, writes: parameters.length > 0 || inCookie, encoder: body?.encoder }
+  }
+}
+
+export function printRow(file: TypeScriptFile, { row, writes, encoder }: ClientRow): string {
+  const functions = [
+    ...(writes ? [`write: ${file.use('writeParameters', '../runtime/parameters.ts')}`] : []),
+    ...(encoder ? [`encode: ${file.use(encoder, '../runtime/request-body.ts')}`] : []),
+  ]
+  return [literal(row).slice(0, -' }'.length), ...functions].join(', ').concat(' }')
+}
+
+/** Header names are compared without regard to case (RFC 9110 §5.1). */
+export function isHeader(parameter: Parameter, name: string | undefined): boolean {
+  return parameter.in === 'header' && parameter.name.toLowerCase() === name?.toLowerCase()
+}

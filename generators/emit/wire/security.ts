@@ -1,0 +1,59 @@
+/** How callers identify themselves: the schemes of a document that a request can carry, and which ones an operation asks for. */
+import type { Alternatives, SecurityScheme } from '../../client-runtime/service.ts'
+import type { Api, Operation } from '../../ir/model.ts'
+
+const PLACES: readonly SecurityScheme['in'][] = ['header', 'query', 'cookie']
+
+/** @returns the schemes that the client fills in, by name. Tokens of OAuth are carried as RFC 6750 has it. */
+export function schemesOf(api: Api): Readonly<Record<string, SecurityScheme>> {
+  const schemes = Object.entries(api.securitySchemes).flatMap(([name, scheme]) => {
+    const carried = schemeOf(scheme)
+    return carried ? [[name, carried] as const] : []
+  })
+  return Object.fromEntries(schemes)
+}
+
+function schemeOf(scheme: unknown): SecurityScheme | undefined {
+  if (typeof scheme !== 'object' || scheme === null) return undefined
+  const { type, in: where, name, scheme: kind } = scheme as Readonly<Record<string, unknown>>
+  const place = PLACES.find((each) => each === where)
+  if (type === 'apiKey' && place) return { in: place, name: String(name) }
+  const http = type === 'http' ? String(kind).toLowerCase() : undefined
+  const header = { in: 'header', name: 'Authorization' } as const
+  if (http === 'basic') return { ...header, prefix: 'Basic ', basic: true }
+  if (http === 'bearer' || type === 'oauth2' || type === 'openIdConnect')
+    return { ...header, prefix: 'Bearer ' }
+  return undefined
+}
+
+/** Certificates of clients are the connection's to present, not the request's. */
+function isTransport(scheme: unknown): boolean {
+  return typeof scheme === 'object' && scheme !== null && 'type' in scheme && scheme.type === 'mutualTLS'
+}
+
+/** @returns the alternatives of an operation that the client can fill in. */
+export function alternativesOf(api: Api, operation: Operation): Alternatives {
+  const schemes = schemesOf(api)
+  return operation.security
+    .map((requirement) => Object.keys(requirement).filter((name) => !isTransport(api.securitySchemes[name])))
+    .filter((names) => names.every((name) => Object.hasOwn(schemes, name)))
+}
+
+/** @returns names of schemes that an operation asks for and the client cannot fill in. */
+export function uncarriedSchemes(api: Api, operation: Operation): readonly string[] {
+  const schemes = schemesOf(api)
+  const names = operation.security.flatMap((requirement) => Object.keys(requirement))
+  return names.filter((name) => !Object.hasOwn(schemes, name) && !isTransport(api.securitySchemes[name]))
+}
+
+/** @returns what most operations of a version ask for. */
+export function usualAlternatives(api: Api): Alternatives {
+  const counted = new Map<string, { count: number; alternatives: Alternatives }>()
+  for (const operation of api.operations) {
+    const alternatives = alternativesOf(api, operation)
+    const key = JSON.stringify(alternatives)
+    counted.set(key, { alternatives, count: (counted.get(key)?.count ?? 0) + 1 })
+  }
+  const most = Math.max(...[...counted.values()].map(({ count }) => count))
+  return [...counted.values()].find(({ count }) => count === most)?.alternatives ?? []
+}

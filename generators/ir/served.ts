@@ -1,0 +1,21 @@
+/** What servers are generated from: a version in which requests and answers have components of their own. */
+import { createReport } from '../diagnostics/diagnostic.ts'
+import type { LoadedDocument } from '../document/load.ts'
+import { originalPointer, splitAccess } from '../runtime/explain/access.ts'
+import { buildApi } from './build.ts'
+import type { Api } from './model.ts'
+
+/**
+ * @param api that was built of the document, without findings.
+ * @returns the API itself if the document restricts the access of no property. Places name the lines of the document, and the
+ * pointers under which `explain` finds the components.
+ */
+export function servedApi(api: Api, document: LoadedDocument): Api {
+  const json = splitAccess(document.json, false)
+  if (json === document.json) return api
+  const place = (pointer: string) => ({
+    ...document.place(originalPointer(document.json, pointer)),
+    pointer,
+  })
+  return { ...buildApi({ ...document, json, place }, createReport(), false), version: api.version }
+}
