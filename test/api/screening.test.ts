@@ -82,6 +82,24 @@ const resolve = (id: string, resolution: string, through = send) =>
 const eventTypes = async (through = send): Promise<string[]> =>
   (await through('/v1/events?order=asc&limit=100')).body.data.map(({ type }: { type: string }) => type)
 
+test('a cardholder that cannot be screened stays behind, and the others are screened', async () => {
+  const [poison, other] = [await create({ name: 'Nora Quill' }), await create({ name: 'Peter Volkovski' })]
+  await useList([...LIST, [77, 'VOLKOVSKI, Peter']])
+  const list = service.sanctions.list()
+  const match: typeof list.match = (subject) => {
+    if (subject.name === 'Nora Quill') throw new TypeError('a broken row')
+    return list.match(subject)
+  }
+  const failed: string[] = []
+  const unscreened = (id: string) => failed.push(id)
+  await screenAll({ ...parts(), sanctions: { list: () => ({ ...list, match }) }, unscreened })
+  expect(failed).toEqual([poison.id])
+  expect((await read(other.id)).sanctions.status).toBe('potential_match')
+  expect((await read(poison.id)).sanctions.list_version).not.toBe(list.version)
+  await screenAll(parts())
+  expect((await read(poison.id)).sanctions).toMatchObject({ status: 'clear', list_version: list.version })
+})
+
 const MATCHED = {
   sanctions: { status: 'potential_match' },
   requirements: { disabled_reason: 'sanctions_alert_open' },

@@ -14,6 +14,7 @@ import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { type ListInUse, readLatestNumber, type Sanctions } from '../../sanctions/list-in-use.ts'
+import type { Match } from '../../sanctions/matcher.ts'
 import { type Screened, screen, tellOfAlerts, writeAlerts } from './screening.ts'
 import { endScreening, findSpaces, lockBehind, markScreened, type WalkPosition } from './screening-queries.ts'
 
@@ -24,6 +25,8 @@ export interface ScreeningParts {
   readonly wakeUpChannel: WakeUpChannel
   /** Cardholders screened in one transaction. */
   readonly batch?: number
+  /** Is told of each cardholder that cannot be screened; it stays behind, and each look tries it again. */
+  readonly unscreened?: (id: string, error: unknown) => void
   /** Nothing more is begun. */
   readonly isStopping?: () => boolean
 }
@@ -77,7 +80,7 @@ async function screenSpace(
 
 /** Gives where the walk goes on; undefined at its end. */
 async function screenStep(
-  { database, clock, wakeUpChannel, batch = BATCH }: ScreeningParts,
+  { database, clock, wakeUpChannel, batch = BATCH, unscreened }: ScreeningParts,
   environment: Environment,
   space: string,
   list: ListInUse,
@@ -92,7 +95,14 @@ async function screenStep(
     const events = collectEvents({ tenantId: space, pin, now })
     const outcomes: Screened[] = []
     for (const row of rows) {
-      const screened = await screen({ db, space, list, now }, row)
+      let matches: readonly Match[]
+      try {
+        matches = list.match(row)
+      } catch (error) {
+        unscreened?.(row.id, error)
+        continue
+      }
+      const screened = await screen({ db, space, list: { ...list, match: () => matches }, now }, row)
       writeAlerts({ db, space }, screened)
       tellOfAlerts(events, row, screened.raised)
       outcomes.push(screened)
@@ -123,7 +133,9 @@ const PAUSE_MS = 5000
 /** Looks every five seconds. */
 export function startScreeningJob(parts: ScreeningParts, log: Logger): PeriodicJob {
   let stopping = false
-  const job = runPeriodically(() => screenAll({ ...parts, isStopping: () => stopping }), {
+  const unscreened = (id: string, err: unknown) =>
+    log.error({ err, cardholder_id: id }, 'a cardholder cannot be screened; the others are')
+  const job = runPeriodically(() => screenAll({ ...parts, unscreened, isStopping: () => stopping }), {
     pauseMs: PAUSE_MS,
     failed: (err) => log.warn({ err }, 'cardholders could not be screened; the next look goes on'),
   })
