@@ -1,8 +1,11 @@
 /** Cardholders against sanctions lists: at creation, at changes, when a list changes; and what becomes of alerts. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { listSetAside, retrySetAside } from '../../runtime/admin/set-aside.ts'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { screenAll } from '../../runtime/resources/cardholders/screening-job.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
@@ -83,6 +86,26 @@ const resolve = (id: string, resolution: string, through = send) =>
   through(`/v1/sanctions_alerts/${id}/resolve`, { body: { resolution, note: 'Looked at.' } })
 const eventTypes = async (through = send): Promise<string[]> =>
   (await through('/v1/events?order=asc&limit=100')).body.data.map(({ type }: { type: string }) => type)
+
+test('a cardholder that cannot be screened stays behind, and the others are screened', async () => {
+  const [poison, other] = [await create({ name: 'Nora Quill' }), await create({ name: 'Peter Volkovski' })]
+  await useList([...LIST, [77, 'VOLKOVSKI, Peter']])
+  const list = service.sanctions.list()
+  const match: typeof list.match = (subject) => {
+    if (subject.name === 'Nora Quill') throw new TypeError('a broken row')
+    return list.match(subject)
+  }
+  const log = pino({ level: 'silent' })
+  await screenAll({ ...parts(), log, sanctions: { list: () => ({ ...list, match }) } })
+  const { set_aside } = await listSetAside(service.operator, { work: 'cardholder_screening' })
+  expect(set_aside).toMatchObject([{ subject_id: poison.id, reason: 'a broken row' }])
+  expect((await read(other.id)).sanctions.status).toBe('potential_match')
+  expect((await read(poison.id)).sanctions.list_version).not.toBe(list.version)
+  await retrySetAside(service.operator, { id: poison.id })
+  await screenAll(parts())
+  expect((await read(poison.id)).sanctions).toMatchObject({ status: 'clear', list_version: list.version })
+  expect(await listSetAside(service.operator, {})).toEqual({ set_aside: [] })
+})
 
 const MATCHED = {
   sanctions: { status: 'potential_match' },
