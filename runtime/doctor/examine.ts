@@ -7,6 +7,7 @@ import { type Finding, ok, warn } from './finding.ts'
 import { checkGoogle } from './google.ts'
 import { checkPorts, checkTls } from './network.ts'
 import { checkRedis } from './redis.ts'
+import { checkSanctions } from './sanctions.ts'
 
 const OLDEST_NODE = 20
 
@@ -34,6 +35,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     checkGoogle(settings),
     ...chain,
     bank,
+    await checkSanctions(settings),
     checkTls(settings, Date.now()),
     ...ports,
   ]

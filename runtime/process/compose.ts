@@ -74,7 +74,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => {
       for (const each of Object.values(outbound)) each.close()
     })
-    const sanctions = await openSanctions(database.control, settings.sanctionsList, clock.machine)
+    const sanctions = await openSanctions(database.control, settings.sanctionsList, clock.machine, log)
     const listWatch = watchSanctions(sanctions, log)
     stops.push(() => listWatch.stop())
     const chains = await openChains(settings.chain, database.control, log)

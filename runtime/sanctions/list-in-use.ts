@@ -43,6 +43,9 @@ async function register(control: Database, version: string, now: number): Promis
   }
 }
 
+/** Records that are logged of a list that cannot be read in part; `doctor` counts them all. */
+const MAX_LOGGED = 20
+
 export interface Sanctions {
   /** As of the last time that its files were looked at. */
   list(): ListInUse
@@ -53,15 +56,20 @@ export interface Sanctions {
 /**
  * Reads a list and gives it its number.
  *
- * @param control as the owner. @param path as `readList` takes it. @param now machine time. Throws where it cannot be read.
+ * @param control as the owner. @param path as `readList` takes it. @param now machine time. @param log is told of records that cannot be
+ * read: cardholders are not screened against them. Throws if the list cannot be read.
  */
 export async function openSanctions(
   control: Database,
   path: string | undefined,
   now: () => number,
+  log?: Pick<Logger, 'error'>,
 ): Promise<Sanctions> {
   const load = async (): Promise<ListInUse> => {
-    const { name, version, entries } = await readList(path)
+    const { name, version, entries, broken } = await readList(path)
+    for (const record of broken.slice(0, MAX_LOGGED)) {
+      log?.error({ list: name, ...record }, 'a record of the sanctions list cannot be read and is left out')
+    }
     const matcher = await createMatcher(entries)
     return { name, version, number: await register(control, version, now()), ...matcher }
   }

@@ -52,12 +52,14 @@ test('a healthy service: one line each, nothing to be done', async () => {
     'clock',
     'service time',
     'addresses',
+    'payouts',
     'set aside',
     'Redis',
     'Apple Wallet',
     'Google Wallet',
     'chain',
     'bank',
+    'sanctions list',
     'TLS',
     'SANDBOX_PORT',
     'LIVE_PORT',
@@ -72,6 +74,22 @@ test('a healthy service: one line each, nothing to be done', async () => {
 test('only what the roles need', async () => {
   const { findings } = await diagnose(env, '--role', 'worker')
   expect(findings.filter(({ check }) => check.endsWith('_PORT'))).toEqual([])
+})
+
+test('a sanctions list with a record that cannot be read, and one that is missing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-sanctions-'))
+  const fields = ',-0- '.repeat(9)
+  writeFileSync(
+    join(folder, 'sdn.csv'),
+    `1,"VOLKOV, Dmitri","individual"${fields}\nx,y\n2,"QUILL, Nora","individual"${fields}\n`,
+  )
+  const { of } = await diagnose({ ...env, SVC_SANCTIONS_LIST: folder })
+  expect(of('sanctions list')).toMatchObject({
+    verdict: 'warn',
+    words: expect.stringMatching(/^OFAC SDN with 2 people and companies; 1 records cannot be read/),
+  })
+  const missing = await diagnose({ ...env, SVC_SANCTIONS_LIST: join(folder, 'missing') })
+  expect(missing.of('sanctions list')?.verdict).toBe('fail')
 })
 
 describe('Google Wallet', () => {
