@@ -20,10 +20,10 @@ interface Transfer {
 
 type Move = readonly [source_id: string, from: string, to: string, amount: number]
 
-/** How often of a transaction's history was told already, which disputes are credited, which payouts are paid. */
+/** How much of a transaction's history was read already, what is credited of each dispute, which payouts are paid. */
 interface Seen {
   readonly steps: Map<string, number>
-  readonly credited: Set<string>
+  readonly credited: Map<string, number>
   readonly paid: Set<string>
 }
 
@@ -38,16 +38,32 @@ function ofCards({ id, history }: Data, seen: Seen): Move[] {
 }
 
 function ofDisputes({ id, status, amount }: Data, seen: Seen): Move[] {
-  if (status === 'submitted' && !seen.credited.has(id)) {
-    seen.credited.add(id)
+  const credited = seen.credited.get(id)
+  if (status === 'submitted' && credited === undefined) {
+    seen.credited.set(id, amount)
     return [[id, 'dispute_receivable', 'provisional_credit', amount]]
   }
-  if (!['won', 'lost', 'withdrawn'].includes(status) || !seen.credited.delete(id)) return []
-  return [[id, status === 'won' ? 'network_clearing' : 'provisional_credit', 'dispute_receivable', amount]]
+  if (credited === undefined) return []
+  const isOver = ['won', 'lost', 'withdrawn'].includes(status)
+  const back = isOver ? credited : credited - amount // less: the dispute has given way to a refund
+  if (isOver) seen.credited.delete(id)
+  else seen.credited.set(id, amount)
+  const from = status === 'won' ? 'network_clearing' : 'provisional_credit'
+  return back === 0 ? [] : [[id, from, 'dispute_receivable', back]]
 }
 
-function ofSettlements({ id, status, interchange_amount, fees_amount, net_amount }: Data): Move[] {
+function ofSettlements({
+  id,
+  status,
+  interchange_amount: shown,
+  lines,
+  fees_amount,
+  net_amount,
+}: Data): Move[] {
   if (status !== 'settled') return []
+  // Before 2026-05-19 a negative amount reads 0; the lines show it.
+  const ofLines = lines.filter(({ type }: Data) => type === 'interchange')
+  const interchange_amount = shown || ofLines.reduce((sum: number, line: Data) => sum + line.amount, 0)
   const into = (other: string, amount: number): Move =>
     amount > 0 ? [id, other, 'settlement_payable', amount] : [id, 'settlement_payable', other, -amount]
   return [
@@ -71,7 +87,7 @@ export function transfersOf(
   events: readonly Event[],
   funded: { readonly amount: number; readonly created: string },
 ): Transfer[] {
-  const seen: Seen = { steps: new Map(), credited: new Set(), paid: new Set() }
+  const seen: Seen = { steps: new Map(), credited: new Map(), paid: new Set() }
   const moved = events.flatMap(({ type, created, data }) => {
     const { card_transaction, dispute, settlement, payout } = data
     const moves = [
