@@ -14,6 +14,8 @@ export type Domains = Readonly<Record<string, fc.Arbitrary<unknown>>>
 export interface Source {
   readonly api: Api
   readonly domains: Domains
+  /** Properties that the values do not have: read-only ones of requests, write-only ones of answers. */
+  readonly hidden?: 'readOnly' | 'writeOnly'
   /** Members of an enumeration to keep to; undefined for all. */
   members(component: string): readonly unknown[] | undefined
   /** Members that the other document lacks: half of the values are of these. */
@@ -193,7 +195,10 @@ function objects(
   properties: readonly Property[],
   at: At,
 ): fc.Arbitrary<unknown> {
-  const shown = properties.filter((property) => property.required || at.depth < DEEPEST)
+  const { hidden } = builder
+  const shown = properties.filter(
+    (property) => !(hidden && property[hidden]) && (property.required || at.depth < DEEPEST),
+  )
   const made = new Map(
     shown.map((property) => {
       const free = builder.freed(at.component, property.name) ?? at.free

@@ -63,10 +63,18 @@ function makerOf(
   const lenses = changes.flatMap((change) => change.lenses)
   const none = () => undefined
   if (direction === 'up')
-    return arbitrariesOf({ api: old, domains, members: none, preferred: () => [], freed: none })
+    return arbitrariesOf({
+      api: old,
+      domains,
+      hidden: 'readOnly',
+      members: none,
+      preferred: () => [],
+      freed: none,
+    })
   return arbitrariesOf({
     api: next,
     domains,
+    hidden: 'writeOnly',
     members(component) {
       const [before, now] = [old.schemas.get(component), next.schemas.get(component)]
       if (before?.kind !== 'enum' || now?.kind !== 'enum' || !before.open) return undefined

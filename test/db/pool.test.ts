@@ -48,11 +48,10 @@ describe('values', () => {
     ])
   })
 
-  test('that cannot be sent or read fail their statement and nothing else', async () => {
+  test('that cannot be sent fail their statement and nothing else', async () => {
     const circular: { self?: unknown } = {}
     circular.self = circular
     await expect(db.control.query({ text: 'SELECT $1::json' }, [circular])).rejects.toThrow(/circular/i)
-    await expect(db.control.query({ text: 'SELECT 9007199254740992::int8' })).rejects.toThrow(/bigint/)
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => db.control.query({ text: 'SELECT $1::int AS n' }, [index])),
     )

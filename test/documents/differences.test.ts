@@ -87,7 +87,9 @@ const announced: Readonly<Record<string, string>> = {
 ~ /components/schemas/TreasuryReportCreate/properties/interval_end/description
 ~ /components/schemas/Settlement/properties/interchange_amount/$ref
 ~ /components/schemas/Settlement/properties/interchange_amount/description
+~ /components/schemas/AuthorizationSimulation/properties/wallet/description
 ~ /components/schemas/Settlement/properties/fees_amount/description
+~ /paths/~1v1~1test~1cards~1simulate_refund/post/description
 + /paths/~1v1~1disputes/post/x-body-limit
 + /paths/~1v1~1disputes~1{dispute_id}/patch/x-body-limit
 ~ /components/parameters/IncludeArchived/description
