@@ -180,7 +180,8 @@ test('live moves on without a warning once the sandbox has been there for 48 hou
   await pinSandbox(47)
   expect((await pinTo(current)).text).toContain(`has been at ${current} for 47 of 48 hours`)
   expect(await pinned()).toBe(earlier)
-  expect((await browser.post('/live/version', hiddenFields(warned.text, '/live/version'))).status).toBe(303)
+  const confirmed = { ...hiddenFields(warned.text, '/live/version'), code: await owner.freshCode() }
+  expect((await browser.post('/live/version', confirmed)).status).toBe(303)
   expect(await pinned()).toBe(current)
   expect((await pinTo(earlier)).status).toBe(303)
   await pinSandbox(48)
