@@ -2,6 +2,7 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import { digestKey } from '../platform/keys/keys.ts'
+import { includesScope, lowerScopes, OAUTH_SCOPES, SCOPE_OF_ROLE } from '../platform/keys/scopes.ts'
 import { createSeals } from '../platform/secrets.ts'
 import type { Authorizations } from './authorizations.ts'
 import {
@@ -54,7 +55,7 @@ function grantAdapter({ authorizations }: AdapterParts): Adapter {
         jti: grant.id,
         accountId: accountIdOf(grant.tenant_id, grant.member_id),
         clientId: grant.client_id,
-        openid: { scope: grant.scopes.join(' ') },
+        openid: { scope: lowerScopes(grant.scopes, [SCOPE_OF_ROLE[grant.role]]).join(' ') },
       }
     },
     async destroy(id) {
@@ -128,7 +129,8 @@ export function describeClient(client: ClientRow): AdapterPayload {
     // A native application's loopback address may have any port (RFC 8252, 7.3).
     application_type: isPublic && isNative ? 'native' : 'web',
     redirect_uris: [...client.redirect_uris],
-    scope: client.scopes.join(' '),
+    // It may ask for less than it is registered with.
+    scope: OAUTH_SCOPES.filter((scope) => includesScope(client.scopes, scope)).join(' '),
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     environment: client.environment,

@@ -5,7 +5,7 @@ import type { Pool } from '../platform/database/pool/pool.ts'
 import { bumpRevision } from '../platform/database/revision.ts'
 import type { Environment } from '../platform/environment.ts'
 import { newId } from '../platform/ids.ts'
-import { findGrant, type GrantRow, insertGrant, revokeGrantRow } from './queries.ts'
+import { type FoundGrant, findGrant, insertGrant, revokeGrantRow } from './queries.ts'
 
 /** Who ended or allowed it, for the audit log. */
 export interface Actor {
@@ -25,7 +25,7 @@ export interface Consent {
 
 export interface Authorizations {
   /** Undefined when there is none, or none any more. */
-  find(id: string): Promise<GrantRow | undefined>
+  find(id: string): Promise<FoundGrant | undefined>
   /** @returns its id. */
   allow(consent: Consent): Promise<string>
   /** Ends it with all its tokens, on every node; false when it had ended before. */

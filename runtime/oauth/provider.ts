@@ -3,7 +3,7 @@ import { generateKeyPairSync, timingSafeEqual } from 'node:crypto'
 import Provider, { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Environment } from '../platform/environment.ts'
 import { digestKey } from '../platform/keys/keys.ts'
-import { OAUTH_SCOPES } from '../platform/keys/scopes.ts'
+import { includesScope, lowerScopes, OAUTH_SCOPES } from '../platform/keys/scopes.ts'
 import { makeToken, type TokenKind } from '../platform/keys/tokens.ts'
 import { deriveSecret } from '../platform/secrets.ts'
 import { type AdapterParts, createAdapter } from './adapter.ts'
@@ -105,12 +105,36 @@ export function createProvider(parts: ProviderParts): Provider {
   // Requests are given the console's own host and scheme before they come here.
   provider.proxy = true
   nameTokens(provider)
+  narrowScopes(provider)
+  challengeClients(provider)
   provider.Client.prototype.compareClientSecret = function compare(this: { clientSecret?: string }, sent) {
     const wanted = Buffer.from(this.clientSecret ?? '', 'base64url')
     const digest = digestKey(parts.pepper, sent)
     return wanted.length === digest.length && timingSafeEqual(wanted, digest)
   }
   return provider
+}
+
+/** oidc-provider compares scopes as words: here `write` includes `read`, and a plain scope those of each family. */
+function narrowScopes({ Grant, RefreshToken }: Provider): void {
+  Grant.prototype.getOIDCScopeFiltered = function filter(asked) {
+    return lowerScopes([...asked], this.getOIDCScope().split(' ')).join(' ')
+  }
+  Object.defineProperty(RefreshToken.prototype, 'scopes', {
+    get(this: { scope?: string }) {
+      const held = this.scope?.split(' ') ?? []
+      const asked = [...(Provider.ctx?.oidc.requestParamScopes ?? [])]
+      return new Set([...held, ...asked.filter((scope) => includesScope(held, scope))])
+    },
+  })
+}
+
+/** Each 401 says how clients may name themselves (RFC 9110, 15.5.2); oidc-provider does not see the header with which they did. */
+function challengeClients(provider: Provider): void {
+  provider.use(async (ctx, next) => {
+    await next()
+    if (ctx.status === 401) ctx.set('WWW-Authenticate', `Basic realm="${provider.issuer}"`)
+  })
 }
 
 /** Codes and tokens say what they are, so that none is taken for a key. */

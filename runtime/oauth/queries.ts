@@ -2,6 +2,7 @@
 import type { Database, Statement } from '../platform/database/database.ts'
 import { toTimestamp } from '../platform/database/types.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { SCOPE_OF_ROLE } from '../platform/keys/scopes.ts'
 
 export interface ClientRow {
   readonly id: string
@@ -32,14 +33,21 @@ export interface GrantRow {
   readonly created: number
 }
 
+/** With the role that the member has now, which may be lower than it was at the consent. */
+export interface FoundGrant extends GrantRow {
+  readonly role: keyof typeof SCOPE_OF_ROLE
+}
+
 const FIND_GRANT: Statement = {
-  text: `SELECT tenant_id, id, member_id, client_id, environment, scopes, created
-         FROM control.oauth_grants WHERE id = $1 AND revoked_at IS NULL`,
+  text: `SELECT g.tenant_id, g.id, g.member_id, g.client_id, g.environment, g.scopes, g.created, m.role
+         FROM control.oauth_grants g
+         JOIN control.members m ON m.tenant_id = g.tenant_id AND m.id = g.member_id
+         WHERE g.id = $1 AND g.revoked_at IS NULL`,
 }
 
 /** Undefined when there is none, or none any more. */
-export async function findGrant(db: Database, id: string): Promise<GrantRow | undefined> {
-  return (await db.query<GrantRow>(FIND_GRANT, [id])).rows[0]
+export async function findGrant(db: Database, id: string): Promise<FoundGrant | undefined> {
+  return (await db.query<FoundGrant>(FIND_GRANT, [id])).rows[0]
 }
 
 const INSERT_GRANT: Statement = {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { domainToUnicode } from 'node:url'
 import type { Environment } from '../platform/environment.ts'
 import type { Networks } from '../platform/networks.ts'
 import { checkAddress } from './address-ranges.ts'
@@ -82,9 +83,14 @@ function checkText(text: string): string | undefined {
   return undefined
 }
 
+/** False for a label in Punycode that stands for no name (UTS #46): URL parsers differ on whether they take it. */
+function isDecodable(label: string): boolean {
+  return !label.startsWith('xn--') || domainToUnicode(label) !== label
+}
+
 function checkName(name: string): string | undefined {
   const labels = name.split('.')
-  if (name.length > MAX_NAME || !labels.every((label) => LABEL.test(label))) {
+  if (name.length > MAX_NAME || !labels.every((label) => LABEL.test(label) && isDecodable(label))) {
     return 'must contain a valid host name'
   }
   if (isLocalhost(name)) return undefined // its address is checked

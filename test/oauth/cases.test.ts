@@ -122,13 +122,21 @@ describe('an authorization request', () => {
     { why: 'plain', fields: { code_challenge_method: 'plain' }, error: 'invalid_request' },
     { why: 'a short challenge', fields: { code_challenge: 'short' }, error: 'invalid_request' },
     { why: 'another response', fields: { response_type: 'token' }, error: 'unsupported_response_type' },
+    {
+      why: 'another response in a fragment',
+      fields: { response_type: 'token', response_mode: 'fragment' },
+      error: 'unsupported_response_type',
+    },
+    { why: 'a fragment', fields: { response_mode: 'fragment' }, error: 'unsupported_response_mode' },
+    { why: 'a form', fields: { response_mode: 'form_post' }, error: 'unsupported_response_mode' },
     { why: 'no scope', fields: { scope: '' }, error: 'invalid_scope' },
     { why: 'a scope that there is not', fields: { scope: 'read everything' }, error: 'invalid_scope' },
     { why: 'a scope beyond the client’s', fields: { scope: 'admin' }, error: 'invalid_scope' },
   ])('with $why goes back with $error, state and iss', async ({ fields, error }) => {
     const { url, text } = await new Browser(console.url, member).go(authorizationUrl(newVerifier(), fields))
     expect(url.origin + url.pathname, text).toBe(REDIRECT)
-    const answer = new URLSearchParams(url.search || url.hash.slice(1))
+    expect(url.hash).toBe('')
+    const answer = url.searchParams
     expect([answer.get('error'), answer.get('state'), answer.get('iss')]).toEqual([
       error,
       'a state',
@@ -214,6 +222,29 @@ describe('a refresh token', () => {
     expect((await refresh(refresh_token, { scope: 'read' })).body.scope).toBe('read')
   })
 
+  test.each([
+    { held: 'pass:write', asked: 'pass:read', given: 'pass:read' },
+    { held: 'write', asked: 'read', given: 'read' },
+    { held: 'write', asked: 'pass:write', given: 'pass:write' },
+    { held: 'read pass:write', asked: 'pass:read', given: 'pass:read' },
+    { held: 'pass:write', asked: 'card:read', given: undefined },
+    { held: 'pass:write', asked: 'read', given: undefined },
+    { held: 'pass:read', asked: 'pass:write', given: undefined },
+  ])('on $held asked for $asked gives $given', async ({ held, asked, given }) => {
+    const { refresh_token } = await getTokens({ scope: held })
+    const { status, body } = await refresh(refresh_token, { scope: asked })
+    expect([status, body.scope, body.error]).toEqual(
+      given === undefined ? [400, asked, 'invalid_scope'] : [200, given, undefined],
+    )
+    if (given === undefined) return
+    expect((await refresh(body.refresh_token)).body.scope).toBe(held)
+  })
+
+  test('of a client for writing passes may be had for reading them', async () => {
+    const { id } = await registerClient(service, { scopes: ['pass:write'] })
+    expect((await getTokens({ client_id: id, scope: 'pass:read' })).scope).toBe('pass:read')
+  })
+
   test('of another client is refused', async () => {
     const { refresh_token } = await getTokens()
     expect((await refresh(refresh_token, { client_id: 'svc-cli' })).body.error).toBe('invalid_grant')
@@ -248,6 +279,54 @@ describe('a confidential client', () => {
     const { code: sent, verifier } = await code()
     const basic = { Authorization: `Basic ${btoa(`${id}:${secret}`)}` }
     expect((await post('/oauth/token', { code: sent, code_verifier: verifier }, basic)).status).toBe(200)
+  })
+})
+
+describe('a 401 names Basic, which clients may use', () => {
+  test.each(['/oauth/token', '/oauth/revoke'])('%s', async (path) => {
+    const { id } = await registerClient(service, { confidential: true })
+    const sent = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }
+    const challenge = `Basic realm="${console.url}"`
+    const basic = { Authorization: `Basic ${btoa(`${id}:wrong`)}` }
+    const byHeader = await post(path, sent, basic)
+    expect([byHeader.status, byHeader.headers.get('WWW-Authenticate')]).toEqual([401, challenge])
+    const byBody = await post(path, { ...sent, client_id: id, client_secret: 'wrong' })
+    expect([byBody.status, byBody.headers.get('WWW-Authenticate')]).toEqual([401, challenge])
+  })
+})
+
+describe('a member who becomes a viewer', () => {
+  test.each([
+    { scope: 'write', left: 'read' },
+    { scope: 'pass:write', left: 'pass:read' },
+    { scope: 'read pass:write', left: 'read' },
+  ])('leaves of $scope no more than $left, until the role is back', async ({ scope, left }) => {
+    const someone = await signIn(service, console, 'developer')
+    const { access_token, refresh_token } = await getTokens({ scope }, someone)
+    const setRole = (role: string) =>
+      service.database.control.query(
+        {
+          text: 'UPDATE control.members SET role = $3 WHERE tenant_id = $1 AND id = $2',
+        },
+        [someone.tenantId, someone.memberId, role],
+      )
+    const write = async (token: string) => {
+      service.forget()
+      const body = { template_id: 'tpl_00000000000000000000000000' }
+      return (await speak(service.urls.sandbox, { secret: token })('/v1/passes', { body })).body.error.code
+    }
+    await setRole('viewer')
+    expect([await statusOf(access_token, '/v1/passes'), await write(access_token)]).toEqual([
+      200,
+      'insufficient_scope',
+    ])
+    const lowered = (await refresh(refresh_token)).body
+    expect(lowered.scope).toBe(left)
+    expect(await statusOf(lowered.access_token, '/v1/passes')).toBe(200)
+    await setRole('developer')
+    const back = (await refresh(lowered.refresh_token)).body
+    expect(back.scope).toBe(scope)
+    expect(await write(back.access_token)).not.toBe('insufficient_scope')
   })
 })
 

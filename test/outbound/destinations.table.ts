@@ -78,6 +78,13 @@ export const URLS: readonly (readonly [url: string, want: Want])[] = [
   ['http://example.com', undefined],
   ['http://example.com?x=@y', undefined],
   ['https://example.com/a%20b?c=%00', undefined],
+  // Labels in Punycode that do not decode, or decode to what is spelled otherwise.
+  ['http://xn--a.example.com/', HOST],
+  ['http://xn--.example.com/', HOST],
+  ['http://xn--ascii-.example.com/', HOST],
+  ['http://xn--a-yoc.example.com/', HOST],
+  ['http://xn--u-ccb.example.com/', HOST],
+  ['http://xn--xn---epa.example.com/', HOST],
   // Ports.
   ['http://example.com:0/', PORT],
   ['http://example.com:22/', PORT],

@@ -12,6 +12,14 @@ export function completeAuthorization(search: string): string {
   if (parameters.has('code_challenge') && !parameters.has('code_challenge_method')) {
     parameters.set('code_challenge_method', 'S256')
   }
+  // Errors go back in the query too, the only mode there is. Left to itself, oidc-provider chooses the mode by the response.
+  const mode = parameters.get('response_mode')
+  if (parameters.get('response_type') !== 'code') {
+    parameters.set('response_type', 'unsupported')
+    parameters.delete('response_mode')
+  } else if (mode && mode !== 'query') {
+    parameters.set('response_mode', `no ${mode}`)
+  }
   // Left to itself, oidc-provider drops a scope that it does not know and goes on with the others.
   const scopes = parameters.get('scope')?.split(' ') ?? []
   if (scopes.some((scope) => !isOauthScope(scope))) parameters.delete('scope')

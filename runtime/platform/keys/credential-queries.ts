@@ -4,7 +4,7 @@ import type { Environment } from '../environment.ts'
 import { parseNetworks } from '../networks.ts'
 import type { Caller } from './caller.ts'
 import type { Credential, CredentialLift, MemberName } from './keyring.ts'
-import { plainScope, SCOPE_OF_ROLE, scopesOfRole } from './scopes.ts'
+import { lowerScopes, plainScope, SCOPE_OF_ROLE } from './scopes.ts'
 
 /** What a credential takes of its tenant, under the names of `tenantColumns`. */
 interface TenantRow {
@@ -105,7 +105,7 @@ export async function readTokenCredential(
   const { rows } = await control.query<TokenRow>(READ_TOKEN, [digest])
   const row = rows[0]
   if (!row) return undefined
-  const scopes = scopesOfRole(row.scopes, row.role)
+  const scopes = lowerScopes(row.scopes, [SCOPE_OF_ROLE[row.role]])
   return {
     ...ofTenant(row, row.environment),
     ...NO_KEY,

@@ -39,5 +39,21 @@ export const SCOPE_OF_ROLE = { viewer: 'read', developer: 'write', owner: 'admin
 
 /** What a member may hand on of what is asked for: no more than the role allows. */
 export function scopesOfRole(scopes: readonly string[], role: keyof typeof SCOPE_OF_ROLE): readonly string[] {
-  return scopes.filter((scope) => levelOf(scope) <= levelOf(SCOPE_OF_ROLE[role]))
+  return scopes.filter((scope) => includesScope([SCOPE_OF_ROLE[role]], scope))
+}
+
+/**
+ * What is left of scopes where only others are allowed: each scope that is allowed stays, each other one becomes the
+ * highest scope below it that is allowed (`pass:write` becomes `pass:read` where `read` is allowed).
+ */
+export function lowerScopes(scopes: readonly string[], allowed: readonly string[]): readonly string[] {
+  const lowered = scopes.filter((scope) => includesScope(allowed, scope))
+  for (const scope of scopes) {
+    const below = OAUTH_SCOPES.findLast(
+      (each) =>
+        familyOf(each) === familyOf(scope) && includesScope([scope], each) && includesScope(allowed, each),
+    )
+    if (below !== undefined && !includesScope(lowered, below)) lowered.push(below)
+  }
+  return lowered
 }
