@@ -182,7 +182,9 @@ async function endOf(
   const name = command.name()
   let run: Run | undefined
   try {
-    run = await openRun(options.config, terminal, sources)
+    // `diff` can name two files; a configuration that is named has to exist.
+    const optional = name === 'diff' && command.getOptionValueSourceWithGlobals('config') === 'default'
+    run = await openRun(options.config, terminal, sources, optional)
     const { report, config } = run
     const outcome = await action(run, ...command.args).catch((error) =>
       explainOverflow(error, { report, config }),

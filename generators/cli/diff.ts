@@ -62,7 +62,9 @@ function documentOf(config: Config, name: string): string {
   if (known !== undefined) return known
   if (existsSync(name)) return name
   throw new UsageError(
-    `${name} is neither a version of this family (${config.documents.map(stem).join(', ')}) nor a file`,
+    config.documents.length === 0
+      ? `${name} is not a file, and without a configuration there are no versions; name two files, or add \`--config\``
+      : `${name} is neither a version of this family (${config.documents.map(stem).join(', ')}) nor a file`,
   )
 }
 

@@ -1,4 +1,5 @@
 /** What every command of `dateline` has: its configuration, where it prints, and what it hands back. */
+import { existsSync } from 'node:fs'
 import { styleText } from 'node:util'
 import {
   createReport,
@@ -82,10 +83,23 @@ export interface Outcome {
   readonly exit?: number
 }
 
-/** @throws DiagnosticsError when the configuration cannot be read. */
-export async function openRun(file: string, terminal: Terminal, sources = createSourceLines()): Promise<Run> {
-  const { readConfig } = await import('../generate/config.ts')
+/** The configuration of a command that names its documents itself. */
+const WITHOUT_FILE: Config = { documents: [], out: '.', emit: [], builtWhenNeeded: [], strict: false }
+
+/**
+ * @param optional whether the command can do without a configuration where the file does not exist.
+ * @throws DiagnosticsError when the configuration cannot be read.
+ */
+export async function openRun(
+  file: string,
+  terminal: Terminal,
+  sources = createSourceLines(),
+  optional = false,
+): Promise<Run> {
   const report = createReport()
+  if (optional && !existsSync(file))
+    return { config: WITHOUT_FILE, file, report, terminal, sources, wroteTypes: false }
+  const { readConfig } = await import('../generate/config.ts')
   const config = readConfig(file, report)
   report.finish()
   return { config: config!, file, report, terminal, sources, wroteTypes: false }

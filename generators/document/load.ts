@@ -7,6 +7,7 @@ import { findExcess } from './excess.ts'
 import { type Expansion, expandDefaults, originOf } from './operation-defaults.ts'
 import { findOffsets } from './read-offsets.ts'
 import { type LocatedYaml, readLocated, readValue } from './read-yaml.ts'
+import { findDangling, type ReferenceFault } from './references.ts'
 import { scanJson } from './scan-json.ts'
 import { checkShape } from './shape.ts'
 
@@ -18,6 +19,8 @@ export interface LoadedDocument {
   readonly hash: string
   /** What the text says, with the defaults of operations written out. */
   readonly json: Readonly<Record<string, unknown>>
+  /** References that lead nowhere, by the pointer of the node that holds each; the report has them. */
+  readonly dangling: ReadonlyMap<string, ReferenceFault>
   /** Where the node of a JSON pointer stands, be it in a default; the nearest ancestor that is known otherwise. */
   place(pointer: string): Place
 }
@@ -76,18 +79,19 @@ export function parseText(
     text,
     hash: createHash('sha256').update(text).digest('hex'),
     json: json as Record<string, unknown>,
+    dangling: new Map(),
     place: (pointer) => new LazyPlace(file, pointer, locate),
   }
   if (!isOpenApi(written, report) || !isWithinMeasure(written, report)) return undefined
   const expansion = expandDefaults(written.json)
-  if (!expansion) return isWellShaped(written, report, strict) ? written : undefined
+  if (!expansion) return withReferences(written, report, strict)
   const document: LoadedDocument = {
     ...written,
     json: expansion.json,
     place: (pointer) => new LazyPlace(file, pointer, () => locate(originOf(pointer, expansion.origins))),
   }
   const isRight = reportDefaults(expansion, written, report) && isWithinMeasure(document, report)
-  return isRight && isWellShaped(document, report, strict) ? document : undefined
+  return isRight ? withReferences(document, report, strict) : undefined
 }
 
 /** @param written the document as it is written, which the pointers of faults are of. */
@@ -135,14 +139,23 @@ function isWithinMeasure({ json, place }: LoadedDocument, report: Report): boole
   return false
 }
 
-function isWellShaped({ json, place }: LoadedDocument, report: Report, strict: boolean): boolean {
-  const faults = checkShape(json)
+/** @returns a well-shaped document that knows which of its references lead nowhere. Reports those of any other as well. */
+function withReferences(
+  document: LoadedDocument,
+  report: Report,
+  strict: boolean,
+): LoadedDocument | undefined {
+  const { json, place } = document
+  const { faults, references } = checkShape(json)
   for (const { pointer, message, untidy } of faults) {
     const severity = untidy && !strict ? 'warning' : 'error'
     const hint = severity === 'error' ? 'correct it; nothing can be made of it' : 'it is left out'
     report.add({ code: 'document-shape', severity, place: place(pointer), message, hint })
   }
-  return faults.every(({ untidy }) => untidy && !strict)
+  const dangling = findDangling(json, references)
+  for (const [pointer, fault] of dangling)
+    report.add({ ...fault, severity: 'error', place: place(`${pointer}/$ref`) })
+  return faults.every(({ untidy }) => untidy && !strict) ? { ...document, dangling } : undefined
 }
 
 interface Position {

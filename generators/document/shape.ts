@@ -4,6 +4,7 @@
  */
 import { escapePointer } from './escape-pointer.ts'
 import type { DocumentFault } from './excess.ts'
+import type { WrittenReference } from './references.ts'
 
 /** What a member must be: a leaf, or a kind of node, alone, in a list (`[]`) or in a mapping (`{}`). */
 type Rule = string
@@ -115,8 +116,8 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   Scheme: { ...REFERABLE, ...named('text', 'type', 'in', 'name', 'scheme') },
   Schema: SCHEMA,
   Discriminator: { propertyName: 'text', mapping: 'text{}' },
-  Object: {},
-  Callback: {},
+  Object: { $ref: 'text' },
+  Callback: REFERABLE,
   Requirement: {},
 }
 
@@ -131,20 +132,25 @@ export interface ShapeFault extends DocumentFault {
   readonly untidy: boolean
 }
 
-/**
- * @param document plain JSON that is no cycle. What is merely untidy is taken out of it.
- * @returns everything that is not what belongs in its place.
- */
-export function checkShape(document: object): ShapeFault[] {
+export interface Shape {
+  /** Everything that is not what belongs in its place. */
+  readonly faults: readonly ShapeFault[]
+  readonly references: readonly WrittenReference[]
+}
+
+/** @param document plain JSON that is no cycle. What is merely untidy is taken out of it. */
+export function checkShape(document: object): Shape {
   const faults: ShapeFault[] = []
+  const references: WrittenReference[] = []
   const known = new Map<object, Set<Rule>>()
   const wrong = (pointer: string, value: unknown, wanted: string, untidy = false) => {
     const name = pointer.slice(pointer.lastIndexOf('/') + 1)
     faults.push({ pointer, message: `\`${name}\` is ${nameOf(value)}, not ${wanted}`, untidy })
   }
-  const members = (value: object, pointer: string, rule: Rule): void => {
+  const members = (value: object, pointer: string, rule: Rule, besides: object = {}): void => {
     for (const [name, each] of Object.entries(value)) {
       if (name.startsWith('x-') && rule !== 'Schema') continue
+      if (Object.hasOwn(besides, name)) continue
       const at = `${pointer}/${escapePointer(name)}`
       if (!check(each, at, rule)) wrong(at, each, WORDS[rule] ?? 'what belongs here')
     }
@@ -167,7 +173,9 @@ export function checkShape(document: object): ShapeFault[] {
     const before = known.get(value) ?? new Set()
     if (before.has(rule)) return true
     known.set(value, before.add(rule))
-    if (EVERY[rule] !== undefined) members(value, pointer, EVERY[rule])
+    if (EVERY[rule] !== undefined) members(value, pointer, EVERY[rule], KINDS[rule])
+    if (typeof value.$ref === 'string' && KINDS[rule]?.$ref !== undefined)
+      references.push({ pointer, node: value, ref: value.$ref })
     for (const [name, inner] of Object.entries(KINDS[rule]!)) {
       if (!Object.hasOwn(value, name)) continue
       const at = `${pointer}/${escapePointer(name)}`
@@ -179,7 +187,7 @@ export function checkShape(document: object): ShapeFault[] {
     return true
   }
   check(document, '', 'Document')
-  return faults
+  return { faults, references }
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@ import type { Report } from '../diagnostics/diagnostic.ts'
 import type { Place } from '../diagnostics/place.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
 import type { LoadedDocument } from '../document/load.ts'
+import { referenceFault } from '../document/references.ts'
 import type { References } from '../runtime/explain/references.ts'
 import type { Extensions, JsonSchema } from './model.ts'
 
@@ -143,38 +144,22 @@ export function resolve(source: Source): Source | undefined {
       })
       return undefined
     }
-    const target = lookUp(at, ref, source)
+    const target = lookUp(at, ref)
     if (!target) return undefined
     at = target
   }
 }
 
-/**
- * @param asked where a diagnostic stands: a chain of references is broken for whoever follows it.
- * @returns what one reference of a schema leads to, be it a reference again; undefined after a diagnostic.
- */
-export function lookUp(source: Source, ref: string, asked = source): Source | undefined {
-  const { references } = source.reader
+/** @returns what one reference of a schema leads to, be it a reference again; undefined where a diagnostic says that it leads nowhere. */
+export function lookUp(source: Source, ref: string): Source | undefined {
+  const { references, document } = source.reader
   const pointer = references.pointerOf(isObject(source.value) ? source.value : {}, ref)
-  if (pointer === undefined && !ref.startsWith('#')) {
-    complain(
-      asked,
-      'ref-external',
-      `${ref} points outside this document`,
-      'documents are self-contained: bring it in with `redocly bundle`',
-    )
-    return undefined
-  }
   const at = pointer === undefined ? undefined : sourceAt(source.reader, pointer)
-  if (!at) {
-    complain(
-      asked,
-      'ref-missing',
-      `${ref} does not exist in this document`,
-      'define it or correct the reference',
-    )
-  }
-  return at
+  if (at || document.dangling.has(source.pointer)) return at
+  const { code, message, hint } = referenceFault(ref, pointer !== undefined)
+  const keyword = text(source, '$ref') === ref ? '$ref' : '$dynamicRef'
+  complain({ ...source, pointer: `${source.pointer}/${keyword}` }, code, message, hint)
+  return undefined
 }
 
 /** @param pointer RFC 6901, as a reference's fragment once it is decoded. */

@@ -97,7 +97,7 @@ describe('is refused where it is wrong', () => {
     [
       'a reference with a bad %',
       schemas("    A: { $ref: '#/components/schemas/%zz' }\n"),
-      /^6:5 error ref-missing: #\/components\/schemas\/%zz/,
+      /^6:10 error ref-missing: #\/components\/schemas\/%zz/,
       1,
     ],
     [
@@ -163,6 +163,91 @@ describe('is generated from', () => {
     expect(said).not.toContain(' error ')
     expect(code).toBe(0)
   })
+})
+
+const PLACES = `openapi: 3.1.0
+info: { title: T, version: "1" }
+paths:
+  /a:
+    $ref: '#/components/pathItems/Gone'
+  /b:
+    post:
+      operationId: b
+      parameters:
+        - description: A parameter.
+          $ref: '#/components/parameters/Gone'
+      requestBody:
+        $ref: '#/components/requestBodies/Gone'
+      responses:
+        '200':
+          description: Fine.
+          headers:
+            X:
+              $ref: '#/components/headers/Gone'
+          content:
+            application/json:
+              schema:
+                description: A schema.
+                $ref: '#/components/schemas/Gone'
+              examples:
+                one:
+                  $ref: '#/components/examples/Gone'
+          links:
+            one:
+              $ref: '#/components/links/Gone'
+        '400':
+          $ref: '#/components/responses/Gone'
+      callbacks:
+        one:
+          $ref: '#/components/callbacks/Gone'
+webhooks:
+  one:
+    $ref: '#/components/pathItems/Gone'
+components:
+  parameters:
+    Unused:
+      $ref: '#/components/parameters/Gone'
+  responses:
+    Unused:
+      $ref: '#/components/responses/Gone'
+  securitySchemes:
+    one:
+      $ref: '#/components/securitySchemes/Gone'
+  schemas:
+    Chain:
+      $ref: '#/components/schemas/Broken'
+    Broken:
+      $ref: '#/components/schemas/Gone'
+    Defs:
+      $defs:
+        one:
+          $ref: './other.yaml#/Gone'
+    Dynamic:
+      $dynamicRef: '#gone'
+`
+
+test('each reference that leads nowhere is a finding at its own line, all in one run', async () => {
+  const wanted = PLACES.split('\n').flatMap((line, index) =>
+    /Gone'|#gone/.test(line) ? [`${index + 1}:${line.search(/\$/) + 1}`] : [],
+  )
+  const placesOf = (said: string) =>
+    [...said.matchAll(/^(\d+:\d+) error ref-(?:missing|external):/gm)].map(([, place]) => place)
+  const { code, said } = await run(PLACES)
+  expect(placesOf(said).toSorted()).toEqual(wanted.toSorted())
+  expect(code).toBe(1)
+  const shapeless = PLACES.replace('securitySchemes:\n', 'securitySchemes:\n    oauth2: null\n')
+  const both = await run(shapeless)
+  expect(both.said).toMatch(/error document-shape: `oauth2` is null, not a mapping/)
+  // Only the reader of schemas looks at `$dynamicRef`, and it reads no document of a wrong shape.
+  expect(placesOf(both.said)).toHaveLength(wanted.length - 1)
+  expect(both.code).toBe(3)
+})
+
+test('a callback may be a reference', async () => {
+  const callbacks = "callbacks: { one: { $ref: '#/components/callbacks/One' } }"
+  const component = 'components: { callbacks: { One: { "{$url}": { post: { responses: {} } } } } }'
+  const text = `${START}paths: { /a: { post: { operationId: a, responses: {}, ${callbacks} } } }\n${component}\n`
+  expect((await run(text)).said).not.toContain(' error ')
 })
 
 test('what is merely untidy is left out with a warning, and refused where `strict` says so', async () => {

@@ -1,6 +1,7 @@
 /** The commands of `dateline` as people and programs meet them: what they print, write and exit with. */
+import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openRun } from '../../generators/cli/run.ts'
 import { watch } from '../../generators/cli/watch.ts'
@@ -139,6 +140,34 @@ describe('the gate', () => {
     accept('property-removed', 'enum-value-removed', 'enum-value-added')
     expect(await run('generate')).toMatchObject({ code: 0, error: '' })
     expect((await run('check')).code).toBe(0)
+  })
+})
+
+describe('diff without a configuration', () => {
+  /** Runs in a process of its own, whose folder holds no configuration. */
+  const diffIn = (cwd: string, ...argv: string[]) => {
+    const cli = resolve('generators/cli.ts')
+    return spawnSync(process.execPath, [cli, ...argv], { cwd, encoding: 'utf8' })
+  }
+
+  test('takes two files', () => {
+    const { status, stdout, stderr } = diffIn(file('openapi'), 'diff', '2030-01-01.yaml', '2030-06-01.yaml')
+    expect(stderr).not.toContain('config')
+    expect(stdout).toContain('property-removed')
+    expect(status).toBe(1)
+  })
+
+  test('says what a name that is no file would need', () => {
+    const { status, stderr } = diffIn(file('openapi'), 'diff', '2030-01-01', '2030-06-01.yaml')
+    expect(stderr).toContain('2030-01-01 is not a file, and without a configuration there are no versions')
+    expect(status).toBe(2)
+  })
+
+  test('wants a configuration that is named', () => {
+    const argv = ['--config', 'gone.json', 'diff', '2030-01-01.yaml', '2030-06-01.yaml']
+    const { status, stderr } = diffIn(file('openapi'), ...argv)
+    expect(stderr).toContain('gone.json')
+    expect(status).toBe(3)
   })
 })
 

@@ -1,0 +1,46 @@
+/** References that lead nowhere: each is a finding at its own line, whether or not anything follows it. */
+import { indexReferences, lookUp } from '../runtime/explain/references.ts'
+
+/** A reference as it is written: the node that holds it, and where that stands. */
+export interface WrittenReference {
+  readonly pointer: string
+  readonly node: object
+  readonly ref: string
+}
+
+export interface ReferenceFault {
+  readonly code: 'ref-external' | 'ref-missing'
+  readonly message: string
+  readonly hint: string
+}
+
+/** @param inside whether the reference leads to somewhere in its own document. */
+export function referenceFault(ref: string, inside: boolean): ReferenceFault {
+  return inside || ref.startsWith('#')
+    ? {
+        code: 'ref-missing',
+        message: `${ref} does not exist in this document`,
+        hint: 'define it or correct the reference',
+      }
+    : {
+        code: 'ref-external',
+        message: `${ref} points outside this document`,
+        hint: 'documents are self-contained: bring it in with `redocly bundle`',
+      }
+}
+
+/** @returns the references of a document that lead nowhere, or out of it, by the pointer of the node that holds each. */
+export function findDangling(
+  json: Readonly<Record<string, unknown>>,
+  written: readonly WrittenReference[],
+): ReadonlyMap<string, ReferenceFault> {
+  if (written.length === 0) return new Map()
+  const references = indexReferences(json, String(json.openapi).startsWith('3.0'))
+  const found = new Map<string, ReferenceFault>()
+  for (const { pointer, node, ref } of written) {
+    const target = references.pointerOf(node, ref)
+    if (target === undefined || lookUp(json, target) === undefined)
+      found.set(pointer, referenceFault(ref, target !== undefined))
+  }
+  return found
+}
