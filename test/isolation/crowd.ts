@@ -55,9 +55,9 @@ const SCANS = `INSERT INTO scans (tenant_id, id, pass_id, mode, result, scanner,
          'verify', CASE WHEN n BETWEEN 20 AND 22 THEN 'unknown' WHEN n BETWEEN 14 AND 18 THEN 'revoked' ELSE 'accepted' END, 'Door', ${AT}
     FROM generate_series(0, $3 - 1) n`
 
-const CARDHOLDERS = `INSERT INTO cardholders (tenant_id, id, type, name, status, sanctions_status, list_number, metadata, created, updated, email)
+const CARDHOLDERS = `INSERT INTO cardholders (tenant_id, id, type, name, status, sanctions_status, list_number, metadata, created, updated)
   SELECT $1, ${id('chd', 'n')}, CASE WHEN n BETWEEN 10 AND 12 THEN 'company' ELSE 'individual' END, 'Ada Moreau',
-         CASE WHEN n BETWEEN 11 AND 13 THEN 'inactive' ELSE 'active' END, 'clear', 1, '{}', ${AT}, ${AT}, 'ada@example.com'
+         CASE WHEN n BETWEEN 11 AND 13 THEN 'inactive' ELSE 'active' END, 'clear', 1, '{}', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
 const ALERTS = `INSERT INTO sanctions_alerts (tenant_id, id, cardholder_id, kind, status, list_name, entry_id, entry_hash, score,
