@@ -40,13 +40,14 @@ const TEMPLATES = `INSERT INTO pass_templates
 
 // The oldest fifth is archived; what is rare stands at the old end, just behind it.
 const PASSES = `INSERT INTO passes (tenant_id, id, template_id, status, fields, page_token, google_url, metadata, archived_at,
-                                    expires_at, created, updated)
+                                    expires_at, created, updated, holder_name, holder_email)
   SELECT $1, ${id('pass', 'n')},
          CASE WHEN n BETWEEN $3 / 5 AND $3 / 5 + 2 THEN ${id('tpl', '1')} ELSE ${id('tpl', '0')} END,
          CASE WHEN n < $3 / 5 THEN CASE n % 2 WHEN 0 THEN 'expired' ELSE 'redeemed' END
               WHEN n < $3 / 5 + 5 THEN 'revoked' ELSE 'issued' END,
          '{}', 'token', 'https://pay.google.com/', '{}', CASE WHEN n < $3 / 5 THEN ${AT} END,
-         CASE WHEN n < $3 / 5 THEN ${AT} WHEN n % 4 = 0 THEN timestamptz '2030-01-01' END, ${AT}, ${AT}
+         CASE WHEN n < $3 / 5 THEN ${AT} WHEN n % 4 = 0 THEN timestamptz '2030-01-01' END, ${AT}, ${AT},
+         'Ada Moreau', 'ada@example.com'
     FROM generate_series(0, $3 - 1) n`
 
 const SCANS = `INSERT INTO scans (tenant_id, id, pass_id, mode, result, scanner, created)

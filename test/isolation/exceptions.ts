@@ -155,6 +155,14 @@ export const SPREAD: Table = [
 /** Statements that may read more rows than a few for each that they give. */
 export const LAVISH: Table = [
   [
+    'UPDATE cardholders c SET last_screened_at',
+    'each cardholder that was screened moves in every index, those of the names too',
+  ],
+  [
+    'UPDATE screenings SET list_number = $2, look_at',
+    'it looks past the places where cardholders stood before they were screened, until a vacuum',
+  ],
+  [
     'SELECT s.id, s.status, s.currency, s.period_start',
     'settlements are shown with their first hundred lines',
   ],

@@ -1,5 +1,6 @@
 /** Whatever plan PostgreSQL chooses, a statement reads about as many rows as it gives, in the largest tenant too. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findNamed } from '../../runtime/resources/named.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { makeTenant, START, startTestService, type TestService } from '../support/service.ts'
 import { type Crowd, crowdId, fillSandbox, rowsOf } from './crowd.ts'
@@ -93,6 +94,12 @@ test('every page of every list', { timeout: 120_000 }, async () => {
     }
   }
   expect(wrong).toEqual([])
+})
+
+test.each(['ada', 'moreau', 'ada@', 't', 'nothing'])('a search for %s', { timeout: 60_000 }, async (text) => {
+  const read = await watch(() => findNamed(recorder.database.sandbox, crowd.tenantId, text))
+  expect(read).toHaveLength(1)
+  expect(read.filter(excess)).toEqual([])
 })
 
 test('a count reads what it counts, from an index alone', { timeout: 60_000 }, async () => {

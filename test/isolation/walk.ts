@@ -38,6 +38,7 @@ import { expireHolds } from '../../runtime/resources/card-transactions/expiry-jo
 import { screenAll } from '../../runtime/resources/cardholders/screening-job.ts'
 import { lockCardsOf } from '../../runtime/resources/cards/queries.ts'
 import { expireDisputes } from '../../runtime/resources/disputes/expiry-job.ts'
+import { findNamed } from '../../runtime/resources/named.ts'
 import { resendTemplate } from '../../runtime/resources/pass-templates/wallet-queue.ts'
 import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
 import { claimCallback } from '../../runtime/resources/passes/google-callbacks.ts'
@@ -173,6 +174,7 @@ export async function tour(
   expect(await readStoredEvent(service.database[environment], space, event.id)).toMatchObject({
     id: event.id,
   })
+  await findNamed(service.database[environment], space, 'ada')
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }

@@ -1,4 +1,4 @@
-/** One field for everything: an identifier leads to its page, words to the pages that are called so. */
+/** One field for everything: an identifier leads to its page, words to the pages and things that are called so. */
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import { isId } from '../../../platform/ids.ts'
@@ -8,6 +8,7 @@ import type { Menu, SendFramed } from '../shape/frame.ts'
 import { linkIn, queryText } from '../shape/list-page.ts'
 import type { Route } from '../shape/routes.ts'
 import { mayAct, type Visit } from '../shape/visit.ts'
+import { findHits } from './named.ts'
 import { type Found, findById, findByName } from './places.ts'
 
 const PATH = 'search'
@@ -40,18 +41,21 @@ async function search(visit: Visit, pages: Menu, send: SendFramed): Promise<void
     ({ needs, environment: only = environment }) => only === environment && mayAct(member.role, needs),
   )
   const found = findByName(readable, asked)
-  if (found.length === 1) return response.redirect(303, `/${environment}/${found[0]!.path}`)
+  const { hits, isCut } = await findHits(visit, asked)
+  const things = hits.map(({ id, name, about }) => ({ group: about, title: name, path: findById(id)!.path }))
+  const all = [...found, ...things]
+  if (all.length === 1) return response.redirect(303, `/${environment}/${all[0]!.path}`)
   const link = linkIn(visit)
   const content = html`<form method="get" role="search" aria-label="Everything">
-${field({ name: 'q', label: 'Identifier or page', value: asked, hint: 'A whole identifier such as ctx_…, or words of a title.' })}
+${field({ name: 'q', label: 'Identifier, name or page', value: asked, hint: 'A whole identifier such as ctx_…, words of a title, or how a name or an e-mail address begins.' })}
 <div class="actions"><button type="submit">Find</button></div>
 </form>
 ${
-  found.length > 0
-    ? html`<ul class="plain">${found.map(
+  all.length > 0
+    ? html`<ul class="plain">${all.map(
         ({ group, title, path }) =>
           html`<li>${link(path, title)}${group !== '' && html` <span class="quiet">${group}</span>`}</li>`,
-      )}</ul>`
+      )}</ul>${isCut && html`<p class="quiet">More may be called so. Write more of the name.</p>`}`
     : asked !== '' &&
       html`<p class="empty">Nothing is called so. Look in the lists of the menu; each can be narrowed.</p>`
 }`

@@ -59,7 +59,7 @@ function writeHeader(
   return html`<header class="bar ${environment}">
 <a class="home" href="/${environment}">Dashboard</a>
 <nav class="switch" aria-label="Environment">${others}</nav>
-<form class="find" method="get" action="/${environment}/search" role="search"><input type="search" name="q" aria-label="Identifier or page" aria-keyshortcuts="Control+K Meta+K" placeholder="Identifier or page" autocomplete="off"></form>
+<form class="find" method="get" action="/${environment}/search" role="search"><input type="search" name="q" aria-label="Identifier, name or page" aria-keyshortcuts="Control+K Meta+K" placeholder="Identifier, name or page" autocomplete="off"></form>
 <a class="to-menu" href="#menu">Menu</a>
 </header>
 `

@@ -1,0 +1,103 @@
+/** The dashboard's search by what things are called. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { issuePass, makeTemplate } from '../api/fixtures.ts'
+import { make } from '../cards/fixtures.ts'
+import { makeKey, type Send, speak } from '../support/service.ts'
+import { Browser, makeTenant, startDashboard, type TestDashboard } from './support/dashboard.ts'
+
+let dashboard: TestDashboard
+let tenantId: string
+let send: Send
+let browser: Browser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+  tenantId = await makeTenant(dashboard.service)
+  const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+  send = speak(dashboard.service.urls.sandbox, { secret })
+  browser = new Browser(dashboard.origin, (await dashboard.signIn(tenantId, 'viewer')).cookie)
+})
+afterAll(() => dashboard?.stop())
+
+const find = (text: string, by = browser, environment = 'sandbox') =>
+  by.get(`/${environment}/search?q=${encodeURIComponent(text)}`)
+
+const NOTHING = 'Nothing is called so'
+
+const makeHolder = async (name: string, email?: string): Promise<string> =>
+  (await make(send, '/v1/cardholders', { type: 'individual', name, email, date_of_birth: '1990-04-12' })).id
+
+test('a cardholder is found by the beginning of the name, of its last word and of the e-mail address', async () => {
+  const id = await makeHolder('Grace Brewster Hopper', 'Rear.Admiral@example.com')
+  for (const text of ['grace', 'GRACE BREW', 'hopp', 'rear.admiral@', ' Grace ']) {
+    expect([text, (await find(text)).location]).toEqual([text, `/sandbox/cardholders/${id}`])
+  }
+  for (const text of ['race', 'admiral', '%', '_race', 'grace\0', `grace${'x'.repeat(3000)}`]) {
+    const { status, text: page } = await find(text)
+    expect([text, status, page.includes(NOTHING)]).toEqual([text, 200, true])
+  }
+})
+
+test('a letter is found in either case, whatever its alphabet', async () => {
+  const id = await makeHolder('Åsa Żółć')
+  for (const text of ['åsa', 'ÅSA', 'żółć']) {
+    expect([text, (await find(text)).location]).toEqual([text, `/sandbox/cardholders/${id}`])
+  }
+})
+
+test('templates, passes, card programs and webhook endpoints are found by what they are called', async () => {
+  const template = await makeTemplate(send, { name: 'Kettle club' })
+  const pass = await issuePass(send, template, { holder: { name: 'Olga Quint', email: 'oq@example.org' } })
+  const nameless = await issuePass(send, template, { holder: { email: 'zebra@example.org' } })
+  const program = await make(send, '/v1/card_programs', { name: 'Travel budget', kind: 'virtual' })
+  const endpoint = await make(send, '/v1/webhook-endpoints', {
+    url: 'https://93.184.215.14/Orders',
+    enabled_events: ['*'],
+    description: 'Warehouse in Oslo',
+  })
+  for (const [text, place] of [
+    ['kettle', `pass-templates/${template}`],
+    ['olga q', `passes/${pass.id}`],
+    ['quint', `passes/${pass.id}`],
+    ['OQ@', `passes/${pass.id}`],
+    ['zebra', `passes/${nameless.id}`],
+    ['travel', `card-programs/${program.id}`],
+    ['215.14/orders', `webhook-endpoints/${endpoint.id}`],
+    ['in oslo', `webhook-endpoints/${endpoint.id}`],
+  ] as const) {
+    expect([text, (await find(text)).location]).toEqual([text, `/sandbox/${place}`])
+  }
+})
+
+test('several are shown with what they are, a few of each kind, beside the pages that are called so', async () => {
+  const ids: string[] = []
+  for (const name of ['Ada One', 'Ada Two', 'Ada Three', 'Ada Four', 'Ada Five', 'Ada Six']) {
+    ids.push(await makeHolder(name, 'ada@example.com'))
+  }
+  const template = await makeTemplate(send, { name: 'Adage & <b>' })
+  const { status, text } = await find('ada')
+  expect(status).toBe(200)
+  const shown = [...text.matchAll(/href="\/sandbox\/cardholders\/(chd_\w+)"/g)].map(([, id]) => id)
+  expect([shown.length, new Set(shown).size]).toEqual([5, 5])
+  expect(ids).toEqual(expect.arrayContaining(shown))
+  expect(text).toContain(`href="/sandbox/pass-templates/${template}"`)
+  expect(text).toContain('Adage &amp; &lt;b&gt;')
+  expect(text).toContain('Cardholder, ada@example.com')
+  expect(text).toContain('More may be called so')
+  await makeTemplate(send, { name: 'Payout thanks' })
+  const both = (await find('payout')).text
+  expect(both).toContain('href="/sandbox/payout-destinations"')
+  expect(both).toContain('Payout thanks')
+  expect(both).not.toContain('More may be called so')
+})
+
+test('what another tenant or the other environment has is not found', async () => {
+  await makeHolder('Katherine Johnson', 'kj@example.com')
+  const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+  const stranger = new Browser(dashboard.origin, other.cookie)
+  for (const text of ['katherine', 'johnson', 'kj@example']) {
+    expect((await find(text)).status).toBe(303)
+    expect((await find(text, stranger)).text).toContain(NOTHING)
+    expect((await find(text, browser, 'live')).text).toContain(NOTHING)
+  }
+})
