@@ -351,6 +351,20 @@ export const changes: readonly ChangeEntry[] = [
     }]
   },
   {
+    name: '2026-05-19/return-interchange',
+    version: '2026-05-19',
+    title: 'Return interchange',
+    why: '`interchange_amount` of a settlement is negative if refunds return more interchange than clearings earn. Earlier versions show 0 in that case; `net_amount` and the lines are the same in all versions.',
+    operations: ['listSettlements', 'getSettlement', 'advanceSettlementClock', 'simulateSettlementFailure'],
+    events: ['settlement.created', 'settlement.pending', 'settlement.processing', 'settlement.settled', 'settlement.failed'],
+    everyEvent: false,
+    examples: [{
+      of: 'List settlements',
+      before: 'curl \'http://127.0.0.1:4010/v1/settlements\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-02-01\'',
+      after: 'curl \'http://127.0.0.1:4010/v1/settlements\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-05-19\''
+    }]
+  },
+  {
     name: '2026-05-19/add-sanctions-events',
     version: '2026-05-19',
     title: 'Add sanctions events',

@@ -7134,7 +7134,7 @@ function ScanSimulation$(v) {
   return true
 }
 
-function Settlement$in(v, r1) {
+function Settlement$(v) {
   if (!isObject(v)) return false
   const v1 = v.id
   if (v1 === undefined) return false
@@ -7158,7 +7158,7 @@ function Settlement$in(v, r1) {
   if (!SignedAmount$(v7)) return false
   const v8 = v.interchange_amount
   if (v8 === undefined) return false
-  if (!Amount$(v8)) return false
+  if (!SignedAmount$(v8)) return false
   const v9 = v.fees_amount
   if (v9 === undefined) return false
   if (!Amount$(v9)) return false
@@ -7174,7 +7174,7 @@ function Settlement$in(v, r1) {
   if (!Array.isArray(v13) || v13.length > 100) return false
   for (let i15 = 0; i15 < v13.length; i15++) {
     const v14 = v13[i15]
-    if (!r1(v14)) return false
+    if (!SettlementLine$(v14)) return false
   }
   const v16 = v.created
   if (v16 === undefined) return false
@@ -7183,13 +7183,6 @@ function Settlement$in(v, r1) {
   if (v17 === undefined) return false
   if (!Timestamp$(v17)) return false
   return true
-}
-
-function Settlement$(v) {
-  return Settlement$in(v, SettlementLine$)
-}
-function Settlement_2026_02_01$(v) {
-  return Settlement$in(v, SettlementLine_2026_02_01$)
 }
 
 function SettlementClock$in(v, r1) {
@@ -7518,6 +7511,57 @@ function SettlementSettledEvent_2026_02_01$(v) {
 
 function SettlementStatus$(v) {
   return SettlementStatus$values.has(v)
+}
+
+function Settlement_2026_02_01$(v) {
+  if (!isObject(v)) return false
+  const v1 = v.id
+  if (v1 === undefined) return false
+  if (!SettlementId$(v1)) return false
+  const v2 = v.object
+  if (!(v2 === 'settlement')) return false
+  const v3 = v.status
+  if (v3 === undefined) return false
+  if (!SettlementStatus$(v3)) return false
+  const v4 = v.currency
+  if (v4 === undefined) return false
+  if (!Currency$(v4)) return false
+  const v5 = v.period_start
+  if (v5 === undefined) return false
+  if (!Timestamp$(v5)) return false
+  const v6 = v.period_end
+  if (v6 === undefined) return false
+  if (!Timestamp$(v6)) return false
+  const v7 = v.transaction_amount
+  if (v7 === undefined) return false
+  if (!SignedAmount$(v7)) return false
+  const v8 = v.interchange_amount
+  if (v8 === undefined) return false
+  if (!Amount$(v8)) return false
+  const v9 = v.fees_amount
+  if (v9 === undefined) return false
+  if (!Amount$(v9)) return false
+  const v10 = v.net_amount
+  if (v10 === undefined) return false
+  if (!SignedAmount$(v10)) return false
+  const v11 = v.lines_count
+  if (!(Number.isInteger(v11) && v11 >= 0)) return false
+  const v12 = v.payout_id
+  if (v12 === undefined) return false
+  if (!(v12 === null || PayoutId$(v12))) return false
+  const v13 = v.lines
+  if (!Array.isArray(v13) || v13.length > 100) return false
+  for (let i15 = 0; i15 < v13.length; i15++) {
+    const v14 = v13[i15]
+    if (!SettlementLine_2026_02_01$(v14)) return false
+  }
+  const v16 = v.created
+  if (v16 === undefined) return false
+  if (!Timestamp$(v16)) return false
+  const v17 = v.updated
+  if (v17 === undefined) return false
+  if (!Timestamp$(v17)) return false
+  return true
 }
 
 function ShippingService$(v) {

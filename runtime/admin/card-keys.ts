@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { addKey, createCardKeys } from '../platform/card-keys/card-keys.ts'
 import { type Resealed, reseal } from '../platform/card-keys/rotation.ts'
 import { ControlError, type Operator } from './change.ts'
@@ -8,11 +9,19 @@ export interface RotatedCardKey extends Resealed {
 }
 
 /**
- * Makes a new key for the numbers of cards and seals every number under it. What a kill leaves, workers of the service go on
- * with. Throws `conflict` where another rotation began at the same moment.
+ * Makes a new key for card numbers and seals every number under it. If this is killed, the service's workers seal the rest.
+ * Throws `conflict` if another rotation began at the same moment.
+ *
+ * @param log is given the numbers that do not open.
  */
-export async function rotateCardKey({ control, pepper, clock }: Operator): Promise<RotatedCardKey> {
+export async function rotateCardKey(
+  { control, pepper, clock }: Operator,
+  log: Logger,
+): Promise<RotatedCardKey> {
   const version = await addKey(control, pepper)
   if (version === undefined) throw new ControlError('conflict', 'another rotation began at the same moment')
-  return { version, ...(await reseal(control, createCardKeys(control, pepper, clock))) }
+  return {
+    version,
+    ...(await reseal({ owner: control, keys: createCardKeys(control, pepper, clock), clock, log })),
+  }
 }

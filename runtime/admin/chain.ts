@@ -1,6 +1,6 @@
 import { createRpc } from '../chain/rpc.ts'
 import type { Statement } from '../platform/database/database.ts'
-import type { Operator } from './change.ts'
+import { isoTime, type Operator } from './change.ts'
 
 const CHAINS: Statement = {
   text: `SELECT c.id, c.token, c.url, c.state IS NOT NULL AS own FROM control.chains c ORDER BY c.id`,
@@ -14,9 +14,14 @@ const SIGNERS: Statement = {
            LEFT JOIN control.chain_payments p ON p.chain_id = s.chain_id AND p.signer = s.address
           GROUP BY s.chain_id, s.address ORDER BY s.chain_id, s.address`,
 }
+/** Of accounts, which stop every payout, and of payments; numbers that may not be readable as text. */
 const PROBLEMS: Statement = {
-  text: `SELECT p.chain_id, p.signer, p.nonce, p.environment, p.transfer_id, p.problem FROM control.chain_payments p
-          WHERE p.state = 'open' AND p.problem IS NOT NULL ORDER BY p.chain_id, p.signer, p.nonce LIMIT 20`,
+  text: `SELECT s.chain_id, s.address AS signer, NULL AS nonce, NULL AS environment, NULL AS transfer_id, s.problem, s.held_up_since
+           FROM control.chain_signers s WHERE s.problem IS NOT NULL
+         UNION ALL
+         (SELECT p.chain_id, p.signer, p.nonce::text, p.environment, p.transfer_id, p.problem, p.held_up_since
+            FROM control.chain_payments p WHERE p.state = 'open' AND p.problem IS NOT NULL
+           ORDER BY p.held_up_since, p.chain_id, p.signer, p.nonce LIMIT 20)`,
 }
 
 interface ChainRow {
@@ -33,7 +38,7 @@ interface SignerRow {
 
 interface ProblemRow {
   readonly chain_id: number
-  readonly transfer_id: string
+  readonly held_up_since: number | null
 }
 
 /** A chain that answers too late is shown without its head. */
@@ -57,7 +62,10 @@ export async function showChains({ control }: Operator): Promise<{ readonly chai
     signers: signers.rows.filter(({ chain_id }) => chain_id === id).map(({ chain_id, ...signer }) => signer),
     problems: problems.rows
       .filter(({ chain_id }) => chain_id === id)
-      .map(({ chain_id, ...problem }) => problem),
+      .map(({ chain_id, held_up_since, ...problem }) => ({
+        ...problem,
+        held_up_since: isoTime(held_up_since),
+      })),
   }))
   return { chains: await Promise.all(shown) }
 }

@@ -1,6 +1,6 @@
 /** A chain that is asked by JSON-RPC, after it was seen to be the one it should be. */
 import { type Address, type Hex, hexToBigInt, hexToNumber, numberToHex } from 'viem'
-import { type Rpc, RpcRefused } from './rpc.ts'
+import { type Rpc, RpcRefused, RpcUnavailable } from './rpc.ts'
 import { balanceCall, readString, separatorOf, stateCall, type TokenDomain } from './token.ts'
 
 /** The chain, or what is on it, is not what the settings say: nothing is sent before somebody has looked. */
@@ -91,10 +91,17 @@ async function readDomain(rpc: Rpc, chainId: number, token: Address): Promise<To
   return domain
 }
 
+/** A number that a node has given. Throws `RpcUnavailable` if it is none that is exact. */
+function readQuantity(rpc: Rpc, value: unknown, what: string): number {
+  const number = typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : Number.NaN
+  if (Number.isSafeInteger(number)) return number
+  throw new RpcUnavailable(`${rpc.place} has given no number for ${what}`)
+}
+
 /** @param id what the chain has to be. Throws `WrongChain`, `RpcUnavailable`. */
 export async function connect(rpc: Rpc, id: number, token: Address): Promise<Chain> {
   const check = async () => {
-    const now = hexToNumber(await rpc.ask<Hex>('eth_chainId'))
+    const now = readQuantity(rpc, await rpc.ask('eth_chainId'), 'its chain')
     if (now !== id) throw new WrongChain(`${rpc.place} is chain ${now} instead of ${id}`)
   }
   await check()
@@ -113,15 +120,17 @@ export async function connect(rpc: Rpc, id: number, token: Address): Promise<Cha
       )
       if (!raw) return undefined
       return {
-        number: hexToNumber(raw.number),
+        number: readQuantity(rpc, raw.number, 'a block'),
         hash: raw.hash,
-        timestamp: hexToNumber(raw.timestamp),
+        timestamp: readQuantity(rpc, raw.timestamp, 'the time of a block'),
         baseFee: hexToBigInt(raw.baseFeePerGas ?? '0x0'),
       }
     },
     nonceOf: async (address, at) =>
-      hexToNumber(
-        await rpc.ask<Hex>('eth_getTransactionCount', address, at === undefined ? 'latest' : numberToHex(at)),
+      readQuantity(
+        rpc,
+        await rpc.ask('eth_getTransactionCount', address, at === undefined ? 'latest' : numberToHex(at)),
+        'the account’s transactions',
       ),
     balanceOf: async (address) => hexToBigInt(await rpc.ask<Hex>('eth_getBalance', address, 'latest')),
     tokensOf: async (address) => BigInt(await call(balanceCall(address))),

@@ -7,6 +7,7 @@ import type { PeriodicJob } from '../platform/periodic.ts'
 import { findChainOfToken, rememberChain } from './chain-queries.ts'
 import { readKeyFile } from './key-file.ts'
 import { caip2, TEST_CHAIN_ID, TEST_USDC } from './own-chain.ts'
+import { isPubliclyKnown } from './public-keys.ts'
 import type { ReportParts } from './report.ts'
 import type { PaymentLimits } from './round.ts'
 import { createRpc, RpcUnavailable } from './rpc.ts'
@@ -28,6 +29,8 @@ export interface ChainInfo {
 export interface Chains {
   /** Undefined where payouts in USDC are made on none: in live, without a node. */
   readonly of: Readonly<Record<Environment, ChainInfo | undefined>>
+  /** What pages and the ready line say where the operator has allowed test chains and publicly known keys; a sentence each. */
+  readonly warnings: readonly string[]
   /** Starts a worker for each chain. */
   start(parts: ReportParts & { readonly control: Pool; readonly log: Logger }): PeriodicJob
 }
@@ -50,17 +53,26 @@ const START_MS = 4000
 
 /**
  * Asks the node that the settings name what it is. Throws a sentence naming the variable where it is another chain than
- * before, where the contract is no USDC, where nothing is known of it and it does not answer, and where others can read the key.
+ * before, where the contract is no USDC, where nothing is known of it and it does not answer, and where others can read the key;
+ * in production also where the chain is a test chain, and everywhere where a chain of real money would be paid on with a key that
+ * is publicly known, unless SVC_ALLOW_TEST_CHAIN is set.
  */
 export async function openChains(settings: ChainSettings, control: Pool, log: Logger): Promise<Chains> {
   if (settings.signer?.kind === 'file') readKeyFile(settings.signer.path)
   const configured = settings.rpcUrl === undefined ? undefined : await identifyNode(settings, control, log)
   const isTest = configured !== undefined && TEST_CHAINS.has(configured.id)
   const of = { sandbox: isTest ? configured : OWN, live: configured }
+  const unsafe = configured ? await findUnsafe(settings, configured, isTest) : []
+  for (const each of unsafe) {
+    if (!settings.allowTestChain && (settings.production || !isTest))
+      throw new Error(`${each}; SVC_ALLOW_TEST_CHAIN=1 allows it`)
+    log.warn(each)
+  }
   log.info(`payouts in USDC, sandbox: ${describeChain(of.sandbox)}; live: ${describeChain(of.live)}`)
   const limits = { ...LIMITS, confirmations: settings.confirmations, maxFee: settings.maxFee }
   return {
     of,
+    warnings: settings.allowTestChain ? warningsOf(unsafe) : [],
     start: (parts) => {
       const chains = new Set(ENVIRONMENTS.flatMap((each) => of[each] ?? []))
       const jobs = [...chains].map((chain) => startFor(chain, of, { settings, limits, parts }))
@@ -71,6 +83,31 @@ export async function openChains(settings: ChainSettings, control: Pool, log: Lo
       }
     },
   }
+}
+
+const warningsOf = (unsafe: readonly string[]): readonly string[] =>
+  unsafe.length > 0
+    ? unsafe
+    : ['SVC_ALLOW_TEST_CHAIN: live may pay on a test chain, and with a key that is publicly known']
+
+/** Why live must not pay so: a sentence naming the variable for each reason. */
+async function findUnsafe(
+  settings: ChainSettings,
+  { name }: ChainInfo,
+  isTest: boolean,
+): Promise<readonly string[]> {
+  const unsafe: string[] = []
+  if (isTest)
+    unsafe.push(`SVC_CHAIN_RPC_URL: live pays on ${name}, a test chain, where money is worth nothing`)
+  const { signer } = settings
+  if (!signer || signer.kind === 'external') return unsafe // the program is asked with the first payout
+  const { openSigner } = await import('./open-signer.ts')
+  const { address } = await openSigner(signer)()
+  if (isPubliclyKnown(address)) {
+    const variable = signer.kind === 'key' ? 'SVC_PAYOUT_KEY' : 'SVC_PAYOUT_KEY_FILE'
+    unsafe.push(`${variable}: live pays from ${address}, whose private key is publicly known`)
+  }
+  return unsafe
 }
 
 interface Start {
@@ -87,9 +124,18 @@ function startFor(chain: ChainInfo, of: Chains['of'], { settings, limits, parts 
     environments: ENVIRONMENTS.filter((each) => of[each] === chain),
     limits,
     openSigner: async () => {
-      const { openSigner } = await import('./open-signer.ts')
+      const [{ openSigner }, { SignerUnavailable }] = await Promise.all([
+        import('./open-signer.ts'),
+        import('./signer.ts'),
+      ])
       signer ??= openSigner(settings.signer)
-      return signer()
+      const opened = await signer()
+      const isRefused = settings.signer?.kind === 'external' && !settings.allowTestChain
+      if (isRefused && !TEST_CHAINS.has(chain.id) && isPubliclyKnown(opened.address))
+        throw new SignerUnavailable(
+          `SVC_PAYOUT_SIGNER_URL: the signer has ${opened.address}, whose private key is publicly known; SVC_ALLOW_TEST_CHAIN=1 allows it`,
+        )
+      return opened
     },
     openLink: async (payer) => {
       if (!chain.isOwn) return linkTo(settings.rpcUrl!, chain)

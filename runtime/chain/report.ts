@@ -67,21 +67,23 @@ export async function report(
   }
 }
 
+/** Nothing is to be signed. */
+const NOT_DUE = { due: null, held_up_since: null, problem: null } as const
+
 const ENDED = new Set(['paid', 'failed', 'withdrawn'])
 
 /** It was signed, with this hash. A payment that ended before stays what it was. */
 export const inTransit =
   (chain: string, hash: string): Transition =>
   (row) => {
-    if (ENDED.has(row.state)) return row.due === null ? undefined : { row: { ...row, due: null } }
+    if (ENDED.has(row.state)) return row.due === null ? undefined : { row: { ...row, ...NOT_DUE } }
     if (row.state === 'in_transit' && row.hash === hash && row.due === null) return undefined
     const next = {
       ...row,
       state: 'in_transit',
       hash,
       confirmations: 0,
-      due: null,
-      held_up_since: null,
+      ...NOT_DUE,
     } as const
     return { row: next, told: { state: 'in_transit', chain, hash } }
   }
@@ -90,7 +92,7 @@ export const confirmed =
   (chain: string, hash: string, confirmations: number): Transition =>
   (row) => {
     if (ENDED.has(row.state) || (row.hash === hash && row.confirmations === confirmations)) return
-    const next = { ...row, state: 'in_transit', hash, confirmations, due: null } as const
+    const next = { ...row, state: 'in_transit', hash, confirmations, ...NOT_DUE } as const
     return { row: next, told: { state: 'confirmed', chain, hash, confirmations } }
   }
 
@@ -98,7 +100,7 @@ export const paid =
   (chain: string, hash: string, confirmations: number): Transition =>
   (row) => {
     if (ENDED.has(row.state)) return
-    const next = { ...row, state: 'paid', hash, confirmations, due: null } as const
+    const next = { ...row, state: 'paid', hash, confirmations, ...NOT_DUE } as const
     return { row: next, told: { state: 'paid', chain, hash, confirmations } }
   }
 
@@ -114,6 +116,6 @@ export const failed =
   (code: FailureCode): Transition =>
   (row) => {
     if (ENDED.has(row.state)) return
-    const next = { ...row, state: 'failed', failure_code: code, due: null } as const
+    const next = { ...row, state: 'failed', failure_code: code, ...NOT_DUE } as const
     return { row: next, told: { state: 'failed', code } }
   }

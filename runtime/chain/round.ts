@@ -1,15 +1,18 @@
 /** One round of the worker that sends for an account: it follows what was sent, then signs and sends what is new. */
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
+import { reasonOf } from '../platform/database/errors.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
-import type { Environment } from '../platform/environment.ts'
+import type { Account } from './account-queries.ts'
 import type { Block, Chain } from './connect.ts'
-import { followPayment } from './follow.ts'
-import { type Account, readOpenPayments, reopenPayments, skipNonces } from './payment-queries.ts'
+import { type Followed, followPayment, holdUp } from './follow.ts'
+import { isOfPayout } from './held-up.ts'
+import { chooseNonce, type Filling } from './nonces.ts'
+import { type OpenPayment, readOpenPayments, reopenPayments } from './payment-queries.ts'
 import type { ReportParts } from './report.ts'
-import { signTransfer } from './sign.ts'
+import { RpcUnavailable } from './rpc.ts'
+import { type DueTransfer, signTransfer } from './sign.ts'
 import type { Signer } from './signer.ts'
-import type { TransferRow } from './transfer-queries.ts'
 
 /** How payments are made; each has a default where workers are started. */
 export interface PaymentLimits {
@@ -19,7 +22,7 @@ export interface PaymentLimits {
   readonly maxFee: bigint
   /** In seconds: how long the contract takes an authorization. A payment that was sent can fail only after that. */
   readonly authorizationS: number
-  /** In milliseconds, here and below: how long signing is tried in vain. */
+  /** In milliseconds, here and below: how long signing is tried in vain, unless chain or signer cannot be reached. */
   readonly giveUpMs: number
   /** Before signing is tried again. */
   readonly retryMs: number
@@ -45,6 +48,8 @@ export interface Round extends ReportParts {
   /** Of a chain of our own: keeps what has happened. */
   readonly save?: () => Promise<void>
   readonly head: Head
+  /** What fills missing nonces of the account, from round to round. */
+  readonly fillings: Map<number, Filling>
   /** Whether the lease is still good: asked before each payment. */
   readonly goesOn: () => Promise<boolean>
 }
@@ -60,6 +65,9 @@ export interface Head {
 
 /** Payments under way at once: nodes keep few of one account. */
 const MAX_OPEN = 48
+
+/** Payments that are held up, and looked at again in a round. */
+const MAX_HELD_UP = 8
 
 /** What came of a round. */
 export interface RoundResult {
@@ -81,39 +89,65 @@ export async function readHead(chain: Chain, address: Address, confirmations: nu
   return { block, certain, nonce }
 }
 
-/** @param nextNonce by the books. @param due transfers that are to be signed. */
+/** @param nextNonce by the database. @param due transfers that are to be signed. */
 export async function runRound(
   round: Round,
   nextNonce: number,
-  due: readonly (TransferRow & { readonly environment: Environment })[],
+  due: readonly DueTransfer[],
 ): Promise<RoundResult> {
   const { control, account, head, log } = round
-  let payments = await readOpenPayments(control, account, MAX_OPEN)
-  const oldest = payments[0]?.nonce ?? nextNonce
+  let open = await readOpenPayments(control, account, MAX_OPEN)
+  const oldest = open.payments[0]?.nonce ?? nextNonce
   if (head.nonce < oldest) {
     // The chain was set back further than what counts as certain, or its node lags: what is missing is sent again.
     const count = await reopenPayments(control, account, head.nonce)
     if (count > 0)
       log.error({ count, nonce: head.nonce }, 'the chain has forgotten payments; they are sent again')
-    payments = await readOpenPayments(control, account, MAX_OPEN)
+    open = await readOpenPayments(control, account, MAX_OPEN)
   }
+  const held = await readOpenPayments(control, account, MAX_HELD_UP, 'held up')
+  for (const each of [...open.unreadable, ...held.unreadable]) await holdUp(round, each, each.problem)
+  const live: OpenPayment[] = []
   let moving = 0
-  for (const payment of payments) {
+  for (const payment of [...open.payments, ...held.payments]) {
     if (!(await round.goesOn())) return { signed: 0, moving }
-    if (await followPayment(round, payment)) moving += 1
+    const followed = await followAlone(round, payment)
+    if (followed === 'moving') moving += 1
+    if (followed !== 'held up') live.push(payment)
   }
-  let nonce = Math.max(nextNonce, payments.length === 0 ? head.nonce : 0)
-  if (nonce > nextNonce) {
-    log.warn({ from: nextNonce, to: nonce }, 'others have sent transactions of the payouts’ account')
-    await skipNonces(control, account, round.token, nonce)
-  }
-  let signed = 0
-  for (const transfer of due.slice(0, Math.max(0, MAX_OPEN - payments.length))) {
-    if (!(await round.goesOn())) break
-    if (await signTransfer(round, transfer, nonce)) {
-      nonce += 1
-      signed += 1
+  live.sort((one, other) => one.nonce - other.nonce)
+  const nonce = await chooseNonce(round, nextNonce, live)
+  for (const filled of round.fillings.keys()) if (filled < head.nonce) round.fillings.delete(filled)
+  const signed = nonce === undefined ? 0 : await signAll(round, nonce, due, MAX_OPEN - open.payments.length)
+  // What waits for a count to be certain waits for blocks.
+  return { signed, moving: nonce === undefined ? moving + 1 : moving }
+}
+
+/** Follows a payment. What goes wrong with it stops no other, unless it concerns all. */
+async function followAlone(round: Round, payment: OpenPayment): Promise<Followed> {
+  try {
+    return await followPayment(round, payment)
+  } catch (error) {
+    if (!isOfPayout(error)) throw error
+    if (error instanceof RpcUnavailable) {
+      await round.chain.check() // throws if the node answers nothing at all
+      round.log.warn({ payout_id: payment.transfer_id }, `a payout cannot be followed: ${error.message}`)
+      return payment.held_up ? 'held up' : 'still'
     }
+    return holdUp(round, payment, reasonOf(error))
   }
-  return { signed, moving }
+}
+
+async function signAll(
+  round: Round,
+  first: number,
+  due: readonly DueTransfer[],
+  room: number,
+): Promise<number> {
+  let nonce = first
+  for (const transfer of due.slice(0, Math.max(0, room))) {
+    if (!(await round.goesOn())) break
+    if (await signTransfer(round, transfer, nonce)) nonce += 1
+  }
+  return nonce - first
 }

@@ -6,6 +6,9 @@ import { RpcRefused, RpcUnavailable } from './rpc.ts'
 /** Words of nodes for what they have already, or had: not in the least a problem. */
 const KNOWN = /already known|already imported|known transaction|nonce too low|nonce is too low/i
 
+/** Whether a node's refusal says that it has the transaction, or that the nonce is used. */
+export const isKnownToNode = (message: string): boolean => KNOWN.test(message)
+
 /**
  * Sends them. Gives what the node says against it, or that it cannot be reached; undefined where it took them. Whatever it
  * says, whether they were mined is looked up.
@@ -23,5 +26,5 @@ export async function sendAttempt(round: Round, attempt: Attempt): Promise<strin
 function readProblem(error: unknown): string | undefined {
   if (error instanceof RpcUnavailable) return error.message
   if (!(error instanceof RpcRefused)) throw error
-  return KNOWN.test(error.message) ? undefined : error.message
+  return isKnownToNode(error.message) ? undefined : error.message
 }

@@ -51,17 +51,30 @@ export async function look(
  * Looks for whoever has used the authorization in our place: anybody who has seen it may send it too, before us.
  */
 export async function lookForUse(chain: Chain, payer: Address, payment: Payment): Promise<Sight> {
-  const logs = await chain.rpc.ask<readonly Log[]>('eth_getLogs', {
+  const logs = await readUses(chain, payer, payment)
+  const hash = logs[0]?.transactionHash
+  if (hash === undefined) return wrong('the authorization is used, but no log shows by which transaction')
+  const sight = await readReceipt(chain, payer, payment, hash)
+  // An authorization that is used was paid. Anything else contradicts it: the payment neither fails nor is signed again.
+  if (sight.kind === 'missing')
+    return wrong(`the authorization is used by ${hash}, but the node shows no receipt of it`)
+  if (sight.kind === 'reverted')
+    return wrong(`the authorization is used by ${hash}, but its receipt says that the contract refused it`)
+  return sight
+}
+
+/** Whether a log says that the authorization was used. */
+export async function isUseLogged(chain: Chain, payer: Address, payment: Payment): Promise<boolean> {
+  return (await readUses(chain, payer, payment)).length > 0
+}
+
+function readUses(chain: Chain, payer: Address, payment: Payment): Promise<readonly Log[]> {
+  return chain.rpc.ask<readonly Log[]>('eth_getLogs', {
     address: chain.domain.verifyingContract,
     fromBlock: numberToHex(payment.after_block),
     toBlock: 'latest',
     topics: usedTopics(payer, nonceOf(payment.transfer_id)),
   })
-  const hash = logs[0]?.transactionHash
-  if (hash === undefined) return wrong('the authorization is used, and no log tells by whom')
-  const sight = await readReceipt(chain, payer, payment, hash)
-  // It was paid: whatever the node has forgotten, it must not be signed anew.
-  return sight.kind === 'missing' ? wrong('the authorization is used, and its receipt is not shown') : sight
 }
 
 /** @param sender who must have sent it, if that matters. */
@@ -86,7 +99,7 @@ async function readReceipt(
   const meant = {
     from: payer,
     to: payment.recipient as Address,
-    value: BigInt(payment.value),
+    value: payment.value,
     nonce: nonceOf(payment.transfer_id),
   }
   if (hasPaid(receipt.logs, chain.domain.verifyingContract, meant)) return { kind: 'paid', ...place }

@@ -1,17 +1,26 @@
 /** From a transfer to bytes that were signed, stored and sent. */
 import { type Address, type Hex, hexToBigInt, isAddress, keccak256 } from 'viem'
-import { codeOf, UNIQUE_VIOLATION } from '../platform/database/errors.ts'
+import { codeOf, constraintOf, reasonOf, UNIQUE_VIOLATION } from '../platform/database/errors.ts'
 import type { Environment } from '../platform/environment.ts'
+import { moveNonce } from './account-queries.ts'
 import { type Fees, priceOf } from './fees.ts'
+import { isOfPayout } from './held-up.ts'
 import { caip2 } from './own-chain.ts'
-import { findPayment, type Payment, readAttempts, storePayment } from './payment-queries.ts'
-import { failed, inTransit, type ReportParts, report, type Step } from './report.ts'
+import {
+  findPayment,
+  isSigned,
+  NONCE_TAKEN,
+  type Payment,
+  readAttempts,
+  storePayment,
+} from './payment-queries.ts'
+import { failed, inTransit, report, type Step } from './report.ts'
 import type { Round } from './round.ts'
 import { RpcRefused, RpcUnavailable } from './rpc.ts'
 import { sendAttempt } from './send.ts'
 import { SignerRefused, SignerUnavailable } from './signer.ts'
 import { type Authorization, authorizedCall, nonceOf, transferCall, UNITS_PER_CENT } from './token.ts'
-import type { TransferRow } from './transfer-queries.ts'
+import { type DueTransferRow, holdUpTransfer, readTransfer, type TransferRow } from './transfer-queries.ts'
 import type { FailureCode } from './transfers.ts'
 
 /** It cannot be signed now. With `final` it never can, otherwise it is tried again for a while before it fails so. */
@@ -26,30 +35,42 @@ class HeldUp extends Error {
   }
 }
 
-export type DueTransfer = TransferRow & { readonly environment: Environment }
+export type DueTransfer = DueTransferRow & { readonly environment: Environment }
 
-/** Gives whether the nonce was used up. */
+/** Gives whether the nonce was used up. What goes wrong with a transfer stops no other, unless it concerns all. */
 export async function signTransfer(round: Round, transfer: DueTransfer, nonce: number): Promise<boolean> {
+  try {
+    return await trySigning(round, transfer, nonce)
+  } catch (error) {
+    if (!isOfPayout(error)) throw error
+    await setAside(round, transfer, reasonOf(error))
+    return false
+  }
+}
+
+async function trySigning(round: Round, transfer: DueTransfer, nonce: number): Promise<boolean> {
   const { environment, tenant_id: space, id } = transfer
-  const place = { environment, space, id }
   const known = await findPayment(round.control, environment, id)
   if (known && known.state !== 'displaced') {
     await tellOf(round, known)
     return false
   }
+  const row = await readTransfer(round.pools[environment], space, id)
+  if (!row) return false
   try {
-    const recipient = recipientOf(transfer, round.account.chainId)
+    const recipient = recipientOf(row, round.account.chainId)
     if (known) await awaitExpiry(round, known)
-    const fees = await plan(round, recipient, transfer)
+    const fees = await plan(round, recipient, row)
     // What was signed before and lost its nonce may still be used by whoever has seen it: there is no way back.
     if (!known && !(await claim(round, transfer))) return false
     const after = known?.after_block ?? round.head.block.number
-    return await signAndStore(round, transfer, { nonce, recipient, fees, after })
+    return await signAndStore(round, { ...row, environment }, { nonce, recipient, fees, after })
   } catch (error) {
     const held = heldUp(error)
     if (!held) throw error
     round.log.warn({ payout_id: id, code: held.code }, `a payout is held up: ${held.message}`)
-    await report(round, place, (row) => hold(row, held, round, known !== undefined))
+    const isUnsigned = await isSurelyUnsigned(round, transfer)
+    await report(round, { environment, space, id }, (current) => hold(current, held, round, isUnsigned))
     return false
   }
 }
@@ -62,30 +83,56 @@ function heldUp(error: unknown): HeldUp | undefined {
   return undefined
 }
 
-/** @param committed whether something was signed already: then it never fails here. */
-function hold(
-  row: TransferRow,
-  { code, final }: Pick<HeldUp, 'code' | 'final'>,
-  { now, limits }: Pick<Round, 'now' | 'limits'>,
-  committed: boolean,
-): Step | undefined {
-  if (row.due === null) return undefined
-  const since = row.held_up_since ?? now()
-  const isOver = final || now() - since >= limits.giveUpMs
-  if (isOver && !committed) return failed(code)(row)
-  return { row: { ...row, held_up_since: since, due: now() + limits.retryMs } }
+/** Whether nothing was signed for a transfer, and no other worker can be signing it. */
+async function isSurelyUnsigned(
+  { goesOn, control }: Round,
+  { environment, id }: DueTransfer,
+): Promise<boolean> {
+  return (await goesOn()) && !(await isSigned(control, environment, id))
 }
 
-type Waiting = ReportParts & Pick<Round, 'now' | 'limits' | 'control'>
+/** Sets a transfer aside whose row may not even be readable. */
+async function setAside(round: Round, transfer: DueTransfer, problem: string): Promise<void> {
+  const { log, limits, pools } = round
+  if (transfer.problem !== problem) log.error({ payout_id: transfer.id }, `a payout is held up: ${problem}`)
+  const now = round.now()
+  const isUnsigned = await isSurelyUnsigned(round, transfer)
+  await holdUpTransfer(pools[transfer.environment], transfer, {
+    ...{ problem, now, isUnsigned },
+    due: now + limits.retryMs,
+  })
+}
 
-/** Chain or signer cannot be reached: what waits to be signed waits on, for so long. */
+/**
+ * The row of a transfer that cannot be signed now. It fails after a while, unless chain or signer cannot be reached: then its
+ * tenant can cancel it, and it is paid once they can.
+ */
+function hold(
+  row: TransferRow,
+  { code, final, message }: Pick<HeldUp, 'code' | 'final' | 'message'>,
+  { now, limits }: Pick<Round, 'now' | 'limits'>,
+  isUnsigned: boolean,
+): Step | undefined {
+  if (row.due === null) return undefined
+  const isSameCause = row.problem?.startsWith(`${code}: `) === true
+  const since = (isSameCause ? row.held_up_since : null) ?? now()
+  const isOver = final || (code !== 'network_error' && now() - since >= limits.giveUpMs)
+  if (isOver && isUnsigned) return failed(code)(row)
+  const state = isUnsigned && row.state === 'signing' ? 'queued' : row.state
+  const held = { held_up_since: since, problem: `${code}: ${message}`, due: now() + limits.retryMs }
+  return { row: { ...row, ...held, state } }
+}
+
+/** Chain or signer cannot be reached: a transfer that waits to be signed waits on. */
 export async function holdUp(
-  parts: Waiting,
-  { environment, tenant_id: space, id }: DueTransfer,
+  { pools, log }: Pick<Round, 'pools' | 'log'>,
+  transfer: DueTransfer,
+  held: { readonly problem: string; readonly now: number; readonly due: number },
 ): Promise<void> {
-  const known = await findPayment(parts.control, environment, id)
-  const away = { code: 'network_error', final: false } as const
-  await report(parts, { environment, space, id }, (row) => hold(row, away, parts, known !== undefined))
+  const { environment, id, problem } = transfer
+  const known = `network_error: ${held.problem}`
+  if (problem !== known) log.warn({ payout_id: id }, `a payout is held up: ${held.problem}`)
+  await holdUpTransfer(pools[environment], transfer, { ...held, problem: known, isUnsigned: false })
 }
 
 /** The address of a transfer, where it is of this chain. */
@@ -96,6 +143,9 @@ function recipientOf({ recipient }: TransferRow, chainId: number): Address {
     throw new HeldUp('rejected', `the address is of chain ${chain}, not ${chainId}`)
   return address
 }
+
+/** Code of JSON-RPC for a call that the contract refuses. */
+const REVERTED = 3
 
 /** What it will cost; whether the contract would take it. The chain learns nothing that could be used. */
 async function plan(round: Round, to: Address, { amount }: TransferRow): Promise<Fees & { gas: bigint }> {
@@ -120,7 +170,9 @@ async function plan(round: Round, to: Address, { amount }: TransferRow): Promise
   } catch (error) {
     if (!(error instanceof RpcRefused)) throw error
     if (/insufficient funds/i.test(error.message)) throw new HeldUp('insufficient_gas', error.message)
-    throw new HeldUp('rejected', `the contract refuses: ${error.message}`, /revert/i.test(error.message))
+    if (error.code !== REVERTED && !/revert/i.test(error.message))
+      throw new HeldUp('network_error', `the node does not estimate the gas: ${error.message}`)
+    throw new HeldUp('rejected', `the contract refuses: ${error.message}`, true)
   }
 }
 
@@ -150,7 +202,11 @@ interface Planned {
   readonly after: number
 }
 
-async function signAndStore(round: Round, transfer: DueTransfer, planned: Planned): Promise<boolean> {
+async function signAndStore(
+  round: Round,
+  transfer: TransferRow & { readonly environment: Environment },
+  planned: Planned,
+): Promise<boolean> {
   const { chain, signer, head, limits, control, account, token } = round
   const { nonce, recipient: to, fees } = planned
   const { environment, tenant_id: space, id } = transfer
@@ -169,21 +225,24 @@ async function signAndStore(round: Round, transfer: DueTransfer, planned: Planne
   }
   const raw = await signer.sign(unsigned, id)
   const payment = {
-    ...{ nonce, environment, space, transfer_id: id, recipient: to, value: Number(value) },
+    ...{ nonce, environment, space, transfer_id: id, recipient: to, value },
     ...{ valid_before: Number(validBefore), signature, after_block: planned.after },
   }
   const attempt = {
     hash: keccak256(raw),
     raw: Buffer.from(raw.slice(2), 'hex'),
-    max_fee: Number(fees.maxFee),
-    priority_fee: Number(fees.priorityFee),
+    max_fee: fees.maxFee,
+    priority_fee: fees.priorityFee,
     signed_at: round.now(),
   }
   try {
     await storePayment(control, account, token, payment, attempt)
   } catch (error) {
-    if (codeOf(error) === UNIQUE_VIOLATION) return false // another worker has signed it
-    throw error
+    if (codeOf(error) !== UNIQUE_VIOLATION) throw error
+    if (constraintOf(error) !== NONCE_TAKEN) return false // another worker has signed it
+    // Left from before a gap of nonces was left behind. The nonce is filled as a missing one.
+    await moveNonce(control, account, token, { from: nonce, to: nonce + 1 })
+    return true
   }
   await report(round, { environment, space, id }, inTransit(caip2(chain.id), attempt.hash))
   await sendAttempt(round, { ...attempt, nonce, attempt: 1, sent_at: null })

@@ -3,9 +3,12 @@
 import {
   type Address,
   type Hex,
+  numberToHex,
+  parseSignature,
   parseTransaction,
   recoverTransactionAddress,
   recoverTypedDataAddress,
+  serializeSignature,
   serializeTransaction,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -67,6 +70,16 @@ export function typedData(domain: TokenDomain, authorization: Authorization) {
   } as const
 }
 
+/** Order of secp256k1 (SEC 2, 2.4.1). */
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+/** The same signature with the lower s. Contracts of USDC and nodes (EIP-2) refuse the other, which is valid as well. */
+function withLowS({ r, s, yParity }: { readonly r: Hex; readonly s: Hex; readonly yParity: number }) {
+  const value = BigInt(s)
+  if (value <= ORDER / 2n) return { r, s, yParity }
+  return { r, s: numberToHex(ORDER - value, { size: 32 }), yParity: 1 - yParity }
+}
+
 /** Nothing that a signer elsewhere gives is used before it is what was asked for, signed by who it should be. */
 export function checked(signer: Signer): Signer {
   const { address } = signer
@@ -75,7 +88,8 @@ export function checked(signer: Signer): Signer {
     authorize: async (domain, authorization, transferId) => {
       const signature = await signer.authorize(domain, authorization, transferId)
       const signed = { ...typedData(domain, authorization), signature }
-      if ((await recover(() => recoverTypedDataAddress(signed))) === address) return signature
+      if ((await recover(() => recoverTypedDataAddress(signed))) === address)
+        return serializeSignature(withLowS(parseSignature(signature)))
       throw new SignerUnavailable('the signer has signed another authorization')
     },
     sign: async (transaction, transferId) => {
@@ -83,8 +97,10 @@ export function checked(signer: Signer): Signer {
       const by = await recover(() =>
         recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` }),
       )
-      if (by === address && unsigned(raw) === serializeTransaction({ ...transaction, type: 'eip1559' }))
-        return raw
+      const { r, s, yParity } = by === address ? parseTransaction(raw) : {}
+      const meant = { ...transaction, type: 'eip1559' } as const
+      if (r && s && yParity !== undefined && unsigned(raw) === serializeTransaction(meant))
+        return serializeTransaction(meant, withLowS({ r, s, yParity }))
       throw new SignerUnavailable('the signer has signed another transaction')
     },
   }

@@ -5,8 +5,10 @@ import type { Address } from 'viem'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import type { Environment } from '../platform/environment.ts'
 import { createLeaseClock } from '../platform/work/lease-clock.ts'
+import { acquireAccount, LostLease, releaseAccount } from './account-queries.ts'
 import { type Chain, WrongChain } from './connect.ts'
-import { acquireAccount, findOpenAccounts, LostLease, releaseAccount } from './payment-queries.ts'
+import type { Filling } from './nonces.ts'
+import { findOpenAccounts } from './payment-queries.ts'
 import type { ReportParts } from './report.ts'
 import { type PaymentLimits, type Round, type RoundResult, readHead, runRound } from './round.ts'
 import { RpcUnavailable } from './rpc.ts'
@@ -61,6 +63,12 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
   let clockAt = Number.NEGATIVE_INFINITY
   let link: Link | undefined
   const held = new Set<Address>()
+  const fillings = new Map<Address, Map<number, Filling>>()
+  const fillingsOf = (address: Address) => {
+    const known = fillings.get(address) ?? new Map<number, Filling>()
+    fillings.set(address, known)
+    return known
+  }
 
   const acquire = (address: Address) => {
     const now = leaseClock.now()
@@ -102,6 +110,7 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
       now: leaseClock.now,
       // One for all that is confirmed: it was mined before the round.
       ...(save && { save: () => (saved ??= save()) }),
+      fillings: fillingsOf(address),
       head: await readHead(chain, address, limits.confirmations),
       goesOn: async () => (await acquire(address)) !== undefined,
     }
@@ -141,7 +150,9 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
       const isAway = error instanceof RpcUnavailable || error instanceof SignerUnavailable
       if (!isAway && !(error instanceof WrongChain)) throw error
       log.error(`payouts wait: ${error.message}`)
-      for (const transfer of due) await holdUp({ ...options, now: leaseClock.now }, transfer)
+      const now = leaseClock.now()
+      for (const transfer of due)
+        await holdUp(options, transfer, { problem: error.message, now, due: now + limits.retryMs })
       return false
     }
   }

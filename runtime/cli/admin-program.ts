@@ -5,12 +5,14 @@ import { showChains } from '../admin/chain.ts'
 import type { Operator } from '../admin/change.ts'
 import { advanceClock } from '../admin/clock.ts'
 import { listConnectedApps, revokeConnectedApp } from '../admin/connected-apps.ts'
+import { decidePayout, PAYOUT_OUTCOMES, retryPayout, showHeldUp } from '../admin/held-up-payouts.ts'
 import { createKey, retireKey, revokeKey, rotateKey, SCOPES, type Scope } from '../admin/keys.ts'
-import { verifyLedger } from '../admin/ledger.ts'
+import { type CheckedLedger, checkLedger, requireBalanced } from '../admin/ledger.ts'
 import { BUCKETS, liftLimit } from '../admin/limits.ts'
 import { createOauthClient } from '../admin/oauth-clients.ts'
 import { showPayout } from '../admin/payouts.ts'
 import { setPin } from '../admin/pins.ts'
+import { listSetAside, retrySetAside } from '../admin/set-aside.ts'
 import { showSettlement } from '../admin/settlements.ts'
 import { showTenant } from '../admin/show.ts'
 import { createTenant, PLANS, type Plan, verifyTenant } from '../admin/tenants.ts'
@@ -19,6 +21,7 @@ import { createUser, MEMBER_ROLES, type MemberRole } from '../admin/users.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import type { KeyKind } from '../platform/keys/keys.ts'
 import { OAUTH_SCOPES } from '../platform/keys/scopes.ts'
+import { createLog } from '../platform/log.ts'
 import { operate } from './operate.ts'
 import { render } from './print.ts'
 
@@ -195,21 +198,17 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
         verifyAudit(operator, options.tenant, options.env, { contains: options.contains }),
       ),
     )
-  verb(noun('ledger', 'money'), 'verify', 'check that every account is what its entries make it')
+  verb(noun('ledger', 'money'), 'verify', 'check that a ledger is balanced; the exit code is 1 if it is not')
     .addOption(tenantOption())
-    .action((options: { tenant: string }, command: Command) =>
-      run(command, (operator) => verifyLedger(operator, options.tenant)),
-    )
-  verb(
-    noun('payout', 'money on its way'),
-    'show',
-    'show a payout, and what chain, bank and ledger have of it',
-  )
-    .addArgument(new Argument('<payout>', 'the payout (po_…)'))
-    .addOption(tenantOption())
-    .action((id: string, options: { tenant: string }, command: Command) =>
-      run(command, (operator) => showPayout(operator, options.tenant, id)),
-    )
+    .action(async (options: { tenant: string }, command: Command) => {
+      let checked: CheckedLedger | undefined
+      await run(command, async (operator) => {
+        checked = await checkLedger(operator, options.tenant)
+        return checked
+      })
+      if (checked) requireBalanced(checked)
+    })
+  addPayouts(noun('payout', 'money on its way'), verb, run)
   verb(
     noun('settlement', 'what card use of a day comes to'),
     'show',
@@ -224,18 +223,68 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     noun('card-keys', 'keys that numbers of cards are sealed under'),
     'rotate',
     'make a new one, and seal every number under it',
-  ).action((_: unknown, command: Command) => run(command, rotateCardKey))
+  ).action((_: unknown, command: Command) =>
+    run(command, (operator) => rotateCardKey(operator, createLog({ logLevel: 'warn' }))),
+  )
   verb(
     noun('chain', 'where payouts in USDC are made'),
     'status',
     'show chains, signers, and payments under way',
   ).action((_: unknown, command: Command) => run(command, showChains))
+  const setAside = noun('set-aside', 'rows whose work fails, so that workers leave them out')
+  const selecting = (command: Command) =>
+    command
+      .argument('[id]', 'the resource (default: all)')
+      .addOption(new Option('--env <environment>', 'the environment (default: both)').choices(ENVIRONMENTS))
+      .option('--work <name>', 'the worker’s name for its work (default: all)')
+  interface Selected {
+    readonly env?: Environment
+    readonly work?: string
+  }
+  selecting(verb(setAside, 'list', 'list the rows, with why they fail')).action(
+    (id: string | undefined, { env: environment, work }: Selected, command: Command) =>
+      run(command, (operator) => listSetAside(operator, { environment, work, id })),
+  )
+  selecting(verb(setAside, 'retry', 'let workers try the rows again at once')).action(
+    (id: string | undefined, { env: environment, work }: Selected, command: Command) =>
+      run(command, (operator) => retrySetAside(operator, { environment, work, id })),
+  )
   verb(noun('usage', 'how much was asked for'), 'show', 'requests by day and bucket')
     .addOption(tenantOption())
     .addOption(environmentOption())
     .addOption(new Option('--days <days>', 'how many, with today').argParser(readWhole).default(30))
     .action(({ tenant: tenantId, env: environment, days }: UsageOptions, command: Command) =>
       run(command, (operator) => showUsage(operator, { tenantId, environment, days })),
+    )
+}
+
+function addPayouts(payout: Command, verb: AddVerb, run: Run): void {
+  const payoutArgument = () => new Argument('<payout>', 'the payout (po_…)')
+  verb(payout, 'show', 'show a payout, and what chain, bank and ledger have of it')
+    .addArgument(payoutArgument())
+    .addOption(tenantOption())
+    .action((id: string, options: { tenant: string }, command: Command) =>
+      run(command, (operator) => showPayout(operator, options.tenant, id)),
+    )
+  verb(payout, 'held-up', 'list the payouts that wait, since when and why').action(
+    (_: unknown, command: Command) => run(command, showHeldUp),
+  )
+  verb(payout, 'retry', 'try a payout that is held up again, at once')
+    .addArgument(payoutArgument())
+    .addOption(tenantOption())
+    .action((id: string, options: { tenant: string }, command: Command) =>
+      run(command, (operator) => retryPayout(operator, options.tenant, id)),
+    )
+  verb(payout, 'decide', 'say what became of a payout whose chain or bank contradicts itself')
+    .addArgument(payoutArgument())
+    .addOption(tenantOption())
+    .addOption(
+      new Option('--outcome <outcome>', 'as you have found out elsewhere')
+        .choices(PAYOUT_OUTCOMES)
+        .makeOptionMandatory(),
+    )
+    .action((id: string, options: { tenant: string; outcome: 'paid' | 'failed' }, command: Command) =>
+      run(command, (operator) => decidePayout(operator, options.tenant, id, options.outcome)),
     )
 }
 

@@ -32,6 +32,7 @@ export function openDelivery(parts: DeliveryParts): Delivery {
     createWorker({
       environment,
       pool: database[environment],
+      control: database.control,
       clock,
       outbound: outbound[environment],
       seals,

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../platform/clock/clock.ts'
+import { liesInRows } from '../platform/database/errors.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { LeaseClock } from '../platform/work/lease-clock.ts'
+import type { SetAside } from '../platform/work/set-aside.ts'
 import type { Slots } from '../platform/work/slots.ts'
 import type { Agenda } from './agenda.ts'
 import { findDue, findWaiting, promoteAttempts } from './queries/due.ts'
@@ -18,6 +20,7 @@ export interface RoundsOptions {
   readonly of: VisitRequest['of']
   readonly agenda: Agenda
   readonly slots: Slots
+  readonly setAside: SetAside
   /** Makes an attempt that was claimed, once its event and its lease are on disk (`flushed`). */
   readonly begin: (claimed: Claimed, token: string, leaseUntil: number, flushed: Promise<void>) => void
 }
@@ -42,11 +45,13 @@ const PROMOTED_AT_ONCE = 500
 const TENANTS_FOUND_AT_ONCE = 100
 
 export function createRounds(options: RoundsOptions): Rounds {
-  const { environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, begin } = options
+  const { environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, setAside, begin } = options
   /** Tenants whose partitions or slots are full: another attempt of theirs has to end first. */
   const blocked = new Set<string>()
   /** Tenants for whom a statement is under way: another one would find them locked. */
   const busy = new Set<string>()
+  /** A tenant has a row that cannot be queued, so that each is asked for by itself. */
+  let isSplit = false
   let looks = 0
 
   const visit = async <T>(
@@ -79,9 +84,23 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   /** Gives how many attempts were begun; undefined where there was nothing to plan. */
   const plan = async (limit: number): Promise<number | undefined> => {
-    const tenants = agenda.takePlans(Math.min(limit, CLAIMED_AT_ONCE), busy)
-    if (tenants.length === 0) return undefined
-    return visit(tenants, limit, async (asked) => {
+    const found = agenda.takePlans(Math.min(limit, CLAIMED_AT_ONCE), busy)
+    if (found.length === 0) return undefined
+    const planned = await isolate(found, (tenants) => planFor(tenants, limit))
+    return planned.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Does it for the tenants together; for fewer if a row of one of them fails it, until that tenant is set aside. */
+  const isolate = <T>(
+    tenants: readonly string[],
+    work: (tenants: readonly string[]) => Promise<T>,
+  ): Promise<readonly T[]> => {
+    const items = tenants.map((space) => ({ space, id: space })).filter((item) => !setAside.isHeld(item))
+    return setAside.performGroup(items, (some) => work(some.map(({ space }) => space)))
+  }
+
+  const planFor = (tenants: readonly string[], limit: number): Promise<number> =>
+    visit(tenants, limit, async (asked) => {
       const plans = await planAttempts(pool, asked)
       const { rows, visits } = plans
       beginAll(plans, asked)
@@ -94,12 +113,16 @@ export function createRounds(options: RoundsOptions): Rounds {
       }
       return rows.length
     })
-  }
 
   const claim = async (limit: number): Promise<boolean> => {
-    const tenants = limit > 0 ? agenda.takeClaims(busy) : []
-    if (tenants.length === 0) return false
-    return visit(tenants, limit, async (asked) => {
+    const found = limit > 0 ? agenda.takeClaims(busy) : []
+    if (found.length === 0) return false
+    await isolate(found, (tenants) => claimFor(tenants, limit))
+    return true
+  }
+
+  const claimFor = (tenants: readonly string[], limit: number): Promise<void> =>
+    visit(tenants, limit, async (asked) => {
       const claims = await claimAttempts(pool, asked)
       const { rows, visits } = claims
       beginAll(claims, asked)
@@ -109,8 +132,21 @@ export function createRounds(options: RoundsOptions): Rounds {
         else if (claimed > 0 || rows.length >= asked.limit) agenda.claim(tenantId)
         else blocked.add(tenantId)
       }
-      return true
     })
+
+  /** Queues the attempts that have come due: of all tenants at once, unless a row of one of them fails it. */
+  const promoteAll = async () => {
+    if (of === 'many' && !isSplit) {
+      try {
+        return await promote()
+      } catch (error) {
+        if (!liesInRows(error)) throw error
+        isSplit = true
+      }
+    }
+    const tenants = await findWaiting(pool, clock.service(environment), TENANTS_FOUND_AT_ONCE)
+    for (const tenantId of tenants) await isolate([tenantId], () => promote(tenantId))
+    if (tenants.every((space) => !setAside.isHeld({ space, id: space }))) isSplit = false
   }
 
   const promote = async (tenantId?: string) => {
@@ -130,11 +166,8 @@ export function createRounds(options: RoundsOptions): Rounds {
     },
     find: async () => {
       looks += 1
-      if (of === 'many') await promote()
-      else {
-        const tenants = await findWaiting(pool, clock.service(environment), TENANTS_FOUND_AT_ONCE)
-        for (const tenantId of tenants) await promote(tenantId)
-      }
+      if (!setAside.isEmpty) await setAside.refresh()
+      await promoteAll()
       for (const { tenant_id, unplanned, queued } of await findDue(pool, leaseClock.now())) {
         if (unplanned > 0) agenda.plan(tenant_id, unplanned)
         if (queued) agenda.claim(tenant_id)

@@ -2,11 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Outbound, Outcome } from '../outbound/outbound.ts'
 import type { Clock } from '../platform/clock/clock.ts'
+import type { Database } from '../platform/database/database.ts'
+import { liesInRows } from '../platform/database/errors.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import type { Environment } from '../platform/environment.ts'
 import { createEventLoopTicks } from '../platform/fairness/event-loop-ticks.ts'
 import type { Seals } from '../platform/secrets.ts'
 import { createLeaseClock, type LeaseClock } from '../platform/work/lease-clock.ts'
+import { createSetAside } from '../platform/work/set-aside.ts'
 import { createSlots } from '../platform/work/slots.ts'
 import { createWakeUp } from '../platform/work/wake-up.ts'
 import { createAgenda } from './agenda.ts'
@@ -20,6 +23,8 @@ export interface WorkerOptions {
   readonly environment: Environment
   /** Of the environment, under its own role. */
   readonly pool: Pool
+  /** For the rows that are set aside. */
+  readonly control: Database
   readonly clock: Clock
   readonly outbound: Outbound
   readonly seals: Seals
@@ -100,6 +105,9 @@ const ROWS_OF_AN_ATTEMPT = 12
 
 const CLOCK_EVERY_MS = 60_000
 
+/** What the tenant sees of an attempt whose request cannot be made or signed. */
+const UNSENDABLE = 'the request cannot be signed: rotate the secret of the endpoint, then retry the attempt'
+
 /** The last look at the queue may take so long. */
 const LAST_LOOK_MS = 1000
 
@@ -120,6 +128,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const recorder = createRecorder({ ...options, leaseClock, distributed, pauseMs: pollMs })
   const showing = createShowing<UnderWay>({ afterMs: SHOWN_AFTER_MS, show: recorder.show })
   const sender = createSender(options)
+  const setAside = createSetAside(options, 'deliveries', environment)
   const slots = createSlots(concurrency)
   const wakeUp = createWakeUp()
   const agenda = createAgenda({ atOnce: distributed ? 1 : TENANTS_AT_ONCE, notify: wakeUp.notify })
@@ -140,9 +149,23 @@ export function createWorker(options: WorkerOptions): Worker {
       // A process that was stopped meanwhile must not send what another may be sending already.
       if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_OF_LEASE))
         throw new Error('the lease is too short')
-      return claimed.wanted ? await sender(claimed, aborted.signal) : undefined
+      return claimed.wanted ? await sendOrFail(claimed) : undefined
     } finally {
       slots.give(claimed.tenant_id)
+    }
+  }
+
+  /** An attempt that cannot be made counts as failed, so that its tenant sees why, and the schedule comes to its end. */
+  const sendOrFail = async (claimed: Claimed): Promise<Outcome> => {
+    const endpoint = { space: claimed.tenant_id, id: claimed.endpoint_id }
+    try {
+      const outcome = await sender(claimed, aborted.signal)
+      await setAside.succeeded(endpoint)
+      return outcome
+    } catch (error) {
+      if (aborted.signal.aborted) throw error
+      await setAside.take(endpoint, error)
+      return { error: UNSENDABLE, kind: 'connection', durationMs: 0 }
     }
   }
 
@@ -161,11 +184,13 @@ export function createWorker(options: WorkerOptions): Worker {
     const sent = { claimed, token }
     if (number === 1) showing.began(sent)
     const ending = attempt(claimed, token, leaseUntil, flushed)
-      .catch((err) => {
+      .catch(async (err) => {
         attempts.lost += 1
         if (aborted.signal.aborted) return
         log.error({ err, tenant_id, endpoint_id, attempt_id }, 'an attempt was lost; it is made again')
+        if (liesInRows(err)) await setAside.take({ space: tenant_id, id: attempt_id }, err)
       })
+      .catch((err) => log.error({ err, tenant_id, attempt_id }, 'a lost attempt was not set aside'))
       .finally(() => {
         underWay.delete(ending)
         showing.ended(sent)
@@ -176,7 +201,18 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   const of = distributed ? 'one' : 'many'
-  const rounds = createRounds({ environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, begin })
+  const rounds = createRounds({
+    environment,
+    pool,
+    clock,
+    leaseClock,
+    leaseMs,
+    of,
+    agenda,
+    slots,
+    setAside,
+    begin,
+  })
   /** What may be begun: answers that are not written down yet count too, or a slow database would let them pile up. */
   const room = () => Math.min(slots.free, 2 * concurrency - underWay.size) - promised
   /** Attempts that statements under way may still begin. */

@@ -33,6 +33,12 @@ function checkOwnChain(): Finding {
   }
 }
 
+/** Base units as dollars, exactly. */
+function writeUsdc(units: bigint): string {
+  const cents = `${units % 1_000_000n}`.padStart(6, '0').replace(/0+$/, '')
+  return `${units / 1_000_000n}${cents && `.${cents}`}`
+}
+
 async function checkSigner(
   { signer: settings }: ChainSettings,
   chain: Awaited<ReturnType<typeof examineNode>>['chain'],
@@ -45,7 +51,7 @@ async function checkSigner(
       chain.tokensOf(address),
       chain.block('latest'),
     ])
-    const words = `${address} has ${wei} wei for gas and ${Number(units) / 1e6} USDC`
+    const words = `${address} has ${wei} wei for gas and ${writeUsdc(units)} USDC`
     if (wei < GAS * (head?.baseFee ?? 0n) * 2n || wei === 0n)
       return warn('payouts’ signer', `${words}: send it gas`)
     return units === 0n ? warn('payouts’ signer', `${words}: send it USDC`) : ok('payouts’ signer', words)

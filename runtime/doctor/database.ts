@@ -16,6 +16,8 @@ import type { Settings } from '../platform/settings.ts'
 import { checkAddresses, checkWakeUps } from './deployment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { checkRefusals } from './google.ts'
+import { checkPayouts } from './payouts.ts'
+import { checkSetAside } from './set-aside.ts'
 
 /** A clock that is further off makes lists disagree about what is new; much further, and codes of authenticators fail. */
 const SKEW_WARNED_MS = 1000
@@ -65,6 +67,8 @@ export async function checkDatabase(settings: DatabaseSettings): Promise<Finding
       ...(state.roles ? [await checkServiceClock(client, settings.production)] : []),
       await checkAddresses(client, settings),
       ...(await checkRefusals(client)),
+      ...(await checkPayouts(client, state)),
+      ...(await checkSetAside(client)),
     ]
   } catch (error) {
     const { databaseUrl } = settings

@@ -31,9 +31,12 @@ export interface Funds {
 
 const NONE: Funds = { balance: 0, held: 0 }
 
+// What requests ask for ends at 10^15, what workers book does not: a balance beyond the exact numbers reads as the last of them.
+const FUNDS = 'least(greatest(a.balance, -9007199254740991), 9007199254740991) AS balance, a.held'
+
 const LOCK: Statement = {
   name: 'ledger_accounts_lock',
-  text: 'SELECT a.balance, a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = $2 FOR UPDATE',
+  text: `SELECT ${FUNDS} FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = $2 FOR UPDATE`,
 }
 
 /** An account as nobody else can change it before the end of the transaction. */
@@ -48,7 +51,7 @@ export function lockFunds(db: Database, tenantId: string): Promise<Funds> {
 
 const READ: Statement = {
   name: 'ledger_accounts_read',
-  text: 'SELECT a.balance, a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = $2',
+  text: `SELECT ${FUNDS} FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = $2`,
 }
 
 /** An account as it is now. */

@@ -1,5 +1,5 @@
 /** What is written into a ledger: transfers between two accounts, and holds on what cards can spend. */
-import type { Database, Statement } from '../platform/database/database.ts'
+import type { Database, Result, Statement } from '../platform/database/database.ts'
 import { enqueue } from '../platform/database/enqueue.ts'
 import { inSteps } from '../platform/database/steps.ts'
 import { toTimestamp } from '../platform/database/types.ts'
@@ -54,6 +54,9 @@ const entryOf = (from: string, tenant: string, id: string, amount: string) =>
 const own = (account: string) =>
   `(SELECT * FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = ${account} OFFSET 0) AS a`
 
+// Accounts that workers book may be beyond exact numbers.
+const BALANCE = 'RETURNING current::text AS balance'
+
 // The second account is locked after the first, because it is taken from what the first gives.
 const TRANSFER: Statement = {
   name: 'ledger_transfer',
@@ -62,14 +65,14 @@ const TRANSFER: Statement = {
            RETURNING a.id, a.balance, a.version),
          caused AS (${CAUSE}),
          entered AS (${ENTRIES} ${entryOf('one AS a', '$1', '$7', '$5::bigint')})
-         ${ENTRIES} ${entryOf('other AS a', '$1', '$8', '(-$5::bigint)')}`,
+         ${ENTRIES} ${entryOf('other AS a', '$1', '$8', '(-$5::bigint)')} ${BALANCE}`,
   steps: inSteps(
     'ledger_transfer',
     CAUSE,
     FIRST,
     SECOND,
     `${ENTRIES} ${entryOf(own('$4'), 'a.tenant_id', '$7', '$5::bigint')}`,
-    `${ENTRIES} ${entryOf(own('$6'), 'a.tenant_id', '$8', '(-$5::bigint)')}`,
+    `${ENTRIES} ${entryOf(own('$6'), 'a.tenant_id', '$8', '(-$5::bigint)')} ${BALANCE}`,
   ),
 }
 
@@ -103,6 +106,12 @@ const RESOLVE: Statement = {
   steps: inSteps('ledger_hold_resolve', take('-'), END),
 }
 
+/** What a transfer gives. */
+export interface Posted {
+  /** Cents, as a text: the balance of the account whose identifier sorts last, after the transfer. */
+  readonly balance: string
+}
+
 /**
  * Writes what follows from one cause; it travels with the statements after it, and need not be waited for. The transaction fails
  * when something was posted for the cause before, or a hold that ends has ended. Accounts are locked in the order of their
@@ -110,7 +119,7 @@ const RESOLVE: Statement = {
  *
  * @param cause unique within the tenant, and in its words: `ctx_…/2`.
  * @param now service time.
- * @returns when the transfer is done.
+ * @returns when the transfer is done; no rows without one.
  */
 export function post(
   db: Database,
@@ -118,9 +127,9 @@ export function post(
   cause: string,
   { transfer, resolved, placed }: Posting,
   now: number,
-): Promise<unknown> {
+): Promise<Result<Posted>> {
   const created = toTimestamp(now)
-  const done = transfer ? move(db, tenantId, cause, transfer, now) : Promise.resolve()
+  const done = transfer ? move(db, tenantId, cause, transfer, now) : Promise.resolve({ rows: [], count: 0 })
   if (resolved) enqueue(db.query(RESOLVE, [tenantId, resolved.id, resolved.amount, created]))
   if (placed) {
     const values = [tenantId, placed.id, placed.amount, created]
@@ -141,9 +150,9 @@ function move(
   cause: string,
   { from, to, amount, entries: given }: Transfer,
   now: number,
-): Promise<unknown> {
+): Promise<Result<Posted>> {
   const [first, second, moved] = from < to ? [from, to, -amount] : [to, from, amount]
   const entries = given ?? newEntries(now)
   const ids = from < to ? [entries.from, entries.to] : [entries.to, entries.from]
-  return db.query(TRANSFER, [tenantId, cause, toTimestamp(now), first, moved, second, ...ids])
+  return db.query<Posted>(TRANSFER, [tenantId, cause, toTimestamp(now), first, moved, second, ...ids])
 }

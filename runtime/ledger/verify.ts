@@ -63,6 +63,24 @@ const RULES: readonly Rule[] = [
         : `account ${id} has version ${version} and ${entries} entries`,
   },
   {
+    text: `SELECT c.at::text AS at, coalesce(sum(e.current), 0)::text AS sum, count(*) - count(e.id) AS missing
+             FROM s.ledger_checkpoints c CROSS JOIN LATERAL json_each_text(c.positions) AS p
+             LEFT JOIN s.ledger_entries e ON e.tenant_id = c.tenant_id AND e.account_id = p.key AND e.version = p.value::bigint
+            WHERE c.tenant_id = $1 AND p.value::bigint > 0
+            GROUP BY c.at HAVING coalesce(sum(e.current), 0) <> 0 OR count(*) > count(e.id) ORDER BY c.at LIMIT 1`,
+    says: ({ at, sum, missing }) =>
+      Number(missing) > 0
+        ? `the checkpoint of ${at} is at an entry that is missing`
+        : `the balances at the checkpoint of ${at} add up to ${sum}, not to 0`,
+  },
+  {
+    text: `SELECT n.* FROM (
+             SELECT c.at::text AS at, p.key AS id, p.value::bigint < lag(p.value::bigint) OVER (PARTITION BY p.key ORDER BY c.at) AS is_back
+               FROM s.ledger_checkpoints c CROSS JOIN LATERAL json_each_text(c.positions) AS p WHERE c.tenant_id = $1
+           ) AS n WHERE n.is_back ORDER BY n.at, n.id LIMIT 1`,
+    says: ({ at, id }) => `the checkpoint of ${at} is before an earlier one in account ${id}`,
+  },
+  {
     text: `SELECT r.hold_id FROM s.ledger_resolutions r
             WHERE r.tenant_id = $1 AND NOT EXISTS (
               SELECT FROM s.ledger_holds h WHERE h.tenant_id = r.tenant_id AND h.id = r.hold_id)

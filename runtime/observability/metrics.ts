@@ -3,9 +3,11 @@ import type { RequestLog } from '../api/request-log.ts'
 import { DURATIONS_MS, type OperationTally, type Traffic } from '../api/traffic.ts'
 import type { PoolLoad } from '../platform/database/pool/pool.ts'
 import type { LimiterState } from '../platform/limits/redis-limiter.ts'
+import type { SetAsideCount } from '../platform/work/set-aside-queries.ts'
 import { addDeliveries, type DeliverySources } from './delivery-metrics.ts'
 import type { Load } from './load.ts'
-import { addCounter, addGauge, tally } from './series.ts'
+import { addPayouts, type HeldUpSource } from './payout-metrics.ts'
+import { addCounter, addGauge, addQueriedGauge, tally } from './series.ts'
 import { addWallets, type WalletSources } from './wallet-metrics.ts'
 
 export type NotedRequests = Pick<RequestLog, 'dropped' | 'waitingBytes'>
@@ -26,8 +28,11 @@ export interface MetricSources {
   readonly requestLogs: Readonly<Record<string, NotedRequests>>
   /** How often a change that a request met found no room to be counted. */
   readonly droppedTouches: () => number
+  /** Rows that workers have set aside, in the whole deployment; undefined if the database does not answer. */
+  readonly setAside: () => Promise<readonly SetAsideCount[] | undefined>
   /** Whether the disk of the database is full, as far as this process knows. */
   readonly storageFull: () => boolean
+  readonly heldUpPayouts: HeldUpSource
 }
 
 /** No label ever names a tenant, a key or a path as it was sent. */
@@ -40,6 +45,14 @@ export function createMetrics(sources: MetricSources): Registry {
   addLoad(registry, sources)
   addDeliveries(registry, sources.deliveries)
   addWallets(registry, sources.wallets)
+  addPayouts(registry, sources.heldUpPayouts)
+  addQueriedGauge(
+    registry,
+    'svc_set_aside_rows',
+    'Rows that workers have set aside because their work fails, in the whole deployment.',
+    ['environment', 'work'],
+    async () => (await sources.setAside())?.map(({ rows, ...labels }) => [labels, rows] as const),
+  )
   return registry
 }
 

@@ -1,5 +1,6 @@
 import type { Router } from 'express'
 import type { Logger } from 'pino'
+import { listHeldUp } from '../admin/held-up-payouts.ts'
 import { unreadableRequests } from '../api/errors/refuse-client.ts'
 import { createTraffic, type Traffic, type TrafficOptions } from '../api/traffic.ts'
 import type { OpenDatabase } from '../platform/database/open/open-database.ts'
@@ -8,6 +9,7 @@ import type { PausedMember } from '../platform/factors/wrong-codes.ts'
 import type { LimiterState } from '../platform/limits/redis-limiter.ts'
 import type { Settings } from '../platform/settings.ts'
 import type { UsageMeter } from '../platform/usage/meter.ts'
+import { countSetAside } from '../platform/work/set-aside-queries.ts'
 import type { DeliverySources } from './delivery-metrics.ts'
 import { watchLoad } from './load.ts'
 import { createMetrics, type NotedRequests } from './metrics.ts'
@@ -54,6 +56,10 @@ export function createObservability(parts: ObservabilityParts): Observability {
   const isReady = async () =>
     !isLeaving() && (await databasesAnswer([control, sandbox, live])) && (await storage.hasRoom())
   const requestLogs: Partial<Record<Environment, NotedRequests>> = {}
+  const notCounted = (what: string) => (err: unknown) => {
+    log.warn({ err }, `${what} cannot be counted`)
+    return undefined
+  }
   let pausedMembers = 0
   const registry = createMetrics({
     traffic,
@@ -67,6 +73,8 @@ export function createObservability(parts: ObservabilityParts): Observability {
     unreadable: unreadableRequests,
     deliveries,
     wallets,
+    setAside: () => countSetAside(control).catch(notCounted('rows that are set aside')),
+    heldUpPayouts: () => listHeldUp(control).catch(notCounted('payouts that are held up')),
   })
   return {
     isReady,

@@ -42,6 +42,27 @@ export function addGauge(
   })
 }
 
+/** A gauge that is asked for elsewhere. @param read gives undefined if it cannot be known now: then there is no series. */
+export function addQueriedGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => Promise<Iterable<readonly [Labels, number]> | undefined>,
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
+    async collect() {
+      const series = await read()
+      this.reset()
+      for (const [labels, value] of series ?? []) this.set(labels, value)
+    },
+  })
+}
+
 /** One series for each value of a label. */
 export function tally(counts: ReadonlyMap<string, number>, label: string, more: Labels = {}) {
   return [...counts].map(([value, count]) => [{ ...more, [label]: value }, count] as const)

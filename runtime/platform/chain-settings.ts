@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Reader, url, whole } from './setting-readers.ts'
+import { onOff, type Reader, url, whole } from './setting-readers.ts'
 import type { SettingProblem } from './settings.ts'
 
 /** Which chain pays out, and who signs there. */
@@ -14,6 +14,10 @@ export interface ChainSettings {
   readonly confirmations: number
   /** Wei for a unit of gas above which nothing is sent. */
   readonly maxFee: bigint
+  /** Whether test chains and publicly known keys are refused; default: they are warned of. */
+  readonly production?: boolean
+  /** The operator allows live to pay on a test chain, and with a publicly known key. */
+  readonly allowTestChain?: boolean
   /** Absent only without a node: the key of the own chain is known to everybody. */
   readonly signer?: SignerSettings
 }
@@ -52,6 +56,7 @@ export function readChain(env: Environment, production: boolean, problems: Setti
   const chainId = read('SVC_CHAIN_ID', whole(0, 1, 2_147_483_647))
   const confirmations = read('SVC_CHAIN_CONFIRMATIONS', whole(12, 1, 1000)) ?? 12
   const gwei = read('SVC_CHAIN_MAX_FEE_GWEI', whole(500, 1, 1_000_000)) ?? 500
+  const allowTestChain = read('SVC_ALLOW_TEST_CHAIN', onOff(false)) ?? false
   const signer = readSigner(env, production, problems)
   if (rpcUrl !== undefined && !SIGNERS.some((each) => env[each]))
     problems.push({
@@ -61,6 +66,8 @@ export function readChain(env: Environment, production: boolean, problems: Setti
   return {
     confirmations,
     maxFee: BigInt(gwei) * GWEI,
+    ...(production && { production }),
+    ...(allowTestChain && { allowTestChain }),
     ...(rpcUrl !== undefined && { rpcUrl }),
     ...(usdc !== undefined && { usdc }),
     ...(chainId && { chainId }),

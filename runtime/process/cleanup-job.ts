@@ -15,6 +15,7 @@ import { MAX_PAUSE_MS } from '../platform/factors/wrong-codes.ts'
 import { type PeriodicJob, runPeriodically } from '../platform/periodic.ts'
 import { sweepBatches } from '../platform/usage/queries.ts'
 import { firstTouchedDay, sweepTouches } from '../platform/usage/touches.ts'
+import { sweepSetAside } from '../platform/work/set-aside-queries.ts'
 import { sweepTokens } from '../resources/tokens/queries.ts'
 
 type Databases = Readonly<Record<Environment | 'control', Database>>
@@ -34,38 +35,59 @@ const BATCH = 1000
 const STEP_MS = 30_000
 
 /**
- * Deletes what has run out: stored answers, tokens, challenges, used codes, sessions, invitations, OAuth's codes and tokens, names of batches,
- * the request log, what changes between versions have touched, payments on chains.
+ * Deletes what has expired: stored responses, tokens, challenges, used codes, sessions, invitations, OAuth codes and tokens, batch
+ * names, the request log, touched changes, payments on chains, and rows set aside that are gone.
+ *
+ * Throws an `AggregateError` of the sweeps that failed, after all the others.
  */
 export async function sweep(databases: Databases, clock: Clock): Promise<void> {
-  for (const environment of ENVIRONMENTS) {
-    const createdBy = clock.service(environment) - STORED_FOR_MS - MARGIN_MS
-    while ((await sweepAnswers(databases[environment], createdBy, BATCH)) >= BATCH) {
-      // as long as there is a whole batch, there may be more
-    }
-    while ((await sweepTokens(databases[environment], clock.service(environment), BATCH)) >= BATCH) {
-      // the same
-    }
-    while (
-      (await sweepRequests(databases[environment], clock.machine() - REQUESTS_KEPT_MS, BATCH)) >= BATCH
-    ) {
-      // the same
-    }
-    await sweepBatches(databases[environment], clock.machine() - DAY_MS)
-    await sweepTouches(databases[environment], firstTouchedDay(clock.service(environment)))
+  const failures: unknown[] = []
+  for (const each of sweepsOf(databases, clock)) {
+    await each().catch((error: unknown) => {
+      failures.push(error)
+    })
   }
-  const before = clock.machine() - HOUR_MS
-  await sweepFactors(databases.control, before - DAY_MS, Math.floor(before / STEP_MS))
-  await sweepWrongCodes(databases.control, before - MAX_PAUSE_MS)
-  await sweepSessions(databases.control, clock.machine())
-  await sweepPasskeyChallenges(databases.control, clock.machine())
-  await sweepInvitations(databases.control, clock.machine())
-  while ((await sweepPayments(databases.control, clock.machine() - PAYMENTS_KEPT_MS, BATCH)) >= BATCH) {
-    // the same
+  if (failures.length > 0) throw new AggregateError(failures)
+}
+
+type Sweep = () => Promise<unknown>
+
+/** Repeats a sweep while it deletes whole batches: there may be more. */
+function inBatches(deleteBatch: () => Promise<number>): Sweep {
+  return async () => {
+    while ((await deleteBatch()) >= BATCH) {
+      // the next batch
+    }
   }
-  // A day longer: until then an expired token is told so. Each environment's consents have its clock's times.
+}
+
+function sweepsOf(databases: Databases, clock: Clock): readonly Sweep[] {
+  const { control } = databases
+  const now = clock.machine()
+  const before = now - HOUR_MS
+  // Each environment has its own service time. A day longer: until then the error says that a token has expired.
   const services = ENVIRONMENTS.map((environment) => clock.service(environment))
-  await sweepOauth(databases.control, clock.machine() - DAY_MS, Math.min(...services) - DAY_MS)
+  return [
+    ...ENVIRONMENTS.flatMap((environment) => {
+      const db = databases[environment]
+      const service = clock.service(environment)
+      return [
+        inBatches(() => sweepAnswers(db, service - STORED_FOR_MS - MARGIN_MS, BATCH)),
+        inBatches(() => sweepTokens(db, service, BATCH)),
+        inBatches(() => sweepRequests(db, now - REQUESTS_KEPT_MS, BATCH)),
+        () => sweepBatches(db, now - DAY_MS),
+        () => sweepTouches(db, firstTouchedDay(service)),
+      ]
+    }),
+    () => sweepFactors(control, before - DAY_MS, Math.floor(before / STEP_MS)),
+    () => sweepWrongCodes(control, before - MAX_PAUSE_MS),
+    () => sweepSessions(control, now),
+    () => sweepPasskeyChallenges(control, now),
+    () => sweepInvitations(control, now),
+    () => sweepSetAside(control, now),
+    inBatches(() => sweepPayments(control, now - PAYMENTS_KEPT_MS, BATCH)),
+    () => sweepOauth(control, now - DAY_MS, Math.min(...services) - DAY_MS),
+  ]
 }
 
 const PAUSE_MS = 60_000

@@ -37,6 +37,7 @@ export interface RunningService {
   readonly baseUrls: BaseUrls
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
+  readonly warnings: Chains['warnings']
   readonly operator: Operator
   /** Stops accepting, lets requests under way finish, lets the database go. */
   stop(): Promise<void>
@@ -155,7 +156,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       await wait(timeouts.leaveMs)
       await ports.drain(timeouts.drainMs)
     })
-    return { baseUrls, demo, chains: chains.of, operator, stop }
+    return { baseUrls, demo, chains: chains.of, warnings: chains.warnings, operator, stop }
   } catch (error) {
     await stop()
     throw error

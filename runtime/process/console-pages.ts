@@ -7,6 +7,7 @@ import { createAuthorization } from '../console/authorization/authorization.ts'
 import { createChallenges } from '../console/challenges.ts'
 import { createConsole } from '../console/console.ts'
 import { createDashboard } from '../console/dashboard/dashboard.ts'
+import { addBanner } from '../console/page/banner.ts'
 import { createSessions } from '../console/sign-in/sessions.ts'
 import { createSignIn } from '../console/sign-in/sign-in.ts'
 import { createJoin } from '../console/team/join.ts'
@@ -33,6 +34,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
   const pages = express()
   pages.disable('x-powered-by')
   pages.use(observability.pages)
+  if (parts.chains.warnings.length > 0) pages.use(addBanner(parts.chains.warnings))
   const { control, pepper } = database
   const shared = {
     csrfKey: deriveSecret(pepper, 'forms of the console'),

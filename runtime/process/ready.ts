@@ -7,10 +7,15 @@ export interface Ready {
   readonly baseUrls: BaseUrls
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
+  /** Of `Chains`. */
+  readonly warnings: readonly string[]
 }
 
-/** One line of JSON. `keys` and `dashboard` are in it only when a start made the demo tenant. */
-export function readyLine({ baseUrls, demo }: Pick<Ready, 'baseUrls' | 'demo'>): string {
+/**
+ * One line of JSON. `keys` and `dashboard` are in it only when a start made the demo tenant, `warnings` only if a test chain is
+ * allowed in live.
+ */
+export function readyLine({ baseUrls, demo, warnings }: Omit<Ready, 'chains'>): string {
   const line = {
     ready: true,
     sandbox_base_url: baseUrls.sandbox,
@@ -19,13 +24,14 @@ export function readyLine({ baseUrls, demo }: Pick<Ready, 'baseUrls' | 'demo'>):
     auth_url: baseUrls.console,
     docs_url: `${baseUrls.console}/docs`,
     tenant_id: demo?.tenantId ?? null,
+    ...(warnings.length > 0 && { warnings }),
     ...demo?.secrets,
   }
   return `${JSON.stringify(line)}\n`
 }
 
 /** The same in words, with a request to try. */
-export function readyWords({ baseUrls, demo, chains }: Ready): string {
+export function readyWords({ baseUrls, demo, chains, warnings }: Ready): string {
   const { keys, dashboard } = demo?.secrets ?? {}
   const rows: readonly (readonly [string, string])[] = [
     ['Sandbox API', baseUrls.sandbox],
@@ -34,6 +40,7 @@ export function readyWords({ baseUrls, demo, chains }: Ready): string {
     ['Docs', `${baseUrls.console}/docs`],
     ['Sandbox chain', describeChain(chains.sandbox)],
     ['Live chain', describeChain(chains.live)],
+    ...warnings.map((warning) => ['Warning', warning] as const),
     ...(demo ? [['Demo tenant', demo.tenantId] as const] : []),
     ...Object.entries(keys ?? {}).map(([name, value]) => [`Key ${name}`, value] as const),
     ...Object.entries(dashboard ?? {}).map(([name, value]) => [`Dashboard ${name}`, value] as const),

@@ -1,31 +1,37 @@
 /** What comes due by itself, done by workers: what is due of a tenant in one transaction, with its events and audit entries. */
+import type { Logger } from 'pino'
 import { readPin } from '../admin/pins.ts'
 import { collectEvents, type Emitter } from '../events/emit.ts'
 import type { WakeUpChannel } from '../events/wake-ups.ts'
 import { systemEntry } from '../platform/audit/entry.ts'
-import { appendAudit, isSpaceWiped } from '../platform/audit/queries.ts'
+import { appendAudit } from '../platform/audit/queries.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Database } from '../platform/database/database.ts'
 import { enqueue } from '../platform/database/enqueue.ts'
 import type { Pool } from '../platform/database/pool/pool.ts'
 import { readSpace } from '../platform/database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
+import { createSetAside } from '../platform/work/set-aside.ts'
 
 export interface DueParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
   readonly clock: Clock
   readonly wakeUpChannel: WakeUpChannel
+  readonly log: Logger
 }
 
 /** Something that is due. */
 export interface Due {
   readonly tenant_id: string
+  /** Absent where the work is done for the tenant as a whole. */
+  readonly id?: string
 }
 
 /** Finds some of what is due, of all tenants. What was done is not found again. @param now service time. */
 export type FindDue<Row extends Due> = (db: Database, now: number, limit: number) => Promise<readonly Row[]>
 
 export interface DuePlace {
+  readonly environment: Environment
   readonly db: Database
   readonly space: string
   readonly events: Emitter
@@ -39,39 +45,53 @@ export interface Done {
   readonly action: string
 }
 
-/** What is found at a time. */
+export interface DueWork<Row extends Due> {
+  /** The name under which rows that fail are set aside. */
+  readonly name: string
+  /** What is due by the service clock, and by clocks of tenants that are ahead of it. */
+  readonly finds: readonly FindDue<Row>[]
+  /** Is given what was found of one tenant, which another node may have done meanwhile. */
+  readonly act: (place: DuePlace, found: readonly Row[]) => Promise<readonly Done[]>
+  /** Rows found at a time. Default: 100. */
+  readonly batch?: number
+  /** Whether each row has a transaction of its own. Default: the rows of one tenant have one together. */
+  readonly isSingle?: boolean
+  /** Default: both. */
+  readonly environments?: readonly Environment[]
+}
+
 const BATCH = 100
 
 /**
- * Does all that is due, in both environments, each once however many nodes try.
- *
- * @param finds what is due by the service clock, and by clocks of tenants that are ahead of it: each is asked until it finds less
- * than it may.
- * @param act is given what was found of one tenant, which another node may have done meanwhile.
+ * Does all that is due, each once however many nodes try. A row whose work fails is set aside
+ * (`platform/work/set-aside.ts`). Each find is asked until it finds less than it may.
  */
-export async function doDue<Row extends Due>(
-  parts: DueParts,
-  finds: readonly FindDue<Row>[],
-  act: (place: DuePlace, found: readonly Row[]) => Promise<readonly Done[]>,
-): Promise<void> {
-  for (const environment of ENVIRONMENTS) {
+export async function doDue<Row extends Due>(parts: DueParts, work: DueWork<Row>): Promise<void> {
+  const { name, finds, act, batch = BATCH, isSingle = false, environments = ENVIRONMENTS } = work
+  const { control } = parts.database
+  for (const environment of environments) {
+    const setAside = createSetAside({ ...parts, control }, name, environment)
+    const now = () => parts.clock.service(environment)
     for (const find of finds) {
-      for (;;) {
-        const now = parts.clock.service(environment)
-        const found = await find(parts.database[environment], now, BATCH)
-        for (const [space, rows] of Map.groupBy(found, ({ tenant_id }) => tenant_id)) {
-          const due = await actFor(parts, environment, space, now, (place) => act(place, rows)).catch(
-            (error: unknown) => {
-              if (isSpaceWiped(error)) return false // the next look does not find it
-              throw error
-            },
-          )
+      await setAside.performAll<Row>({
+        batch,
+        find: (limit) => find(parts.database[environment], now(), limit),
+        itemOf: ({ tenant_id: space, id = space }) => ({ space, id }),
+        groupsOf: (rows) => (isSingle ? rows.map((row) => [row]) : groupByTenant(rows)),
+        async perform(rows) {
+          const space = rows[0]!.tenant_id
+          const due = await actFor(parts, environment, space, now(), (place) => act(place, rows))
           if (due) parts.wakeUpChannel.publish(environment, space)
-        }
-        if (found.length < BATCH) break
-      }
+        },
+      })
     }
   }
+}
+
+/** The rows of each tenant; one for a tenant that the work is done for as a whole, however often it was found. */
+function groupByTenant<Row extends Due>(rows: readonly Row[]): Row[][] {
+  const groups = [...Map.groupBy(rows, ({ tenant_id }) => tenant_id).values()]
+  return groups.map((group) => (group[0]!.id === undefined ? group.slice(0, 1) : group))
 }
 
 /** Gives whether deliveries may be due. */
@@ -86,7 +106,7 @@ async function actFor(
   const pin = await readPin(database.control, tenantId, environment)
   return database[environment].forTenant(tenantId).transaction(async (db) => {
     const events = collectEvents({ tenantId: space, pin, now })
-    const done = await act({ db, space, events, now })
+    const done = await act({ environment, db, space, events, now })
     if (done.length === 0) return false
     const due = events.write(db)
     for (const { id, action } of done)

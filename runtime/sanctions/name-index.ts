@@ -1,12 +1,12 @@
 /**
  * Which listed names can be like a given one, without comparing them all: every word of the shorter of two such names has a
- * counterpart whose sound is at most `maxDistance` letters away. Words that far apart become equal when so many letters are
- * taken out of each (Garbe's symmetric deletes), so each listed sound stands under what remains of it.
+ * counterpart in the other whose sound is like its own.
  */
-import { distance } from 'fastest-levenshtein'
 import type { Steps } from '../platform/fairness/pauses.ts'
-import type { NameForm, Word } from './names.ts'
-import { maxDistance } from './score.ts'
+import type { NameForm } from './names.ts'
+import { isInitial } from './score.ts'
+import { createSoundIndex } from './sound-index.ts'
+import type { Word } from './sounds.ts'
 
 /** A listed name, by its place in the list of all. */
 export interface NameIndex {
@@ -14,150 +14,120 @@ export interface NameIndex {
   candidates(name: NameForm): readonly number[]
 }
 
-/** A letter alone stands for any word that begins with it. */
-const isInitial = ({ plain }: Word) => plain.length === 1
-
-/** Sounds that were looked up, and what is like them: names of people repeat. */
-const REMEMBERED = 20_000
+/** Where sounds, or consonants, are in the names; each has a number. */
+interface Occurrences {
+  readonly texts: readonly string[]
+  readonly numbers: ReadonlyMap<string, number>
+  /** By number: the places of the names that have it. */
+  readonly places: readonly (readonly number[])[]
+  /** Those of them that one word may find: of a single word, or with initials. */
+  readonly lonePlaces: readonly (readonly number[])[]
+  /** By place: the numbers of all that is in the name. */
+  readonly inName: readonly (readonly number[])[]
+}
 
 /** @param steps others are let in between names. */
 export async function createNameIndex(names: readonly NameForm[], steps: Steps): Promise<NameIndex> {
-  const bySound = await groupPlaces(names, steps, (word) => word.sound)
-  const byBones = await groupPlaces(names, steps, (word) => word.bones)
-  const soundsLike = await createSoundIndex([...bySound.keys()], steps)
-  const placesOf = (word: Word, isVowelless: boolean): readonly (readonly number[])[] => {
-    const like = soundsLike(word.sound).map((sound) => bySound.get(sound)!)
-    return isVowelless ? [...like, byBones.get(word.bones) ?? []] : like
-  }
-  const needed = names.map(({ words }) => words.filter((word) => !isInitial(word)).length)
+  const sounds = await findOccurrences(names, steps, (word) => word.sounds)
+  const bones = await findOccurrences(names, steps, (word) => word.bones)
+  const soundsLike = await createSoundIndex(sounds.texts, steps)
+  const initials = Uint8Array.from(names, ({ words }) => initialsOf(words))
   const found = new Uint8Array(names.length)
-  const lastWord = new Int32Array(names.length).fill(-1)
-  let wordsSoFar = 0
+  /** By place and by number: the word that was looked up last and is like it. */
+  const seenAt = new Int32Array(names.length).fill(-1)
+  const [heard, read] = [sounds, bones].map(({ texts }) => new Int32Array(texts.length).fill(-1))
+  let lookups = 0
+
+  const countAll = (lists: readonly (readonly number[])[], numbers: readonly number[], touched: number[]) => {
+    for (const number of numbers) {
+      for (const place of lists[number]!) {
+        if (seenAt[place] === lookups) continue
+        seenAt[place] = lookups
+        if (found[place] === 0) touched.push(place)
+        found[place]! += 1
+      }
+    }
+  }
+  /** Counts a word for names that others have found, without looking through all that have it. */
+  const countTouched = (
+    { inName }: Occurrences,
+    likeLast: Int32Array,
+    numbers: readonly number[],
+    touched: readonly number[],
+  ) => {
+    for (const number of numbers) likeLast[number] = lookups
+    for (const place of touched) {
+      if (!inName[place]!.some((number) => likeLast[number] === lookups)) continue
+      seenAt[place] = lookups
+      found[place]! += 1
+    }
+  }
 
   return {
     candidates({ words, isVowelless }) {
+      const [occurrences, likeLast] = isVowelless ? [bones, read!] : [sounds, heard!]
+      const numbersOf = (word: Word) =>
+        isVowelless
+          ? word.bones.flatMap((text) => bones.numbers.get(text) ?? [])
+          : word.sounds.length === 1
+            ? soundsLike(word.sounds[0]!)
+            : [...new Set(word.sounds.flatMap(soundsLike))]
+      const own = initialsOf(words)
+      const full = words
+        .filter((word) => !isInitial(word))
+        .map((word) => {
+          const numbers = numbersOf(word)
+          return { numbers, size: numbers.reduce((sum, each) => sum + occurrences.places[each]!.length, 0) }
+        })
+        .toSorted((a, b) => a.size - b.size)
       const touched: number[] = []
-      const own = words.filter((word) => !isInitial(word))
-      for (const word of own) {
-        wordsSoFar = (wordsSoFar + 1) % 0x7fffffff
-        for (const places of placesOf(word, isVowelless)) {
-          for (const place of places) {
-            if (lastWord[place] === wordsSoFar) continue
-            lastWord[place] = wordsSoFar
-            if (found[place] === 0) touched.push(place)
-            found[place]! += 1
-          }
-        }
+      for (const [index, { numbers }] of full.entries()) {
+        lookups = (lookups + 1) % 0x7fffffff
+        // Names of two words and more need two: those that the commonest word alone has are never looked at.
+        if (index > 0 && index === full.length - 1 && own === 0) {
+          countTouched(occurrences, likeLast, numbers, touched)
+          countAll(occurrences.lonePlaces, numbers, touched)
+        } else countAll(occurrences.places, numbers, touched)
       }
-      const candidates = touched.filter((place) => found[place]! >= Math.min(own.length, needed[place]!))
+      // An initial may be the counterpart of any word.
+      const candidates = touched.filter(
+        (place) =>
+          found[place]! >= Math.min(words.length, names[place]!.words.length) - own - initials[place]!,
+      )
       for (const place of touched) found[place] = 0
       return candidates
     },
   }
 }
 
-async function groupPlaces(
+const initialsOf = (words: readonly Word[]) => words.filter(isInitial).length
+
+async function findOccurrences(
   names: readonly NameForm[],
   steps: Steps,
-  keyOf: (word: Word) => string,
-): Promise<Map<string, number[]>> {
-  const places = new Map<string, number[]>()
+  textsOf: (word: Word) => readonly string[],
+): Promise<Occurrences> {
+  const numbers = new Map<string, number>()
+  const places: number[][] = []
+  const lonePlaces: number[][] = []
+  const inName: number[][] = []
   for (const [place, { words }] of names.entries()) {
     if (steps.isOver()) await steps.next()
-    for (const key of new Set(words.filter((word) => !isInitial(word)).map(keyOf))) {
-      const all = places.get(key)
-      if (all) all.push(place)
-      else places.set(key, [place])
-    }
+    const isLone = words.length === 1 || words.some(isInitial)
+    const all = new Set(words.filter((word) => !isInitial(word)).flatMap(textsOf))
+    inName.push(
+      Array.from(all, (text) => {
+        const number = numbers.get(text) ?? numbers.size
+        if (number === numbers.size) {
+          numbers.set(text, number)
+          places.push([])
+          lonePlaces.push([])
+        }
+        places[number]!.push(place)
+        if (isLone) lonePlaces[number]!.push(place)
+        return number
+      }),
+    )
   }
-  return places
-}
-
-/** Gives the sounds among these that are at most `maxDistance` letters away. */
-async function createSoundIndex(
-  sounds: readonly string[],
-  steps: Steps,
-): Promise<(sound: string) => readonly string[]> {
-  const { first, stored } = await storeRemains(sounds, steps)
-  const remembered = new Map<string, readonly string[]>()
-  return (sound) => {
-    const known = remembered.get(sound)
-    if (known) return known
-    const places = new Set<number>()
-    for (const remains of remainsOf(sound)) {
-      const bits = upperBits(remains)
-      for (let at = first[bits]!; at < first[bits + 1]!; at += 1) {
-        const place = stored[at]! - remains * PLACES
-        if (place >= 0 && place < PLACES) places.add(place)
-      }
-    }
-    const found = Array.from(places, (place) => sounds[place]!).filter((other) => {
-      const most = maxDistance(Math.min(sound.length, other.length))
-      return Math.abs(sound.length - other.length) <= most && distance(sound, other) <= most
-    })
-    if (remembered.size >= REMEMBERED) remembered.clear()
-    remembered.set(sound, found)
-    return found
-  }
-}
-
-/** More sounds than any list has; with 32 bits of remains they fit into a number exactly. */
-const PLACES = 2 ** 20
-
-/** Remains whose upper bits are the same stand together: few have to be passed among them. */
-const UPPER_BITS = 18
-
-/**
- * The remains of each sound and its place in one number, because strings in maps would take fifty times the memory; and where
- * those with the same upper bits begin.
- */
-async function storeRemains(sounds: readonly string[], steps: Steps) {
-  const first = new Uint32Array(2 ** UPPER_BITS + 1)
-  for (const sound of sounds) {
-    if (steps.isOver()) await steps.next()
-    for (const remains of remainsOf(sound)) first[upperBits(remains) + 1]! += 1
-  }
-  for (let bits = 1; bits < first.length; bits += 1) first[bits]! += first[bits - 1]!
-  const stored = new Float64Array(first.at(-1)!)
-  const free = first.slice()
-  for (const [place, sound] of sounds.entries()) {
-    if (steps.isOver()) await steps.next()
-    for (const remains of remainsOf(sound)) {
-      const bits = upperBits(remains)
-      stored[free[bits]!] = remains * PLACES + place
-      free[bits]! += 1
-    }
-  }
-  return { first, stored }
-}
-
-const upperBits = (remains: number) => remains >>> (32 - UPPER_BITS)
-
-/**
- * So many of the first letters suffice: two words that so many letters keep apart are not further apart in their beginnings,
- * where what one has at its end and the other has not is taken out too.
- */
-const BEGINNING = 8
-
-/** Hashes of what remains of a sound's beginning when up to `maxDistance` letters are taken out of it. */
-function remainsOf(sound: string): number[] {
-  const most = maxDistance(sound.length)
-  const length = Math.min(sound.length, BEGINNING)
-  const remains = [hashWithout(sound, length, -1, -1)]
-  for (let one = 0; most > 0 && one < length; one += 1) {
-    remains.push(hashWithout(sound, length, one, -1))
-    for (let other = one + 1; most > 1 && other < length; other += 1) {
-      remains.push(hashWithout(sound, length, one, other))
-    }
-  }
-  return remains
-}
-
-/** FNV-1a of 32 bits. Two that have the same by chance are told apart by their distance. */
-function hashWithout(text: string, length: number, one: number, other: number): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < length; at += 1) {
-    if (at !== one && at !== other) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  }
-  return hash >>> 0
+  return { texts: [...numbers.keys()], numbers, places, lonePlaces, inName }
 }

@@ -1,14 +1,10 @@
-/** Names as they are compared: words in ASCII, and what is left of each when spellings of one sound are made one. */
+/** Names in the forms in which they are compared. */
 import anyAscii from 'any-ascii'
-
-export interface Word {
-  /** Letters and digits of ASCII, in lower case. */
-  readonly plain: string
-  /** The same for most spellings of a name: `kh`, `q` and `k` are one, so are `ou`, `oo` and `u`, `ei` and `i`. */
-  readonly sound: string
-  /** The consonants of `sound`: all that scripts without vowels write. */
-  readonly bones: string
-}
+import { readArabicWord } from './arabic.ts'
+import { readChinese } from './chinese.ts'
+import { readKorean } from './korean.ts'
+import { LEGAL_FORMS, LEGAL_PHRASES, PARTICLES, TITLES } from './legal-forms.ts'
+import { type Word, wordOf } from './sounds.ts'
 
 export interface NameForm {
   readonly words: readonly Word[]
@@ -16,97 +12,205 @@ export interface NameForm {
   readonly family: number
   /** Written without vowels, in Arabic or Hebrew script. */
   readonly isVowelless: boolean
+  /** Chinese or Korean: words so short that one letter makes another name. */
+  readonly isSyllabic: boolean
 }
 
-/** Small words that one spelling has and the next has not. */
-const PARTICLES = new Set(
-  'al el ul ud ad as at az bin ibn ben bint abu de la le du van von der den del di da dos mr mrs dr the of and'.split(
-    ' ',
-  ),
-)
+/** All that a name is compared by. */
+export interface NameReading {
+  readonly forms: readonly NameForm[]
+  /** Names that have one of these in common are one name: their letters without spaces, their syllables. */
+  readonly keys: readonly string[]
+}
 
-/** Legal forms, and what stands for them in other languages. */
-const LEGAL_FORMS = new Set(
-  `llc ltd limited inc incorporated corp corporation co company plc gmbh ag kg sa sarl sas spa srl bv nv oy ab as ooo oao zao pao
-   ao jsc ojsc cjsc pjsc fze fzco fzc dmcc pte pty sdn bhd group holding holdings est establishment`.split(
-    /\s+/,
-  ),
-)
+type EntryType = 'individual' | 'entity'
 
-const VOWELLESS = /[\p{Script=Arabic}\p{Script=Hebrew}]/u
+const HEBREW = /\p{Script=Hebrew}/u
+const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hangul}]/u
 
 /** The article that Arabic writes together with its noun. */
 const ARTICLE = /(^|[\s-])ال(?=\p{L}{2})/gu
 
-const SOUNDS: readonly (readonly [RegExp, string])[] = [
-  // Those with more spellings than any rule covers.
-  [/^m[aeou]+h[aeu]m+[aeiu]+[dt]$/, 'mahamad'],
-  [/^ah?m[ae]+[dt]$/, 'ahmad'],
-  [/^[ijy]o?u?s+[eou]+f$/, 'iusuf'],
-  // `Abd al-`, written together: `Abdulrahman`, `Abdurrahman`.
-  [/^abd(?:[aeou]?l|[aeou]([rnszt])(?=\1))(?=[a-z]{3})/, 'abd'],
-  [/^al(?=[^aeiouy][a-z]{3})/, ''],
-  [/dzh|zh|dj/g, 'j'],
-  [/shch|tsch|sch|tch|sh|sz|cz|ch/g, 's'],
-  [/kh|gh|ck|q/g, 'k'],
-  [/ph|w|v/g, 'f'],
-  [/([dbt])h/g, '$1'],
-  [/t[sz]/g, 'z'],
-  [/x/g, 'ks'],
-  [/c(?=[eiy])/g, 's'],
-  [/c/g, 'k'],
-  [/oe|ou|oo|ue|o/g, 'u'],
-  [/ae|[ae][iy]|i[ey]|ee|e|y|j/g, 'i'],
-  [/(?<=[aiu])h$/, ''],
-  [/(.)\1+/g, '$1'],
-]
+/** `A.S.B.L.`, `O.V.` */
+const DOTTED = /(?<![\p{L}\p{N}])(?:\p{L}\. ?){2,}(?:\p{L}(?![\p{L}\p{N}]))?/gu
 
-function wordOf(plain: string): Word {
-  const sound = SOUNDS.reduce((text, [spelling, common]) => text.replace(spelling, common), plain)
-  return { plain, sound, bones: sound.replaceAll(/[aiu]/g, '').replaceAll(/(.)\1+/g, '$1') }
-}
+/** Only a text with these may have dotted letters or a legal form of several words. */
+const DOTS_OR_PHRASES = /\.|stock|liability|private|s en c|de c/i
 
 /** The first words of a name are enough to tell it apart. */
 const MAX_WORDS = 8
 
-/** Words of a name in its order, without particles and, of companies, legal forms. */
-function readWords(text: string, type: 'individual' | 'entity'): Word[] {
-  const ascii = anyAscii(
-    text
-      .normalize('NFKC')
-      .replaceAll(/\p{Cf}/gu, '')
-      .replaceAll(ARTICLE, '$1'),
-  )
-  const all = ascii
-    .toLowerCase()
-    .replaceAll(/['`’"]/g, '')
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '')
-  const left = all.filter((word) => !PARTICLES.has(word) && !(type === 'entity' && LEGAL_FORMS.has(word)))
-  return (left.length > 0 ? left : all).slice(0, MAX_WORDS).map(wordOf)
+const isParticle = ({ plain }: Word) => PARTICLES.has(plain)
+
+/** Words in their order, none left out. */
+function splitWords(text: string): Word[] {
+  return text
+    .replaceAll(ARTICLE, '$1')
+    .split(/[\s\-‐-―_/]+/u)
+    .flatMap((part) => {
+      const arabic = readArabicWord(part.replaceAll(/[^\p{L}\u200c]/gu, ''))
+      if (arabic)
+        return arabic.isParticle ? [] : [{ plain: anyAscii(arabic.letters), sounds: [], bones: arabic.bones }]
+      const ascii = toAscii(part)
+      return ascii.split(/[^a-z0-9]+/).flatMap((word) => (word === '' ? [] : [wordOf(word)]))
+    })
+}
+
+/** In lower case, without apostrophes; syllables of Chinese and Korean script are words. */
+function toAscii(part: string): string {
+  const ascii = anyAscii(part.replaceAll(/\p{Cf}/gu, ''))
+  const spaced = EAST_ASIAN.test(part) ? ascii.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ') : ascii
+  return spaced.toLowerCase().replaceAll(/['`’"]/g, '')
+}
+
+/** Unless less than two words are left. */
+function without(words: readonly Word[], isLeftOut: (word: Word, index: number) => boolean): readonly Word[] {
+  const left = words.filter((word, index) => !isLeftOut(word, index))
+  return left.length > 1 ? left : words
+}
+
+/** Titles before the name and behind it. */
+function withoutTitles(words: readonly Word[]): readonly Word[] {
+  const isTitle = ({ plain }: Word) => TITLES.has(plain)
+  const first = words.findIndex((word) => !isTitle(word))
+  const last = words.findLastIndex((word) => !isTitle(word))
+  return without(words, (_, index) => index < first || index > last)
+}
+
+/** Legal forms of a company, and dots between the letters of one. */
+function withoutLegalForms(text: string): Word[] {
+  const joined = text
+    .replaceAll(LEGAL_PHRASES, ' ')
+    .replaceAll(DOTTED, (letters) => `${letters.replaceAll(/[. ]/g, '')} `)
+  const all = splitWords(joined)
+  const left = all.filter(({ plain }) => !LEGAL_FORMS.has(plain))
+  return left.length > 0 ? left : all
+}
+
+interface SplitName {
+  readonly family: readonly Word[]
+  readonly given: readonly Word[]
+}
+
+function splitName(text: string, type: EntryType): SplitName {
+  if (type === 'entity') return { family: [], given: withoutLegalForms(text) }
+  const comma = text.indexOf(',')
+  if (comma === -1) return { family: [], given: splitWords(text) }
+  return { family: splitWords(text.slice(0, comma)), given: splitWords(text.slice(comma + 1)) }
 }
 
 /** Longer words are seldom written as one. */
 const SHORT = 5
 
-/**
- * The forms of a name that are compared: as it is, and with each short word written as one with the word beside it, because
- * `Jong Un` is `Jongun` elsewhere, and `Abdul Rahman` `Abdulrahman`.
- *
- * @param text `FAMILY, Given` tells which words are the family's.
- */
-export function formsOf(text: string, type: 'individual' | 'entity'): NameForm[] {
-  const isVowelless = VOWELLESS.test(text)
-  const comma = type === 'individual' ? text.indexOf(',') : -1
-  const first = comma === -1 ? [] : readWords(text.slice(0, comma), type)
-  const words = comma === -1 ? readWords(text, type) : [...first, ...readWords(text.slice(comma + 1), type)]
-  const whole = { words, family: first.length, isVowelless }
+function formsOf({ family, given }: SplitName, isVowelless: boolean, isSyllabic: boolean): NameForm[] {
+  const first =
+    family.length === 0
+      ? []
+      : without([...family, ...given], isParticle).filter((word) => family.includes(word))
+  const words = without([...family, ...given], isParticle).slice(0, MAX_WORDS)
+  const whole = { words, family: first.length, isVowelless, isSyllabic }
   const merged = words.slice(1).flatMap((word, index): NameForm[] => {
     const before = words[index]!
     if (Math.min(before.plain.length, word.plain.length) > SHORT) return []
-    const one = wordOf(before.plain + word.plain)
-    const family = index + 1 < first.length ? first.length - 1 : first.length
-    return [{ words: words.toSpliced(index, 2, one), family, isVowelless }]
+    const at = index + 1 < first.length ? first.length - 1 : first.length
+    return [{ ...whole, words: words.toSpliced(index, 2, mergeWords(before, word)), family: at }]
   })
   return [whole, ...merged].filter((form) => form.words.length > 0)
+}
+
+/** `Jong Un` is `Jongun` elsewhere, and `Abdul Rahman` `Abdulrahman`. */
+function mergeWords(one: Word, other: Word): Word {
+  if (one.sounds.length > 0 && other.sounds.length > 0) return wordOf(one.plain + other.plain)
+  const bones = one.bones.flatMap((first) =>
+    other.bones.map((second) => (first + second).replaceAll(/(.)\1+/g, '$1')),
+  )
+  return { plain: one.plain + other.plain, sounds: [], bones }
+}
+
+/** Shorter names written as one would be taken for words. */
+const JOINED_LENGTH = 7
+
+function joinedKeys(orders: readonly (readonly Word[])[]): string[] {
+  return orders.flatMap((words) => {
+    const sound = words
+      .map(({ sounds }) => sounds[0] ?? '')
+      .join('')
+      .replaceAll(/(.)\1+/g, '$1')
+    return sound.length < JOINED_LENGTH ? [] : [`joined ${sound}`]
+  })
+}
+
+/** Keys of a listed name, in every order in which it may be written as one word. */
+function keysOfListed({ family, given }: SplitName): string[] {
+  if (family.length === 0) return joinedKeys([given, given.filter((word) => !isParticle(word))])
+  const orders = [given, given.slice(0, 1)].flatMap((names) => [
+    [...names, ...family],
+    [...family, ...names],
+  ])
+  return joinedKeys([...orders, ...orders.map((words) => words.filter((word) => !isParticle(word)))])
+}
+
+const plainOf = (words: readonly Word[]) => words.map(({ plain }) => plain)
+
+/** Words with the apostrophes that Wade and Giles tell sounds apart by. */
+const withApostrophes = (text: string) =>
+  anyAscii(text.replaceAll(/[ʻʼ‘’`´]/g, "'"))
+    .toLowerCase()
+    .split(/[^a-z']+/)
+    .filter((word) => /[a-z]/.test(word))
+const HYPHENATED = /\p{L}['’]?-\p{L}/u
+
+/** Reads a name of a list. */
+export function readListed(text: string, type: EntryType): NameReading {
+  const normal = text.normalize('NFKC')
+  const split = splitName(normal, type)
+  const name = type === 'entity' ? split : { family: split.family, given: withoutTitles(split.given) }
+  const isPerson = type === 'individual' && name.family.length === 1
+  const written = withApostrophes(normal)
+  const chinese = isPerson ? readChinese(written, HYPHENATED.test(normal)) : undefined
+  const korean = isPerson ? readKorean(plainOf([...name.family, ...name.given])) : undefined
+  const keys = [
+    ...keysOfListed(name),
+    ...(chinese?.exact ? [`chinese ${chinese.exact}`] : []),
+    ...(chinese ? [`merged ${chinese.merged}`] : []),
+    ...(chinese?.isWadeGiles ? [`wade-giles ${chinese.merged}`] : []),
+    ...(korean ? [`korean ${korean}`] : []),
+  ]
+  const isSyllabic = chinese !== undefined || korean !== undefined
+  return { forms: formsOf(name, false, isSyllabic), keys: [...new Set(keys)] }
+}
+
+/** Reads a name that is held against a list: as a person's and, where that is another one, as a company's. */
+export function readSubject(text: string): NameReading {
+  const normal = text.normalize('NFKC')
+  const person = splitName(normal, 'individual')
+  const words = [...person.family, ...person.given]
+  const isVowelless = HEBREW.test(normal) || words.some(({ sounds }) => sounds.length === 0)
+  const readings: SplitName[] = [person]
+  if (words.some(({ plain }) => TITLES.has(plain))) readings.push({ family: [], given: withoutTitles(words) })
+  if (words.some(({ plain }) => LEGAL_FORMS.has(plain)) || DOTS_OR_PHRASES.test(normal)) {
+    readings.push({ family: [], given: withoutLegalForms(normal) })
+  }
+  const keys = readings.flatMap(({ family, given }) => joinedKeys([[...family, ...given]]))
+  const isShort = words.length > 1 && words.length < 5 && !isVowelless
+  return {
+    forms: readings.flatMap((reading) => formsOf(reading, isVowelless, false)),
+    keys: [...new Set([...keys, ...(isShort ? syllableKeys(normal, plainOf(words)) : [])])],
+  }
+}
+
+/** The family may be the first word or the last. */
+function syllableKeys(text: string, words: readonly string[]): string[] {
+  const written = EAST_ASIAN.test(text) ? words : withApostrophes(text)
+  const lastFirst = (all: readonly string[]) => [...all.slice(-1), ...all.slice(0, -1)]
+  const isHyphenated = HYPHENATED.test(text)
+  return [false, true].flatMap((isTurned) => {
+    const chinese = readChinese(isTurned ? lastFirst(written) : written, isHyphenated)
+    const korean = readKorean(isTurned ? lastFirst(words) : words)
+    return [
+      ...(chinese?.exact ? [`chinese ${chinese.exact}`] : []),
+      ...(chinese ? [`${chinese.isWadeGiles ? 'merged' : 'wade-giles'} ${chinese.merged}`] : []),
+      ...(korean ? [`korean ${korean}`] : []),
+    ]
+  })
 }

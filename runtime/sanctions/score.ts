@@ -1,9 +1,8 @@
 /** How alike two names are. */
 import { distance } from 'fastest-levenshtein'
-import type { NameForm, Word } from './names.ts'
-
-/** Words of which one is the other's first letter. */
-const INITIAL = 0.7
+import type { NameForm } from './names.ts'
+import type { Word } from './sounds.ts'
+import { weigh, withinDistance } from './word-distance.ts'
 
 /** Spelt otherwise, of the same sound. */
 const BY_SOUND = 0.97
@@ -11,56 +10,106 @@ const BY_SOUND = 0.97
 /** Of the same consonants, where one has no vowels. */
 const BY_BONES = 0.95
 
-/** How many letters two sounds may differ by, of which the shorter is so long. */
-export function maxDistance(length: number): 0 | 1 | 2 {
-  if (length < 4) return 0
-  return length < 8 ? 1 : 2
-}
-
-/** From 0, not the same word, to 1: Levenshtein's distance by the length of the longer, of spellings or of sounds. */
-function compareWords(one: Word, other: Word, byBones: boolean): number {
-  if (one.plain === other.plain) return 1
-  if (byBones) return one.bones.length > 1 && one.bones === other.bones ? BY_BONES : 0
-  if (one.plain.length === 1 || other.plain.length === 1) return one.plain[0] === other.plain[0] ? INITIAL : 0
-  const apart = distance(one.sound, other.sound)
-  if (apart > maxDistance(Math.min(one.sound.length, other.sound.length))) return 0
-  const bySound = 1 - apart / Math.max(one.sound.length, other.sound.length)
-  const plain = 1 - distance(one.plain, other.plain) / Math.max(one.plain.length, other.plain.length)
+/** From 0, not the same word, to 1: the distance of spellings or of sounds by the length of the longer. */
+function compareWords(one: Word, listed: Word, byBones: boolean, isSyllabic: boolean): number {
+  if (one.plain === listed.plain) return 1
+  if (byBones) return one.bones.some((bones) => bones !== '' && listed.bones.includes(bones)) ? BY_BONES : 0
+  let bySound = 0
+  for (const mine of one.sounds) {
+    for (const theirs of listed.sounds) {
+      if (mine === theirs) bySound = 1
+      else if (bySound < 1 && withinDistance(mine, theirs)) bySound = Math.max(bySound, weigh(mine, theirs))
+    }
+  }
+  if (bySound === 0) return 0
+  const length = Math.max(one.plain.length, listed.plain.length)
+  const plain = 1 - distance(one.plain, listed.plain) / length
+  if (isSyllabic) return length > 6 && plain >= 1 - 1 / length ? plain : 0
   return Math.max(BY_SOUND * bySound, plain)
 }
 
-interface Pair {
-  readonly mine: number
-  readonly theirs: number
-  readonly likeness: number
+/** A letter alone stands for any word that begins with it. */
+export const isInitial = ({ plain }: Word): boolean => plain.length === 1
+
+const INITIAL = 0.1
+
+function isInitialOf(one: Word, other: Word): boolean {
+  return one.plain[0] === other.plain[0] || (one.sounds[0]?.[0] ?? '') === (other.sounds[0]?.[0] ?? ' ')
 }
 
-/** Pairs each word with the one most like it, once. */
-function pairWords(name: NameForm, listed: NameForm): Pair[] {
+/** Words of the two that belong together, the most alike first: of each, its place in the other and how alike they are. */
+interface Pairing {
+  readonly likeness: Float64Array
+  readonly partners: Int8Array
+  paired: number
+  initials: number
+}
+
+const MAX = 8
+const pairing: Pairing = {
+  likeness: new Float64Array(MAX * MAX),
+  partners: new Int8Array(MAX),
+  paired: 0,
+  initials: 0,
+}
+
+/** Pairs each word with the one most like it, once. Full words come before initials. Writes into `pairing`. */
+function pairWords(name: NameForm, listed: NameForm): void {
+  const { likeness, partners } = pairing
   const byBones = name.isVowelless && !listed.isVowelless
-  const all = name.words.flatMap((word, mine) =>
-    listed.words.map((other, theirs) => ({ mine, theirs, likeness: compareWords(word, other, byBones) })),
-  )
-  const mine = new Set<number>()
-  const theirs = new Set<number>()
-  return all
-    .filter(({ likeness }) => likeness > 0)
-    .toSorted((a, b) => b.likeness - a.likeness)
-    .filter((pair) => {
-      if (mine.has(pair.mine) || theirs.has(pair.theirs)) return false
-      mine.add(pair.mine)
-      theirs.add(pair.theirs)
-      return true
-    })
+  const [mine, theirs] = [name.words.length, listed.words.length]
+  for (let one = 0; one < mine; one += 1) {
+    for (let other = 0; other < theirs; other += 1) {
+      const [word, with_] = [name.words[one]!, listed.words[other]!]
+      likeness[one * MAX + other] =
+        isInitial(word) || isInitial(with_)
+          ? isInitialOf(word, with_)
+            ? INITIAL
+            : 0
+          : compareWords(word, with_, byBones, listed.isSyllabic)
+    }
+  }
+  partners.fill(-1)
+  pairing.paired = 0
+  pairing.initials = 0
+  let taken = 0
+  for (;;) {
+    let best = 0
+    let at = -1
+    for (let one = 0; one < mine; one += 1) {
+      if (partners[one] !== -1) continue
+      for (let other = 0; other < theirs; other += 1) {
+        const value = likeness[one * MAX + other]!
+        if (value > best && (taken & (1 << other)) === 0) {
+          best = value
+          at = one * MAX + other
+        }
+      }
+    }
+    if (at === -1) return
+    partners[Math.floor(at / MAX)] = at % MAX
+    taken |= 1 << (at % MAX)
+    pairing.paired += 1
+    if (best === INITIAL) pairing.initials += 1
+  }
 }
 
-/** A second given name or a patronymic is often left out; more than that seldom. */
-function penaltyFor(left: number, paired: readonly Word[]): number {
+/** What words that only one of the two names has cost. */
+function penaltyFor(name: NameForm, listed: NameForm, taken: number, full: number, letters: number): number {
+  const left = name.words.length - listed.words.length
   if (left === 0) return 0
   // One word of several is next to nothing, unless it is a long one.
-  if (paired.length === 1) return (paired[0]!.plain.length > 7 ? 0.08 : 0.15) * left
-  return 0.03 + 0.05 * (left - 1)
+  if (full === 1 && pairing.initials === 0) return (letters > 7 ? 0.08 : 0.15) * Math.abs(left)
+  // What a name has beside the listed one.
+  if (left > 0) return 0.03 + 0.05 * (left - 1)
+  // A patronymic, a second given or family name is often left out; the first of each seldom.
+  const heads = listed.family > 0 && listed.family < listed.words.length ? [0, listed.family] : []
+  const missing = heads.filter((head) => (taken & (1 << head)) === 0).length
+  return (listed.family > 0 ? 0.02 + 0.01 * (-left - 1) : 0.03 + 0.05 * (-left - 1)) + 0.05 * missing
 }
+
+/** An initial may be anybody's; a few letters beside it say too little. */
+const LETTERS_WITH_INITIALS = 5
 
 /**
  * From 0 to 1. Every word of the shorter name needs its counterpart in the other, in any order; long words count more than
@@ -68,18 +117,28 @@ function penaltyFor(left: number, paired: readonly Word[]): number {
  * one of these has to be among them.
  */
 export function compareNames(name: NameForm, listed: NameForm): number {
-  const shorter = Math.min(name.words.length, listed.words.length)
-  const left = Math.max(name.words.length, listed.words.length) - shorter
-  const pairs = pairWords(name, listed)
-  if (pairs.length < shorter) return 0
-  if (left > 0 && listed.family > 0 && !pairs.some(({ theirs }) => theirs < listed.family)) return 0
+  pairWords(name, listed)
+  const { partners, paired, initials, likeness } = pairing
+  if (paired < Math.min(name.words.length, listed.words.length)) return 0
+  let taken = 0
   let letters = 0
   let alike = 0
-  for (const { mine, theirs, likeness } of pairs) {
-    const length = Math.max(name.words[mine]!.plain.length, listed.words[theirs]!.plain.length)
+  let hasFamily = listed.family === 0 || name.words.length === listed.words.length
+  for (let one = 0; one < name.words.length; one += 1) {
+    const other = partners[one]!
+    if (other === -1) continue
+    taken |= 1 << other
+    if (other < listed.family) hasFamily = true
+    const value = likeness[one * MAX + other]!
+    if (value === INITIAL) continue
+    const length = Math.max(name.words[one]!.plain.length, listed.words[other]!.plain.length)
     letters += length
-    alike += length * likeness
+    alike += length * value
   }
-  const paired = pairs.map(({ mine }) => name.words[mine]!)
-  return Math.max(0, alike / letters - penaltyFor(left, paired))
+  if (!hasFamily || letters === 0 || (initials > 0 && letters < LETTERS_WITH_INITIALS)) return 0
+  const forInitials = initials === 0 ? 0 : 0.02 + 0.01 * initials
+  return Math.max(
+    0,
+    alike / letters - forInitials - penaltyFor(name, listed, taken, paired - initials, letters),
+  )
 }

@@ -9,13 +9,15 @@ export interface Rates {
   readonly networkFee: number
 }
 
-/** A part of an amount in whole cents, halves to the even one (IEEE 754, roundTiesToEven). Exact for every amount that is stored. */
-export function partOf(amount: number, basisPoints: number): number {
-  const product = BigInt(amount) * BigInt(basisPoints)
-  const [whole, rest] = [product / 10_000n, product % 10_000n]
-  const isUp = rest > 5000n || (rest === 5000n && whole % 2n === 1n)
+/** An amount times a fraction in whole cents, halves to the even one (IEEE 754, roundTiesToEven). Exact for every amount that is stored. */
+function partOf(amount: number, numerator: number, denominator: number): number {
+  const [product, divisor] = [BigInt(amount) * BigInt(numerator), BigInt(denominator)]
+  const [whole, rest] = [product / divisor, product % divisor]
+  const isUp = 2n * rest > divisor || (2n * rest === divisor && whole % 2n === 1n)
   return Number(isUp ? whole + 1n : whole)
 }
+
+const BASIS_POINTS = 10_000
 
 export interface LineAmount {
   readonly type: LineType
@@ -32,18 +34,43 @@ export function linesOfClearing(amount: number, rates: Rates): readonly LineAmou
   const lines: LineAmount[] = [
     { type: 'card_transaction', amount: -amount },
     { type: 'program_funding', amount },
-    { type: 'interchange', amount: partOf(amount, rates.interchange) },
-    { type: 'network_fee', amount: -partOf(amount, rates.networkFee) },
+    { type: 'interchange', amount: partOf(amount, rates.interchange, BASIS_POINTS) },
+    { type: 'network_fee', amount: -partOf(amount, rates.networkFee, BASIS_POINTS) },
   ]
   return lines.filter((line) => line.amount !== 0)
 }
 
-/** The lines of what a merchant gave back. @param amount more than 0. */
-export function linesOfRefund(amount: number): readonly LineAmount[] {
-  return [
+/** Interchange of one transaction so far: what its clearings earned, and what its refunds returned of that. Cents, both 0 or more. */
+export interface Interchange {
+  readonly earned: number
+  readonly returned: number
+}
+
+/**
+ * What a refund returns of the interchange: so much that all refunds together have returned their part of what was earned. The
+ * refund of the rest returns the rest. Nothing that was returned comes back by a later clearing.
+ *
+ * @param amounts of the transaction, this refund included.
+ */
+export function returnedInterchange(
+  { earned, returned }: Interchange,
+  { cleared, refunded }: { readonly cleared: number; readonly refunded: number },
+): number {
+  return Math.max(0, partOf(earned, refunded, cleared) - returned)
+}
+
+/**
+ * The lines of what a merchant gave back. The network keeps its fee.
+ *
+ * @param amount more than 0. @param returned interchange, 0 or more.
+ */
+export function linesOfRefund(amount: number, returned: number): readonly LineAmount[] {
+  const lines: LineAmount[] = [
     { type: 'card_refund', amount },
     { type: 'program_funding', amount: -amount },
+    { type: 'interchange', amount: 0 - returned },
   ]
+  return lines.filter((line) => line.amount !== 0)
 }
 
 /** What a settlement shows of its lines. */

@@ -4,7 +4,8 @@ import { emit } from '../events/emit.ts'
 import type { Database } from '../platform/database/database.ts'
 import { enqueue } from '../platform/database/enqueue.ts'
 import { newId } from '../platform/ids.ts'
-import type { LineAmount } from './amounts.ts'
+import { type LineAmount, totalsOf } from './amounts.ts'
+import { requireTotals } from './bounds.ts'
 import { lockClock } from './clock.ts'
 import {
   addLines,
@@ -38,7 +39,7 @@ export const PENDING_MS = 3_600_000
 
 /**
  * Writes lines into the tenant's open settlement; they travel with the statements after them. The transaction fails with
- * `Overtaken` where the settlement's cut-off comes first. To be called before the ledger is
+ * `Overtaken` where the settlement's cut-off comes first. Throws `BeyondBounds` if the settlement could not be shown. To be called before the ledger is
  * written: accounts are locked after settlements.
  *
  * @param now service time.
@@ -52,7 +53,9 @@ export async function writeLines(
 ): Promise<void> {
   const { db, space } = place
   const isOpen = known !== undefined && now + known.offset_ms < known.period_end
-  const { id, period_start, offset_ms } = isOpen ? known : await openSettlement(place, now)
+  const open = isOpen ? known : await openSettlement(place, now)
+  requireTotals(open, totalsOf(lines))
+  const { id, period_start, offset_ms } = open
   const created = Math.max(now + offset_ms, period_start)
   const rows = lines.map((line) => ({ ...line, id: newId('sln', created), settlement_id: id, created }))
   enqueue(addLines(db, space, rows))

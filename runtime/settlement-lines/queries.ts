@@ -12,7 +12,7 @@ import {
 } from '../platform/database/page.ts'
 import { inSteps } from '../platform/database/steps.ts'
 import { toTimestamp } from '../platform/database/types.ts'
-import { type LineType, type Totals, totalsOf } from './amounts.ts'
+import { type Interchange, type LineType, type Totals, totalsOf } from './amounts.ts'
 
 type Schemas = components['schemas']
 
@@ -132,13 +132,14 @@ export async function findDueTenantsAhead(
 
 const OPEN: Statement = {
   name: 'settlements_open',
-  text: `SELECT s.id, s.period_start, s.period_end, c.offset_ms
+  text: `SELECT s.id, s.period_start, s.period_end, s.transaction_amount, s.interchange_amount, s.fees_amount, s.net_amount,
+                s.lines_count, c.offset_ms
            FROM settlements s JOIN settlement_clocks c ON c.tenant_id = s.tenant_id
           WHERE s.tenant_id = $1 AND s.status = 'open' AND c.tenant_id = $1`,
 }
 
 /** The settlement that takes lines, and the tenant's clock. */
-export interface OpenSettlement extends Pick<SettlementRow, 'id' | 'period_start' | 'period_end'> {
+export interface OpenSettlement extends Totals, Pick<SettlementRow, 'id' | 'period_start' | 'period_end'> {
   readonly offset_ms: number
 }
 
@@ -240,6 +241,23 @@ export function addLines(db: Database, tenantId: string, lines: readonly LineRow
     rows[0]!.created,
     JSON.stringify(rows),
   ])
+}
+
+// Without a condition on the type, the index by source is the only one that leads to the lines.
+const INTERCHANGE: Statement = {
+  name: 'settlement_lines_interchange',
+  text: `SELECT coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange' AND l.amount > 0), 0)::bigint AS earned,
+                -coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange' AND l.amount < 0), 0)::bigint AS returned
+           FROM settlement_lines l WHERE l.tenant_id = $1 AND l.source_id = $2`,
+}
+
+/** Interchange of a card transaction that is locked, over all settlements. */
+export async function readInterchange(
+  db: Database,
+  tenantId: string,
+  sourceId: string,
+): Promise<Interchange> {
+  return (await db.query<Interchange>(INTERCHANGE, [tenantId, sourceId])).rows[0]!
 }
 
 const LINE_COLUMNS = ['id', 'settlement_id', 'type', 'amount', 'source_id', 'ledger_entry_id', 'created']

@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyAudit } from '../../runtime/admin/audit.ts'
 import { findDue } from '../../runtime/delivery/queries/due.ts'
@@ -27,6 +26,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from './confirmers.ts'
 
 let service: TestService
@@ -100,7 +100,7 @@ async function issueMany(templateId: string, count: number): Promise<void> {
 }
 
 const wiper = (graceMs = 0) =>
-  createWiper({ database: service.database, clock: service.clock, batch: 2, graceMs })
+  createWiper({ database: service.database, clock: service.clock, log: strictLog, batch: 2, graceMs })
 
 /** Records of the card family, which make events of their own. */
 async function fillCards() {
@@ -145,7 +145,7 @@ async function fillMoney(): Promise<readonly string[]> {
   const destination_id = await make('/v1/payout_destinations', destination)
   await make('/v1/test/settlements/advance_clock', { seconds: 8 * 86_400 })
   await make('/v1/payouts', { amount: 10, currency: 'usdc', destination_id })
-  const interval = { interval_start: '2026-05-01T00:00:00Z', interval_end: '2026-06-30T00:00:00Z' }
+  const interval = { interval_start: '2026-05-01T00:00:00Z', interval_end: '2026-06-01T00:00:00Z' }
   await make('/v1/treasury_reports', { type: 'balance_summary', currency: 'usd', ...interval })
   const names = ['cards', 'card_transactions', 'disputes', 'settlements', 'payouts', 'payout_destinations']
   return [...names, 'treasury_reports'].map((name) => `/v1/${name}`)
@@ -358,7 +358,7 @@ describe('from the commit on', () => {
     const wakeUpChannel = { publish: () => {} }
     const passTokens = openPassTokens(database.pepper)
     const baseUrls = { ...service.urls, console: '' }
-    await expirePasses({ database, clock, baseUrls, passTokens, wakeUpChannel })
+    await expirePasses({ database, clock, baseUrls, passTokens, wakeUpChannel, log: strictLog })
     const { rows } = await database.control.query(
       { text: `SELECT 1 FROM sandbox.audit_log WHERE tenant_id = $1 AND action = 'pass.expired'` },
       [tenantId],
@@ -456,11 +456,8 @@ describe('workers', () => {
     await looking
     expect((await rowsIn(tenantId)).passes).toBe(6)
     await issueMany(templateId, 400)
-    const log = pino({ level: 'silent' })
-    const worker = startWipeJob(
-      { database: service.database, clock: service.clock, batch: 1, graceMs: 0 },
-      log,
-    )
+    const { database, clock } = service
+    const worker = startWipeJob({ database, clock, log: strictLog, batch: 1, graceMs: 0 })
     await until('some to be deleted', async () => ((await rowsIn(tenantId)).passes ?? 0) < 406)
     await worker.stop()
     const { passes } = await rowsIn(tenantId)
@@ -491,7 +488,8 @@ describe('workers', () => {
     const spaces = async () => ({ rows: [{ tenant_id: 'ten_1', wiped_at: 0 }], count: 1 })
     const sandbox = { query: spaces, transaction } as unknown as Pool
     const began = performance.now()
-    await createWiper({ database: { control: { query } as Database, sandbox }, clock: service.clock }).look()
+    const database = { control: { query } as Database, sandbox }
+    await createWiper({ database, clock: service.clock, log: strictLog }).look()
     expect(steps).toBe(WIPED_TABLES.length)
     // Timers may be early by a millisecond.
     expect(performance.now() - began).toBeGreaterThan(steps * 2 * (STEP_MS - 1))

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { screenAll } from '../../runtime/resources/cardholders/screening-job.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { firstFault, refusal, speakFor } from './fixtures.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-sanctions-'))
@@ -64,6 +65,7 @@ const parts = () => ({
   database: service.database,
   clock: service.clock,
   sanctions: service.sanctions,
+  log: strictLog,
   wakeUpChannel: { publish: () => {} },
 })
 
@@ -122,9 +124,11 @@ describe('in the request', () => {
     expect(refusal(switched)).toEqual([409, 'conflict', 'invalid_state'])
   })
 
-  test('of the same name, born on another day, is somebody else', async () => {
-    const made = await create({ name: 'Mohammed Volkov Dmitri', date_of_birth: '1999-01-01' })
-    expect(made.status).toBe('active')
+  test('of the same name, born on another day or said to be a company, is reviewed all the same', async () => {
+    const younger = await create({ name: 'Dmitri Volkov', date_of_birth: '1999-01-01' })
+    expect(younger).toMatchObject({ status: 'pending', sanctions: { status: 'potential_match' } })
+    const company = await create({ type: 'company', name: 'Dmitri Volkov', date_of_birth: undefined })
+    expect(company).toMatchObject({ status: 'pending', sanctions: { status: 'potential_match' } })
   })
 
   test('without a date of birth it says that one would help', async () => {

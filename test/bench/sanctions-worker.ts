@@ -1,4 +1,5 @@
 /** How many cardholders a second a worker holds against a list, its database included. */
+import { pino } from 'pino'
 import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
 import { type OpenDatabase, openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import { screenAll } from '../../runtime/resources/cardholders/screening-job.ts'
@@ -55,6 +56,7 @@ export async function runWorker<T>(
         database,
         clock: { machine: Date.now, service: Date.now },
         sanctions: { list: () => list },
+        log: pino({ level: 'warn' }, pino.destination(2)),
         wakeUpChannel: { publish: () => {} },
       }),
     )

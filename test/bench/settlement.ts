@@ -17,6 +17,7 @@ import {
   readReport,
 } from '../../runtime/resources/treasury-reports/queries.ts'
 import { watchOver } from '../support/server.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
@@ -39,7 +40,7 @@ const FILL = [
   `INSERT INTO sandbox.settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, created)
    SELECT $1, 'sln_' || lpad(n::text, 26, '0'), '${id('stl', 1)}',
           (ARRAY['card_transaction', 'program_funding', 'interchange', 'network_fee'])[n % 4 + 1], (ARRAY[-1000, 1000, 15, -1])[n % 4 + 1],
-          'ctx_' || lpad((n / 4)::text, 26, '0'), 'len_' || lpad(n::text, 26, '0'),
+          'ctx_' || lpad((n / 4)::text, 26, '0'), '${firstIdAt('len', DAY + 1000)}' || lpad((n / 4 * 2 + (n % 4 = 1)::integer)::text, 16, '0'),
           timestamptz '2026-05-01T00:00:01Z' + n * interval '50 milliseconds'
      FROM generate_series(0, $2 - 1) n`,
   `INSERT INTO sandbox.ledger_entries (tenant_id, id, cause, account_id, amount, previous, current, version, created)
@@ -90,7 +91,15 @@ await withScratch(async ({ directory, atEnd }) => {
   let now = DAY + DAY_MS - 1
   const clock = { machine: Date.now, service: () => now }
   const wakeUpChannel = { publish: () => {} }
-  const sanctions = { list: () => ({ name: 'Bench', version: 'bench', number: 1, match: () => [] }) }
+  const sanctions = {
+    list: () => ({
+      name: 'Bench',
+      version: 'bench',
+      number: 1,
+      match: () => [],
+      findWallet: () => undefined,
+    }),
+  }
   console.log('lines       closing      settling')
   const rest = await database.sandbox.query<{ tenant_id: string; due: number }>({
     text: 'SELECT tenant_id, due FROM settlements ORDER BY tenant_id',
@@ -104,7 +113,7 @@ await withScratch(async ({ directory, atEnd }) => {
       [tenant_id],
     )
     now = DAY + DAY_MS
-    const parts = { database, clock, wakeUpChannel, sanctions }
+    const parts = { database, clock, wakeUpChannel, sanctions, log: strictLog }
     const closing = await watch(() => settleDue(parts))
     now += 3 * HOUR_MS
     const settling = await watch(() => settleDue(parts))

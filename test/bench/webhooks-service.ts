@@ -77,6 +77,7 @@ const methods = {
     worker = createWorker({
       environment: 'sandbox',
       pool,
+      control: database.control,
       clock: createClock(),
       outbound,
       seals,

@@ -17,6 +17,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, make, makeCard } from './fixtures.ts'
 
 type Body = Answer['body']
@@ -344,6 +345,7 @@ describe('the same request again', () => {
       const at = (later: number) => ({
         database: service.database,
         clock: { ...service.clock, machine: () => Date.now() + later },
+        log: strictLog,
         wakeUpChannel: { publish: () => undefined },
       })
       await endAbandoned(at(0))

@@ -13,6 +13,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, make, makeCard, patch } from './fixtures.ts'
 
 let service: TestService
@@ -144,7 +145,12 @@ test('has 60 days to be submitted, by the service clock; then a worker ends it, 
   service.clock.now += 1
   expect(refusal(await act(late.id, 'submit'))).toEqual(CONFLICT)
   expect(refusal(await patch(send, `/v1/disputes/${late.id}`, { amount: 1 }))).toEqual(CONFLICT)
-  const parts = { database: service.database, clock: service.clock, wakeUpChannel: { publish: () => {} } }
+  const parts = {
+    database: service.database,
+    clock: service.clock,
+    log: strictLog,
+    wakeUpChannel: { publish: () => {} },
+  }
   await Promise.all([expireDisputes(parts), expireDisputes(parts)])
   expect((await send(`/v1/disputes/${late.id}`)).body).toMatchObject({
     status: 'expired',

@@ -5,6 +5,7 @@ import { expireHolds } from '../../runtime/resources/card-transactions/expiry-jo
 import { speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { make, makeCard } from './fixtures.ts'
 
 let service: TestService
@@ -16,7 +17,12 @@ afterAll(() => service.stop())
 const DAY = 86_400_000
 
 const expire = () =>
-  expireHolds({ database: service.database, clock: service.clock, wakeUpChannel: { publish: () => {} } })
+  expireHolds({
+    database: service.database,
+    clock: service.clock,
+    log: strictLog,
+    wakeUpChannel: { publish: () => {} },
+  })
 
 test('after 7 days, or 31 for travel, and not before; once however many look', async () => {
   const tenantId = await makeTenant(service)

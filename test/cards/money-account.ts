@@ -201,7 +201,7 @@ async function tell(
 ): Promise<Answered | undefined> {
   const id = pickOf(payouts, pick)
   if (id === undefined) return undefined
-  const parts = { database: service.database, wakeUpChannel: { publish: service.wakeUps.notify } }
+  const parts = { ...service, wakeUpChannel: { publish: service.wakeUps.notify } }
   const listener = await openTransferListener(parts, 'sandbox', tenantId)
   await service.database.sandbox.transaction((db) =>
     listener.changed(db, id, { ...CHAIN, state }, service.clock.now),

@@ -59,7 +59,8 @@ async function expectAsModelled(
     if (body.object === 'list') expect([each, body.data.length]).toEqual([each, model.moved])
     if (body.object === 'card_transaction') {
       const row = target && !isModelDispute(target) ? target : model.transactions.at(-1)!
-      const { card: _, disputed: __, expires_at: ___, declined, ...amounts } = row
+      const { requested, authorized, held, cleared, refunded, reversed, declined } = row
+      const amounts = { requested, authorized, held, cleared, refunded, reversed }
       expect([each, body.amounts, body.status === 'declined']).toEqual([each, amounts, declined])
     }
   }

@@ -1,5 +1,5 @@
 /** Card transactions and disputes as plain numbers: what a caller may expect of any sequence of operations. */
-import { type Expected, pickOf, TreasuryModel, type TreasuryOperation } from './treasury-model.ts'
+import { type Expected, pickOf, share, TreasuryModel, type TreasuryOperation } from './treasury-model.ts'
 
 export interface ModelTransaction {
   readonly card: number
@@ -11,6 +11,9 @@ export interface ModelTransaction {
   reversed: number
   disputed: number
   declined: boolean
+  /** Interchange of its clearings, and how much of it refunds have returned. */
+  earned: number
+  returned: number
   /** By the settlement clock, while something is held. */
   readonly expires_at: number
 }
@@ -130,10 +133,7 @@ export class MoneyModel extends TreasuryModel {
     const { kind, card, amount } = operation
     const posted = kind === 'force_post'
     const authorized = !posted && this.allows(card, amount) ? this.decide(amount, operation.reply) : 0
-    if (posted) {
-      this.funds -= amount
-      this.collect(amount)
-    }
+    if (posted) this.funds -= amount
     this.transactions.push({
       card,
       requested: amount,
@@ -144,6 +144,8 @@ export class MoneyModel extends TreasuryModel {
       reversed: 0,
       disputed: 0,
       declined: !posted && authorized === 0,
+      earned: posted ? this.collect(amount) : 0,
+      returned: 0,
       expires_at: this.time + HOLD_MS,
     })
     return 'done'
@@ -182,7 +184,7 @@ export class MoneyModel extends TreasuryModel {
         row.held = kept
         row.cleared += amount
         this.funds -= amount
-        this.collect(amount)
+        row.earned += this.collect(amount)
         return 'done'
       }
       case 'refund':
@@ -190,7 +192,7 @@ export class MoneyModel extends TreasuryModel {
         row.refunded += amount
         this.giveWay(row)
         this.funds += amount
-        this.addLines(0, 2, { transaction_amount: amount })
+        this.giveBack(row, amount)
         return 'done'
       case 'dispute':
         if (amount > left) return 409
@@ -219,6 +221,17 @@ export class MoneyModel extends TreasuryModel {
       if (by < dispute.amount) dispute.amount -= by
       else dispute.status = dispute.status === 'under_review' ? 'lost' : 'withdrawn'
     }
+  }
+
+  /** The lines of a refund, with what all refunds together are to return of the interchange. */
+  giveBack(row: ModelTransaction, amount: number): void {
+    const returned = Math.max(0, share(row.earned, row.refunded, row.cleared) - row.returned)
+    row.returned += returned
+    const interchange_amount = 0 - returned
+    this.addLines(interchange_amount, returned > 0 ? 3 : 2, {
+      transaction_amount: amount,
+      interchange_amount,
+    })
   }
 
   changeDispute(row: ModelDispute, { kind }: CardOperation): Expected {

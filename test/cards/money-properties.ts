@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { findFault } from '../../runtime/ledger/verify.ts'
 import type { Account, Sent } from './money-account.ts'
 import { LIMITS } from './money-model.ts'
+import { share } from './treasury-model.ts'
 
 interface Step {
   readonly type: string
@@ -143,6 +144,7 @@ async function expectLines(account: Account, transactions: readonly TransactionR
     expect([id, sorted(of('card_transaction', id))]).toEqual([id, sorted(cleared.map((amount) => -amount))])
     expect([id, sorted(of('card_refund', id))]).toEqual([id, sorted(steps('refund'))])
     expect([id, sorted(of('program_funding', id))]).toEqual([id, sorted(funding)])
+    expectInterchange(id, cleared, steps('refund'), of('interchange', id))
   }
   const disputes = await rowsOf<{ id: string; amount: number; status: string; submitted: boolean }>(
     account,
@@ -155,6 +157,23 @@ async function expectLines(account: Account, transactions: readonly TransactionR
     expect([id, given.length, left]).toEqual([id, submitted ? 1 : 0, submitted && !isReversed ? amount : 0])
     expect(taken.filter((each) => each >= 0)).toEqual([])
   }
+}
+
+/** Interchange of what was cleared, less the part that was refunded: all of it where all was. */
+function expectInterchange(
+  id: string,
+  cleared: readonly number[],
+  refunded: readonly number[],
+  lines: readonly number[],
+): void {
+  const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
+  const earned = sum(cleared.map((amount) => share(amount, 150)))
+  const returned = 0 - sum(lines.filter((amount) => amount < 0))
+  expect([id, sum(lines) + returned]).toEqual([id, earned])
+  const isAll = cleared.length > 0 && sum(refunded) === sum(cleared)
+  if (isAll) expect([id, returned]).toEqual([id, earned])
+  if (refunded.length === 0) expect([id, returned]).toEqual([id, 0])
+  expect(returned).toBeLessThanOrEqual(earned)
 }
 
 /** What settled is payable or in payouts, each where the ledger has it; a settlement is paid once. */

@@ -2,6 +2,7 @@
 import { expireHolds } from '../../runtime/resources/card-transactions/expiry-job.ts'
 import { activateDestinations } from '../../runtime/resources/payout-destinations/activation-job.ts'
 import { settleDue } from '../../runtime/resources/settlements/job.ts'
+import { strictLog } from '../support/strict-log.ts'
 import type { Account, Answered } from './money-account.ts'
 
 const HOUR_MS = 3_600_000
@@ -30,7 +31,7 @@ export async function walkByWorkers({ service: { database, sanctions, clock } }:
   for (const hours of [1, 5, 24, 25, 49, 200, 288]) {
     const now = clock.now + hours * HOUR_MS
     const parts = {
-      ...{ database, sanctions, wakeUpChannel: { publish: () => {} } },
+      ...{ database, sanctions, log: strictLog, wakeUpChannel: { publish: () => {} } },
       clock: { machine: clock.machine, service: () => now },
     }
     await settleDue(parts)

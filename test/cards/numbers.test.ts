@@ -18,6 +18,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, makeCard, makeCardholder, SHIPPING, speakAll } from './fixtures.ts'
 
 let service: TestService
@@ -178,20 +179,26 @@ test('what is sealed for one card opens for no other', async () => {
 
 describe('a rotation', () => {
   const keysOf = () => createCardKeys(service.database.control, service.database.pepper, service.clock)
+  const resealing = () => ({
+    owner: service.database.control,
+    keys: keysOf(),
+    clock: service.clock,
+    log: strictLog,
+  })
 
   test('seals every number anew, of both environments, and retires the old key', async () => {
     const cards = [await makeCard(send), await makeCard(send)]
     const before = await Promise.all(cards.map(({ id }) => details(id)))
     const [old] = (await keyVersions()).slice(-1)
-    const { version, resealed } = await rotateCardKey(service.operator)
+    const { version, resealed } = await rotateCardKey(service.operator, strictLog)
     expect([version, resealed > 2]).toEqual([old! + 1, true])
     expect(await keyVersions()).toEqual([version])
     // This process seals under the old key for a while: that is found by the next look, and the key stays until then.
     const late = await makeCard(send)
     expect(await keyVersions()).toEqual([old, version])
-    expect(await reseal(service.database.control, keysOf())).toEqual({ resealed: 1, retired: [] })
+    expect(await reseal(resealing())).toEqual({ resealed: 1, retired: [] })
     expect(await keyVersions()).toEqual([version])
-    const { retired } = await reseal(service.database.control, keysOf(), 0)
+    const { retired } = await reseal({ ...resealing(), graceS: 0 })
     expect(retired).toContain(old)
     expect(await query('SELECT sealed FROM control.card_keys WHERE version = $1', old)).toEqual([
       { sealed: null },
@@ -201,11 +208,14 @@ describe('a rotation', () => {
   })
 
   test('twice at once makes one key, or two, one after the other', async () => {
-    const both = await Promise.allSettled([rotateCardKey(service.operator), rotateCardKey(service.operator)])
+    const both = await Promise.allSettled([
+      rotateCardKey(service.operator, strictLog),
+      rotateCardKey(service.operator, strictLog),
+    ])
     const made = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value.version] : []))
     expect(new Set(made).size).toBe(made.length)
     expect(made.length).toBeGreaterThan(0)
-    await reseal(service.database.control, keysOf())
+    await reseal(resealing())
     expect(await keyVersions()).toEqual([Math.max(...made)])
   })
 
@@ -251,7 +261,7 @@ describe('a rotation', () => {
     expect(done).toBeGreaterThan(0)
     expect(done).toBeLessThan(all.length)
     expect(await countAt(sealer.version)).toBe(all.length - done)
-    await reseal(service.database.control, keysOf())
+    await reseal(resealing())
     expect(await countAt(version)).toBe(all.length)
     const [row] = await query<{ key_version: number; sealed: Buffer }>(
       `SELECT key_version, sealed FROM sandbox.card_numbers WHERE card_id = $1`,

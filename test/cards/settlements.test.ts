@@ -8,6 +8,7 @@ import { writeLines } from '../../runtime/settlement-lines/lines.ts'
 import { readOpenSettlement } from '../../runtime/settlement-lines/queries.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, eventsOf, make, makeCard, speakAll } from './fixtures.ts'
 
 let service: TestService
@@ -49,10 +50,10 @@ test('clearings, refunds and disputes of a day are lines of one settlement', asy
     status: 'open',
     currency: 'usd',
     transaction_amount: -10_160,
-    interchange_amount: 154, // 151.5 and 1.5 to the even cent
+    interchange_amount: 153, // 151.5 and 1.5 to the even cent, less 0.8
     fees_amount: 10,
-    net_amount: 844,
-    lines_count: 10,
+    net_amount: 843,
+    lines_count: 11,
     payout_id: null,
   })
   expect(amounts(settlement.lines)).toEqual([
@@ -60,6 +61,7 @@ test('clearings, refunds and disputes of a day are lines of one settlement', asy
     'card_transaction -100',
     'card_transaction -10100',
     'dispute 700',
+    'interchange -1',
     'interchange 152',
     'interchange 2',
     'network_fee -10',
@@ -69,12 +71,12 @@ test('clearings, refunds and disputes of a day are lines of one settlement', asy
   ])
   await send('/v1/test/disputes/simulate_outcome', { body: { dispute_id: dispute.id, outcome: 'lost' } })
   expect((await send(`/v1/settlements/${settlement.id}`)).body).toMatchObject({
-    net_amount: 144,
-    lines_count: 11,
+    net_amount: 143,
+    lines_count: 12,
   })
   const lines = `/v1/settlements/${settlement.id}/lines`
   const read = async (query: string) => amounts((await send(lines + query)).body.data)
-  expect(await read('?type=interchange')).toEqual(['interchange 152', 'interchange 2'])
+  expect(await read('?type=interchange')).toEqual(['interchange -1', 'interchange 152', 'interchange 2'])
   expect(await read(`?source_id=${small.id}&type=card_refund`)).toEqual(['card_refund 40'])
   expect(await read(`?source_id=${dispute.id}`)).toEqual(['dispute 700', 'dispute_reversal -700'])
   expect(await read('?limit=3')).toHaveLength(3)
@@ -110,6 +112,7 @@ const settle = () =>
   settleDue({
     database: service.database,
     clock: service.clock,
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
     sanctions: service.sanctions,
   })

@@ -48,9 +48,9 @@ export type Expected = 'done' | 409 | 422
 export const pickOf = <T>(all: readonly T[], pick: number): T | undefined => all[pick % all.length]
 
 /** A part of an amount in whole cents, halves to the even one. */
-function share(amount: number, basisPoints: number): number {
-  const [whole, rest] = [Math.floor((amount * basisPoints) / 10_000), (amount * basisPoints) % 10_000]
-  return rest > 5000 || (rest === 5000 && whole % 2 === 1) ? whole + 1 : whole
+export function share(amount: number, numerator: number, denominator = 10_000): number {
+  const [whole, rest] = [Math.floor((amount * numerator) / denominator), (amount * numerator) % denominator]
+  return 2 * rest > denominator || (2 * rest === denominator && whole % 2 === 1) ? whole + 1 : whole
 }
 
 const NEXT = { open: 'pending', pending: 'processing', failed: 'processing', processing: 'settled' } as const
@@ -73,8 +73,8 @@ export class TreasuryModel {
     this.time = time
   }
 
-  /** The lines of a clearing; its share and its fee have one where they come to a cent. */
-  collect(amount: number): void {
+  /** The lines of a clearing; its share and its fee have one where they come to a cent. Gives the share. */
+  collect(amount: number): number {
     const [interchange_amount, fees_amount] = [share(amount, 150), share(amount, 10)]
     this.addLines(
       interchange_amount - fees_amount,
@@ -85,6 +85,7 @@ export class TreasuryModel {
         fees_amount,
       },
     )
+    return interchange_amount
   }
 
   addLines(net: number, count: number, lines: Lines = {}): void {

@@ -10,6 +10,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { eventsOf, make, makeCard, patch, SHIPPING } from './fixtures.ts'
 
 let service: TestService
@@ -32,7 +33,7 @@ beforeEach(async () => {
 
 const GOOGLE = { wallet: 'google_pay', client_device_id: 'dev-1', client_wallet_account_id: 'wal-1' }
 const payloadsOf = (cardId: string) => `/v1/cards/${cardId}/provisioning_payloads`
-const phones = () => usePayloads({ ...service, wakeUpChannel: { publish: () => {} } })
+const phones = () => usePayloads({ ...service, log: strictLog, wakeUpChannel: { publish: () => {} } })
 
 /** A card with a token of a phone. */
 async function makeToken(content: object = {}) {

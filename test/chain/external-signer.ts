@@ -3,15 +3,38 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import type { Hex } from 'viem'
+import {
+  type Hex,
+  numberToHex,
+  parseSignature,
+  parseTransaction,
+  serializeSignature,
+  serializeTransaction,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+
+interface Behavior {
+  readonly status?: number
+  readonly key?: Hex
+  readonly nonce?: number
+  /** Signs with the other s (EIP-2), which recovers to the same account. */
+  readonly highS?: boolean
+}
+
+/** Half of the order of secp256k1 is the most that EIP-2 allows. */
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+function withHighS(signature: Hex): { r: Hex; s: Hex; yParity: number } {
+  const { r, s, yParity } = parseSignature(signature)
+  return { r, s: numberToHex(ORDER - BigInt(s), { size: 32 }), yParity: 1 - yParity }
+}
 
 export interface SignerServer {
   readonly url: string
   /** What it was asked to sign, by path. */
   readonly asked: { readonly path: string; readonly payout_id: string }[]
   /** Answers so from now on, instead of signing. */
-  behave(how: { readonly status?: number; readonly key?: Hex; readonly nonce?: number }): void
+  behave(how: Behavior): void
   close(): void
 }
 
@@ -22,7 +45,7 @@ const numbers = (value: Readonly<Record<string, string>>, names: readonly string
 
 /** @param token that callers have to carry. */
 export async function startSigner(key: Hex, token: string): Promise<SignerServer> {
-  let how: { readonly status?: number; readonly key?: Hex; readonly nonce?: number } = {}
+  let how: Behavior = {}
   const asked: { path: string; payout_id: string }[] = []
   const server = createServer(async (request, response) => {
     const answer = (status: number, body: object) => response.writeHead(status).end(JSON.stringify(body))
@@ -36,11 +59,17 @@ export async function startSigner(key: Hex, token: string): Promise<SignerServer
     if (request.url === '/authorizations') {
       const message = numbers(body.message, ['value', 'validAfter', 'validBefore'])
       const { domain, types, primary_type: primaryType } = body
-      return answer(200, { signature: await account.signTypedData({ domain, types, primaryType, message }) })
+      const signature = await account.signTypedData({ domain, types, primaryType, message })
+      return answer(200, { signature: how.highS ? serializeSignature(withHighS(signature)) : signature })
     }
     const fees = numbers(body.transaction, ['gas', 'maxFeePerGas', 'maxPriorityFeePerGas'])
     const nonce = how.nonce ?? body.transaction.nonce
-    answer(200, { raw: await account.signTransaction({ ...body.transaction, ...fees, nonce }) })
+    const unsigned = { ...body.transaction, ...fees, nonce }
+    const raw = await account.signTransaction(unsigned)
+    if (!how.highS) return answer(200, { raw })
+    const { r, s, yParity } = parseTransaction(raw)
+    const high = withHighS(serializeSignature({ r: r!, s: s!, yParity: yParity! }))
+    answer(200, { raw: serializeTransaction(unsigned, high) })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {

@@ -119,6 +119,58 @@ test.each(LIES)('a node that %s', async (_, lie) => {
   expect(await network.balanceOf(to)).toBe(1_000_000n)
 })
 
+const USED = 'says that it was refused'
+const STATE = 'says that it was refused, and that its authorization is not used'
+const CONTRADICTIONS: readonly (readonly [string, Lie])[] = [
+  [USED, { after: receipts((own) => ({ ...own, status: '0x0' })) }],
+  [
+    STATE,
+    {
+      after: (question, result) =>
+        question.method === 'eth_call' && JSON.stringify(question.params).includes('0xe94a0102')
+          ? `0x${'0'.repeat(64)}`
+          : receipts((own) => ({ ...own, status: '0x0' }))(question, result),
+    },
+  ],
+  [
+    'counts fewer transactions than it shows',
+    {
+      after: (question, result) =>
+        question.method === 'eth_getTransactionCount'
+          ? `0x${(Number(result) - 1).toString(16)}`
+          : question.method === 'eth_getLogs'
+            ? []
+            : result,
+    },
+  ],
+]
+
+test.each(CONTRADICTIONS)('a paid payout does not fail at a node that %s for an hour', async (what, lie) => {
+  proxy.lie({})
+  const to = someAddress(2000 + what.length)
+  const id = await enqueueOne(database, to, 100)
+  const lied = makeWorker(database, network, { url: proxy.url })
+  await lied.look()
+  await network.rpc.ask('anvil_mine', '0x4')
+  proxy.lie(lie)
+  await lied.look()
+  await network.rpc.ask('evm_increaseTime', 3700)
+  for (let looks = 0; looks < 3; looks += 1) {
+    await network.rpc.ask('anvil_mine', '0x4')
+    await lied.look()
+  }
+  await lied.close()
+  expect(await network.balanceOf(to)).toBe(1_000_000n)
+  expect(lied.heard.filter(({ change }) => change.state === 'failed' || change.state === 'paid')).toEqual([])
+  const text = 'SELECT state, problem, held_up_since FROM control.chain_payments WHERE transfer_id = $1'
+  const { rows } = await database.control.query({ text }, [id])
+  expect(rows).toEqual([{ state: 'open', problem: expect.any(String), held_up_since: expect.any(Number) }])
+  const honest = makeWorker(database, network)
+  await honest.pay([id])
+  await honest.close()
+  expect(await network.balanceOf(to)).toBe(1_000_000n)
+})
+
 const log = pino({ level: 'silent' })
 const settings = (change: Partial<ChainSettings>): ChainSettings => ({
   ...{ rpcUrl: proxy.url, usdc: network.token, confirmations: 3, maxFee: 10n ** 12n },

@@ -254,12 +254,6 @@ const REFUSALS = [
     options: {},
   },
   {
-    why: 'the node cannot be reached',
-    code: 'network_error',
-    to: somebody(),
-    options: { limits: { giveUpMs: 0 }, url: 'http://127.0.0.1:1' },
-  },
-  {
     why: 'gas is too dear',
     code: 'insufficient_gas',
     to: somebody(),
@@ -274,6 +268,27 @@ test.each(REFUSALS)('fails unsigned where $why: $code', async ({ code, to, optio
   await worker.close()
   expect(worker.heard.at(-1)).toEqual({ id, change: { state: 'failed', code } })
   expect(await paymentsOf(id)).toEqual([])
+})
+
+test('waits unsigned while the node is away, can be withdrawn, and is paid when it is back', async () => {
+  const to = somebody()
+  const away = makeWorker(database, network, { limits: { giveUpMs: 0 }, url: 'http://127.0.0.1:1' })
+  const [id, other] = [await enqueueOne(database, to, 100), await enqueueOne(database, to, 100)]
+  for (let looks = 0; looks < 3; looks += 1) await away.look()
+  await away.close()
+  expect([away.heard, await paymentsOf(id)]).toEqual([[], []])
+  const held = await rowsOf('SELECT state, problem FROM sandbox.chain_transfers WHERE id = $1', id)
+  expect(held).toEqual([{ state: 'queued', problem: 'network_error: 127.0.0.1:1 cannot be reached' }])
+  await withoutWaiting(other)
+  // After so long, another cause is waited for anew.
+  const worker = makeWorker(database, network, { limits: { maxFee: 1n, giveUpMs: 60_000 } })
+  await worker.look()
+  await worker.close()
+  expect(worker.heard).toEqual([])
+  const back = makeWorker(database, network)
+  await back.pay([id])
+  await back.close()
+  expect(await network.balanceOf(to)).toBe(1_000_000n)
 })
 
 test('fails unsigned where there is no gas for too long, and not earlier', async () => {

@@ -2,6 +2,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keccak256, parseSignature, parseTransaction } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSigner } from '../../runtime/chain/open-signer.ts'
 import { readSettings, SettingsError } from '../../runtime/platform/settings.ts'
@@ -9,6 +10,9 @@ import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { COMPILED, compileContract } from './compile.ts'
 import { type SignerServer, startSigner } from './external-signer.ts'
 import { enqueueOne, KEY, makeWorker, type Network, PAYER, someAddress, startNetwork } from './network.ts'
+
+/** The largest s that EIP-2 allows. */
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
 const TOKEN = 'let-me-sign'
 let database: TestDatabase
@@ -49,22 +53,59 @@ describe('a signer elsewhere', () => {
     ])
   })
 
+  test('that refuses has the payout rejected', async () => {
+    const worker = makeWorker(database, network, { openSigner: external(), limits: { giveUpMs: 0 } })
+    const nonce = await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')
+    const id = await enqueueOne(database, someAddress(2), 100)
+    server.behave({ status: 422 })
+    await worker.pay([id], 'failed')
+    server.behave({})
+    await worker.close()
+    expect(worker.heard.at(-1)).toEqual({ id, change: { state: 'failed', code: 'rejected' } })
+    expect(await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')).toBe(nonce)
+  })
+
   test.each([
-    ['is away', { status: 503 }, 'network_error'],
-    ['signs with another key', { key: others }, 'network_error'],
-    ['signs another transaction', { nonce: 77 }, 'network_error'],
-    ['refuses', { status: 422 }, 'rejected'],
-  ] as const)('that %s signs nothing that is sent', async (_, how, code) => {
-    const to = someAddress(2)
+    ['is away', { status: 503 }],
+    ['signs with another key', { key: others }],
+    ['signs another transaction', { nonce: 77 }],
+  ] as const)('that %s signs nothing that is sent, and the payout waits for it', async (what, how) => {
+    const to = someAddress(300 + what.length)
     const worker = makeWorker(database, network, { openSigner: external(), limits: { giveUpMs: 0 } })
     const nonce = await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')
     const id = await enqueueOne(database, to, 100)
     server.behave(how)
-    await worker.pay([id], 'failed')
+    for (let looks = 0; looks < 3; looks += 1) await worker.look()
+    expect(worker.heard).toEqual([])
+    expect(await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')).toBe(nonce)
+    const text = 'SELECT state, problem FROM sandbox.chain_transfers WHERE id = $1'
+    const { rows } = await database.control.query({ text }, [id])
+    expect(rows).toEqual([{ state: 'queued', problem: expect.stringMatching(/^network_error: the signer/) }])
+    server.behave({})
+    await worker.pay([id])
+    await worker.close()
+    expect(await network.balanceOf(to)).toBe(1_000_000n)
+  })
+
+  test('that signs with a high s (EIP-2) pays all the same: the other s is used', async () => {
+    const to = someAddress(400)
+    const worker = makeWorker(database, network, { openSigner: external() })
+    const id = await enqueueOne(database, to, 100)
+    server.behave({ highS: true })
+    await worker.pay([id])
     server.behave({})
     await worker.close()
-    expect(worker.heard.at(-1)).toEqual({ id, change: { state: 'failed', code } })
-    expect(await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')).toBe(nonce)
+    expect(await network.balanceOf(to)).toBe(1_000_000n)
+    const text = `SELECT p.signature, t.raw, t.hash FROM control.chain_payments p JOIN control.chain_transactions t USING (chain_id, signer, nonce)
+      WHERE p.transfer_id = $1`
+    const { rows } = await database.control.query<{ signature: `0x${string}`; raw: Buffer; hash: string }>(
+      { text },
+      [id],
+    )
+    const raw = `0x${rows[0]!.raw.toString('hex')}` as const
+    const all = [BigInt(parseSignature(rows[0]!.signature).s), BigInt(parseTransaction(raw).s!)]
+    expect(all.every((s) => s <= HALF_ORDER)).toBe(true)
+    expect(rows[0]!.hash).toBe(keccak256(raw))
   })
 
   test('that does not know us is told of, without the token', async () => {

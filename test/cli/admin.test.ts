@@ -181,6 +181,29 @@ describe('pins, limits and the clock', () => {
   })
 })
 
+describe('the ledger', () => {
+  test('is balanced, or the exit code is 1 and what is not is named', async () => {
+    const { id } = await admin('tenant', 'create', '--name', 'Acme')
+    const verify = (...words: string[]) => runAdmin(env, 'ledger', 'verify', '--tenant', id, ...words)
+    const entries = { sandbox: 0, live: 0 }
+    expect(await admin('ledger', 'verify', '--tenant', id)).toEqual({
+      ...{ tenant_id: id, balanced: true, faults: [], entries },
+    })
+    expect(await verify()).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^balanced +true$/m),
+      stderr: '',
+    })
+    const text = `INSERT INTO live.ledger_accounts (tenant_id, id, balance, held, version) VALUES ($1, 'bank', 7, 0, 0)`
+    await db.control.query({ text }, [id])
+    const fault = 'the ledger of live is not balanced: the balances in usd add up to 7, not to 0'
+    const wrong = await verify('--json')
+    expect(wrong).toMatchObject({ code: 1, stderr: `error: ${fault}\n` })
+    expect(JSON.parse(wrong.stdout)).toEqual({ tenant_id: id, balanced: false, faults: [fault], entries })
+    expect(await verify()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^balanced +false$/m) })
+  })
+})
+
 describe('the audit log', () => {
   const verify = (...words: readonly string[]) =>
     runAdmin(env, 'audit', 'verify', '--tenant', db.tenantId, '--env', 'live', ...words, '--json')
@@ -401,4 +424,23 @@ test.each([
 ])('exits with %i when the database cannot be had: %j', async (code, settings, want) => {
   const ending: Ending = await runAdmin(settings, 'tenant', 'show', 'ten_x', '--json')
   expect(ending).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(want) })
+})
+
+test('rows that workers have set aside are listed, and tried again at once', async () => {
+  const row = ['sandbox', 'pass_expiry', db.tenantId, 'pass_1', 'broken']
+  await one(
+    `INSERT INTO control.set_aside_work VALUES ($1, $2, $3, $4, $5, 3, now(), now(), now() + interval '1 hour')`,
+    ...row,
+  )
+  const listed = await admin('set-aside', 'list', '--work', 'pass_expiry')
+  expect(listed.set_aside).toMatchObject([
+    { environment: 'sandbox', tenant_id: db.tenantId, subject_id: 'pass_1', reason: 'broken', tries: 3 },
+  ])
+  expect(await admin('set-aside', 'list', '--env', 'live')).toEqual({ set_aside: [] })
+  expect(await admin('set-aside', 'retry', 'pass_1')).toEqual({ retried: 1 })
+  expect(await one('SELECT retry_at <= now() AS due FROM control.set_aside_work')).toEqual({ due: true })
+  const { code, stderr } = await runAdmin(env, 'set-aside', 'retry', 'pass_2')
+  expect(code).not.toBe(0)
+  expect(stderr).toContain('no such row is set aside')
+  await one('DELETE FROM control.set_aside_work')
 })

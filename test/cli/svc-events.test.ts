@@ -13,6 +13,7 @@ import { startStandInJob } from '../../runtime/resources/provisioning-payloads/s
 import { startReportJob } from '../../runtime/resources/treasury-reports/job.ts'
 import { type Ending, endPrograms, type Program, startProgram, until } from '../support/programs.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { serveEndpoint } from './stream-server.ts'
 
 let service: TestService
@@ -20,10 +21,10 @@ let jobs: readonly PeriodicJob[]
 const failures: unknown[] = []
 beforeAll(async () => {
   service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
-  const parts = { ...service, wakeUpChannel: { publish: service.wakeUps.notify } }
+  const parts = { ...service, log: strictLog, wakeUpChannel: { publish: service.wakeUps.notify } }
   const log = pino({ level: 'silent' })
   jobs = [
-    startStandInJob(parts, log),
+    startStandInJob(parts),
     startReportJob({ ...parts, links: openReportLinks(service.database.pepper, service.urls) }, log),
     runPeriodically(payEverybody, { pauseMs: 500, failed: (error) => failures.push(error) }),
   ]
@@ -46,7 +47,7 @@ async function payEverybody(): Promise<void> {
   const due = rows.filter(({ id }) => seen.includes(id))
   seen = rows.map(({ id }) => id)
   for (const { tenant_id: space, id } of due) {
-    const parts = { database: service.database, wakeUpChannel: { publish: service.wakeUps.notify } }
+    const parts = { ...service, wakeUpChannel: { publish: service.wakeUps.notify } }
     const listener = await openTransferListener(parts, 'sandbox', space)
     const sent = { chain: 'eip155:31337', hash: `0x${'9f'.repeat(32)}` }
     await sandbox.transaction(async (db) => {

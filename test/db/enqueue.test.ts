@@ -1,4 +1,5 @@
 /** Statements that travel with the COMMIT: when the connection is lost under one, its transaction fails and nothing else. */
+import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { failed, report } from '../../runtime/chain/report.ts'
@@ -71,7 +72,7 @@ async function reportOfChain(): Promise<() => Promise<unknown>> {
   const { database, clock } = service
   const send = await speakFor(service, tenantId)
   const id = await makePayout(send, 'sandbox', { type: 'usdc_address', address: ADDRESS })
-  const parts = { database, wakeUpChannel: { publish: () => {} } }
+  const parts = { database, sanctions: service.sanctions, wakeUpChannel: { publish: () => {} } }
   const openListener = () => openTransferListener(parts, 'sandbox', tenantId)
   const place = { environment: 'sandbox', space: tenantId, id } as const
   return () => report({ pools: database, clock, openListener }, place, failed('rejected'))
@@ -83,8 +84,19 @@ async function answerOfBank(): Promise<() => Promise<unknown>> {
   const token = await make(send, '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT })
   await makePayout(send, 'live', { type: 'bank_account', token_id: token.id })
   const refuse = async () => ({ outcome: 'refused', failure_code: 'account_closed' }) as const
-  const parts = { wakeUpChannel: { publish: () => {} }, seals: createSeals(database.pepper) }
-  return () => visitBank({ ...parts, database, clock, bank: { pay: refuse, find: refuse } })
+  const parts = {
+    sanctions: service.sanctions,
+    wakeUpChannel: { publish: () => {} },
+    seals: createSeals(database.pepper),
+  }
+  return () =>
+    visitBank({
+      ...parts,
+      log: pino({ level: 'silent' }),
+      database,
+      clock,
+      bank: { pay: refuse, find: refuse },
+    })
 }
 
 const changeOf = (change: 'changeBilling' | 'rotateKeys') => async (): Promise<() => Promise<unknown>> => {

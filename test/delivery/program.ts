@@ -72,6 +72,7 @@ const database = await openDatabase({
 const worker = createWorker({
   environment: 'sandbox',
   pool: halting(database.sandbox),
+  control: database.control,
   clock: { machine: Date.now, service: () => Number(SERVICE_NOW) },
   outbound: createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) }),
   seals: createSeals(SVC_PEPPER),

@@ -2,8 +2,12 @@
 import { expect, test } from 'vitest'
 import { createAgenda } from '../../runtime/delivery/agenda.ts'
 import { createRounds } from '../../runtime/delivery/rounds.ts'
+import type { Database } from '../../runtime/platform/database/database.ts'
+import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
 import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
+import { createSetAside } from '../../runtime/platform/work/set-aside.ts'
 import { createSlots } from '../../runtime/platform/work/slots.ts'
+import { strictLog } from '../support/strict-log.ts'
 
 test.each(['plan', 'claim'] as const)(
   'while one is under way to %s for a tenant there is no other',
@@ -20,6 +24,11 @@ test.each(['plan', 'claim'] as const)(
       of: 'many',
       agenda,
       slots: createSlots(10),
+      setAside: createSetAside(
+        { control: {} as Database, clock: { machine: () => 0 }, log: strictLog },
+        'deliveries',
+        'sandbox',
+      ),
       begin: () => {},
     })
     agenda[what]('ten_a', 1)
@@ -28,7 +37,7 @@ test.each(['plan', 'claim'] as const)(
     agenda[what]('ten_a', 1)
     expect(await Promise.race([rounds.serve(10), new Promise(setImmediate)])).toBe(false)
     expect(failures).toHaveLength(1)
-    const lost = new Error('the connection was lost')
+    const lost = new DatabaseUnavailable('the connection was lost')
     failures[0]!(lost)
     await expect(first).rejects.toBe(lost)
     const second = rounds.serve(10)

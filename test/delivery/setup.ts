@@ -134,6 +134,7 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
       const worker = createWorker({
         environment: 'sandbox',
         pool,
+        control: database.control,
         clock,
         outbound,
         seals,

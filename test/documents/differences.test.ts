@@ -84,6 +84,10 @@ const announced: Readonly<Record<string, string>> = {
 ~ /tags/payouts/description
 + /components/schemas/TreasuryReport/properties/failure_code
 + /components/schemas/TreasuryReport/required/failure_code
+~ /components/schemas/TreasuryReportCreate/properties/interval_end/description
+~ /components/schemas/Settlement/properties/interchange_amount/$ref
+~ /components/schemas/Settlement/properties/interchange_amount/description
+~ /components/schemas/Settlement/properties/fees_amount/description
 + /paths/~1v1~1disputes/post/x-body-limit
 + /paths/~1v1~1disputes~1{dispute_id}/patch/x-body-limit
 ~ /components/parameters/IncludeArchived/description

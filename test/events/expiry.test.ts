@@ -6,6 +6,7 @@ import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -19,6 +20,7 @@ const expire = () =>
     clock: service.clock,
     baseUrls: { ...service.urls, console: '' },
     passTokens: openPassTokens(service.database.pepper),
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
   })
 

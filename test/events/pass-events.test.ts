@@ -6,6 +6,7 @@ import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { issuePass, makeTemplate, speakFor, VERSIONS } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { type Answer, makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -91,6 +92,7 @@ const STORIES: Readonly<Record<string, Story>> = {
       clock: service.clock,
       baseUrls: { ...service.urls, console: '' },
       passTokens: openPassTokens(service.database.pepper),
+      log: strictLog,
       wakeUpChannel: { publish: () => {} },
     })
     return pass(send, id)

@@ -160,6 +160,7 @@ test('nothing is told of what is not on disk yet, and the crash that undoes it i
   const worker = createWorker({
     environment: 'sandbox',
     pool: database.sandbox,
+    control: database.control,
     clock: database.clock,
     outbound,
     seals: createSeals(database.pepper),

@@ -2,6 +2,7 @@
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import { settleDue } from '../../runtime/resources/settlements/job.ts'
 import { openSanctions } from '../../runtime/sanctions/list-in-use.ts'
+import { strictLog } from '../support/strict-log.ts'
 
 const { TEST_DATABASE = '', TEST_PEPPER = '', TEST_NOW = '' } = process.env
 const database = await openDatabase({
@@ -11,7 +12,7 @@ const database = await openDatabase({
 const sanctions = await openSanctions(database.control, undefined, Date.now)
 process.once('SIGUSR2', async () => {
   const clock = { machine: Date.now, service: () => Number(TEST_NOW) }
-  await settleDue({ database, sanctions, clock, wakeUpChannel: { publish: () => {} } })
+  await settleDue({ database, sanctions, clock, log: strictLog, wakeUpChannel: { publish: () => {} } })
   process.stdout.write('{"done":true}\n')
 })
 process.stdout.write('{"ready":true}\n')

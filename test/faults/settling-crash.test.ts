@@ -10,6 +10,7 @@ import type { Operation } from '../cards/money-model.ts'
 import { expectSound, expectTold } from '../cards/money-properties.ts'
 import { endPrograms, startProgram, until } from '../support/programs.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { openWire, type Point, STEP, transactionPoints } from './wire.ts'
 
 let service: TestService
@@ -86,7 +87,12 @@ test('a settlement that is settled while workers are killed is settled once', {
 }, async () => {
   const settle = () =>
     settleDue({
-      ...{ database: service.database, sanctions: service.sanctions, wakeUpChannel: { publish: () => {} } },
+      ...{
+        database: service.database,
+        sanctions: service.sanctions,
+        log: strictLog,
+        wakeUpChannel: { publish: () => {} },
+      },
       clock: { machine: Date.now, service: () => service.clock.now + THEN_MS },
     })
   const all = transactionPoints()

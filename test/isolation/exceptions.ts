@@ -77,6 +77,12 @@ export const LOCATORS: Table = [
   ['DELETE FROM control.passkey_challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.sessions WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.invitations WHERE expires_at', 'what has run out is swept for everybody'],
+  ['DELETE FROM control.set_aside_work WHERE retry_at', 'rows that are gone are swept for all tenants'],
+  [
+    'SELECT tenant_id, subject_id, retry_at FROM control.set_aside_work',
+    'workers leave out the rows of all tenants',
+  ],
+  ['SELECT environment, work, count(*)::integer AS rows', 'the metrics count the rows of all tenants'],
   ['DELETE FROM control.oauth_artefacts WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.oauth_grants g', 'so are authorizations of which nothing is left'],
   ['INSERT INTO request_log', 'requests are logged in batches; each line names its tenant'],
@@ -166,9 +172,14 @@ export const LAVISH: Table = [
     'the queue: it looks at the endpoints of each tenant, a hundred at most',
   ],
   [
-    'SELECT coalesce(sum(s.net_amount), 0)::bigint AS net FROM settlements s',
+    'SELECT coalesce(sum(s.net_amount), 0)::text AS net FROM settlements s',
     'settlements before a report, one of a tenant a day, once for each report',
   ],
+  [
+    'SELECT p.account_id, min(e.version) AS version FROM unnest',
+    'entries about a new checkpoint, of each account ten thousand at most',
+  ],
+  ['WITH late AS MATERIALIZED ( SELECT e.id', 'and those that were made in the same milliseconds'],
   [
     'SELECT count(*) AS count FROM webhook_endpoints w',
     'the endpoints of the tenant, a hundred at most, before one more is made',

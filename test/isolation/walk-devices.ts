@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { expect } from 'vitest'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { createLeaseClock } from '../../runtime/platform/work/lease-clock.ts'
+import { createSetAside } from '../../runtime/platform/work/set-aside.ts'
 import { createDevices } from '../../runtime/resources/passes/registrations.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import type { Pushed } from '../../runtime/wallet-updates/apple/apns.ts'
@@ -11,6 +12,7 @@ import { createUpdateWorker } from '../../runtime/wallet-updates/apple/worker.ts
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
 import type { Send, TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 
 const TOPIC = 'pass.development.invalid'
 
@@ -60,6 +62,11 @@ async function push(
     platform: 'apple',
     pool,
     leaseClock: createLeaseClock(pool, clock.machine),
+    setAside: createSetAside(
+      { control: database.control, clock, log: strictLog },
+      'apple_pushes',
+      environment,
+    ),
     sender: createAppleSender({
       db: pool,
       apns: {

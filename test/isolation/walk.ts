@@ -27,6 +27,8 @@ import { createTenantNames } from '../../runtime/platform/keys/tenant-names.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
 import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
 import { createLeaseClock } from '../../runtime/platform/work/lease-clock.ts'
+import { createSetAside } from '../../runtime/platform/work/set-aside.ts'
+import { countSetAside } from '../../runtime/platform/work/set-aside-queries.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { USDC_CHAINS } from '../../runtime/process/usdc-chains.ts'
 import { createWiper } from '../../runtime/resources/account/wipe-job.ts'
@@ -58,6 +60,7 @@ import { issueToken } from '../support/access-tokens.ts'
 import { makePayable } from '../support/payable.ts'
 import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, type Send, speak, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { writtenLists } from './lists.ts'
 import type { Recorder } from './recorder.ts'
 import { walkTransfers } from './walk-chain.ts'
@@ -329,17 +332,19 @@ async function payDollars({ service, recorder }: Walker, send: Send, space: stri
   const token = (await send('/v1/tokens', { body: { type: 'bank_account', bank_account: account } })).body.id
   const body = { type: 'bank_account', token_id: token, holder_name: 'Ada Moreau' }
   const { id } = (await send('/v1/payout_destinations', { body })).body
-  await makePayable(service.database, 'live', space, id, 2)
+  await makePayable(service.database, 'live', space, id, 2, service.clock.now)
   const order = { amount: 2, currency: 'usd', destination_id: id }
   expect((await send('/v1/payouts', { body: order })).status).toBe(201)
   const payment = { id: 'pay_1', status: 'settled', failure_code: 'rejected' } as const
   const answer = async () => ({ outcome: 'payment', payment }) as const
   await visitBank({
+    log: { error: () => {}, warn: () => {} },
     database: recorder.database,
     clock: service.clock,
     wakeUpChannel: { publish: () => {} },
     seals: createSeals(service.database.pepper),
     bank: { pay: answer, find: answer },
+    sanctions: service.sanctions,
   })
 }
 
@@ -353,14 +358,15 @@ async function followPayout(
   const address = `${USDC_CHAINS[environment].id}:0x52908400098527886E0F7030069857D2E4169EE7`
   const destination = { type: 'usdc_address', address, holder_name: 'Ada Moreau', default: true }
   const { id } = (await send('/v1/payout_destinations', { body: destination })).body
-  await makePayable(service.database, environment, space, id, 2)
+  await makePayable(service.database, environment, space, id, 2, service.clock.now)
   const { now } = service.clock
   const net = { settlementId: newId('stl'), amount: 2, currency: 'usd' } as const
   const payoutId = await recorder.database[environment].transaction((db) =>
-    payOutSettlement({ db, space, events: { emit: () => undefined } }, net, now),
+    payOutSettlement({ db, space, events: { emit: () => undefined } }, net, service.sanctions.list(), now),
   )
   if (environment === 'live') await payDollars({ service, recorder }, send, space)
-  const parts = { database: recorder.database, wakeUpChannel: { publish: () => {} } }
+  const { sanctions } = service
+  const parts = { database: recorder.database, wakeUpChannel: { publish: () => {} }, sanctions }
   const listener = await openTransferListener(parts, environment, space)
   const change = { state: 'paid', chain: 'eip155:1', hash: '0x', confirmations: 1 } as const
   await recorder.database[environment].transaction(async (db) => {
@@ -376,9 +382,10 @@ async function makeEveryReport(
   send: Send,
 ): Promise<void> {
   const { clock, database, urls } = service
+  clock.now += 1
   const interval = {
     interval_start: new Date(clock.now - 86_400_000).toISOString(),
-    interval_end: new Date(clock.now + 86_400_000).toISOString(),
+    interval_end: new Date(clock.now).toISOString(),
   }
   for (const type of REPORT_TYPES)
     expect((await send('/v1/treasury_reports', { body: { type, ...interval } })).status).toBe(201)
@@ -447,13 +454,14 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await meter.flush()
   await logRequests(database)
   await sweep(database, clock)
-  await createWiper({ database, clock, batch: 2, graceMs: 0 }).look()
+  await createWiper({ database, clock, log: strictLog, batch: 2, graceMs: 0 }).look()
   clock.now += 3_600_000
   await expirePasses({
     database,
     clock,
     baseUrls: { ...service.urls, console: '' },
     passTokens: openPassTokens(database.pepper),
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
   })
   clock.now -= 3_600_000
@@ -461,33 +469,49 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await endAbandoned({
     database,
     clock: { ...clock, machine: () => Date.now() + 60_000 },
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
   })
-  await expireHolds({ database, clock, wakeUpChannel: { publish: () => {} } })
+  await expireHolds({ database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } })
   await activateDestinations({
     database,
     clock,
     sanctions: service.sanctions,
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
   })
   await screenDestinations({
     database,
     clock,
     sanctions: service.sanctions,
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
   })
-  await settleDue({ database, clock, sanctions: service.sanctions, wakeUpChannel: { publish: () => {} } })
+  await settleDue({
+    database,
+    clock,
+    sanctions: service.sanctions,
+    log: strictLog,
+    wakeUpChannel: { publish: () => {} },
+  })
   clock.now += 52 * 86_400_000
-  await expireDisputes({ database, clock, wakeUpChannel: { publish: () => {} } })
+  await expireDisputes({ database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } })
   clock.now -= 60 * 86_400_000
   await screenAgain({ service, recorder })
   await createClock().refresh(database.control)
   await readRevision(database.control)
   connectWakeUpChannel(database.control, createWakeUps()).publish('sandbox', 'ten_1')
   await until('a notice', () => recorder.recorded.some(({ statement }) => statement.name === 'events_notify'))
-  await usePayloads({ database, clock, wakeUpChannel: { publish: () => {} } })
-  await rotateCardKey({ ...service.operator, control: database.control })
-  await reseal(database.control, createCardKeys(database.control, database.pepper, clock), 0)
+  await usePayloads({ database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } })
+  await rotateCardKey({ ...service.operator, control: database.control }, strictLog)
+  const silent = pino({ level: 'silent' })
+  const setAside = createSetAside({ control: database.control, clock, log: silent }, 'walk', 'sandbox')
+  const item = { space: 'ten_1', id: 'pass_1' }
+  await setAside.take(item, new Error('a row that fails'))
+  await countSetAside(database.control)
+  await setAside.succeeded(item)
+  const keys = createCardKeys(database.control, database.pepper, clock)
+  await reseal({ owner: database.control, keys, clock, log: strictLog, graceS: 0 })
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
 }
 
@@ -523,6 +547,7 @@ async function screenAgain({ service }: Walker): Promise<void> {
     database,
     clock,
     sanctions: { list: () => list },
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
   })
 }
@@ -538,6 +563,7 @@ export async function runWorker({ service }: Walker, environment: Environment): 
   const worker = createWorker({
     environment,
     pool: database[environment],
+    control: database.control,
     clock,
     outbound: {
       check: async () => undefined,
@@ -577,6 +603,11 @@ export async function runGoogle({ service }: Walker, environment: Environment, s
       refused.add(id)
       return { outcome: 'refused', status: 400, message: 'not yet' }
     },
+    setAside: createSetAside(
+      { control: service.database.control, clock: service.clock, log: strictLog },
+      'google_wallet',
+      environment,
+    ),
     leaseClock: createLeaseClock(pool, Date.now),
     log: pino({ level: 'silent' }),
     pollMs: 10,

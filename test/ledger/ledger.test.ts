@@ -45,8 +45,7 @@ test('a transfer moves money between two accounts, and entries tell how', async 
     { cause: 'b', account_id: 'program_funds', amount: -200, previous: 500, current: 300, version: 2 },
   ])
   expect(await verifyLedger(db.operator, tenant)).toEqual({
-    tenant_id: tenant,
-    entries: { sandbox: 4, live: 0 },
+    ...{ tenant_id: tenant, balanced: true, faults: [], entries: { sandbox: 4, live: 0 } },
   })
 })
 
@@ -159,6 +158,22 @@ const BROKEN = [
     says: 'account y has version 0 and 1 entries',
   },
   {
+    about: 'a checkpoint within a transaction',
+    text: `INSERT INTO sandbox.ledger_checkpoints VALUES ($1, '2026-06-01T00:00:00Z', '{"bank": 1}')`,
+    says: 'the balances at the checkpoint of 2026-06-01 00:00:00+00 add up to -500, not to 0',
+  },
+  {
+    about: 'a checkpoint at no entry',
+    text: `INSERT INTO sandbox.ledger_checkpoints VALUES ($1, '2026-06-01T00:00:00Z', '{"bank": 7}')`,
+    says: 'the checkpoint of 2026-06-01 00:00:00+00 is at an entry that is missing',
+  },
+  {
+    about: 'a checkpoint that goes back',
+    text: `INSERT INTO sandbox.ledger_checkpoints VALUES
+             ($1, '2026-06-01T00:00:00Z', '{"bank": 1, "program_funds": 1}'), ($1, '2026-06-02T00:00:00Z', '{"bank": 0, "program_funds": 0}')`,
+    says: 'the checkpoint of 2026-06-02 00:00:00+00 is before an earlier one in account bank',
+  },
+  {
     about: 'the end of no hold',
     text: `INSERT INTO sandbox.ledger_resolutions VALUES ($1, 'x', now())`,
     says: 'hold x has an end and no beginning',
@@ -181,6 +196,6 @@ describe('an operator is told of', () => {
     await verifyLedger(db.operator, tenant)
     await db.control.query({ text }, [tenant])
     const told = await verifyLedger(db.operator, tenant).catch((error: Error) => error.message)
-    expect(told).toMatch(typeof says === 'string' ? `the ledger of sandbox is wrong: ${says}` : says)
+    expect(told).toMatch(typeof says === 'string' ? `the ledger of sandbox is not balanced: ${says}` : says)
   })
 })

@@ -52,6 +52,7 @@ test('a healthy service: one line each, nothing to be done', async () => {
     'clock',
     'service time',
     'addresses',
+    'set aside',
     'Redis',
     'Apple Wallet',
     'Google Wallet',
@@ -207,6 +208,23 @@ describe('what is wrong is named, with what to do', () => {
       code: 0,
       verdict: 'warn',
       words: 'Google refuses 1 templates and passes, last pass_1: 400 Invalid value',
+    })
+  })
+
+  test('rows that workers have set aside', async () => {
+    const found = await broken(
+      `INSERT INTO control.set_aside_work
+       SELECT 'live', 'pass_expiry', 'ten_1', 'pass_' || n, 'broken ' || n, 1, now(), now() + n * interval '1 s', now()
+         FROM generate_series(1, 2) AS n`,
+      'DELETE FROM control.set_aside_work',
+      'set aside, live',
+    )
+    expect(found).toMatchObject({
+      code: 0,
+      verdict: 'warn',
+      words: expect.stringMatching(
+        /^pass_expiry fails for 2 rows, last for pass_2: broken 2\. List them with/,
+      ),
     })
   })
 

@@ -7,6 +7,7 @@ import { createSteps } from '../../runtime/platform/fairness/pauses.ts'
 import { compareBirths, readBirths } from '../../runtime/sanctions/births.ts'
 import { parseCsv } from '../../runtime/sanctions/csv.ts'
 import { readList } from '../../runtime/sanctions/list.ts'
+import { createMatcher } from '../../runtime/sanctions/matcher.ts'
 
 let folder: string
 beforeEach(() => {
@@ -39,6 +40,7 @@ test('people and organisations are read with their other names, dates of birth a
       names: ['AEROCARIBBEAN AIRLINES', 'AERO-CARIBBEAN'],
       births: [],
       places: ['Havana, Cuba'],
+      wallets: [],
     },
     {
       id: '7',
@@ -49,8 +51,42 @@ test('people and organisations are read with their other names, dates of birth a
         { from: '1962-01-01', to: '1962-12-31' },
       ],
       places: [],
+      wallets: [],
     },
   ])
+})
+
+test('addresses on chains are read from remarks, and from those that continue them', async () => {
+  const remarks =
+    'DOB 1961; Digital Currency Address - ETH 0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb; alt. Digital Currency Address - XBT 12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h; alt. Digital Currency Address - USDT TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t; Digital Currency Address - BSC 0x5aAeb6053F3E94C9b9A0'
+  write({
+    'sdn.csv': `7,"VOLKOV, Dmitri",individual,"T",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"${remarks}"\r\n`,
+    'SDN_COMMENTS.CSV':
+      '7,"9f33669435E7Ef1BeAed; Digital Currency Address - XBT BC1QAR0SRRR7XFKVY5L643LYDNW9RE59GTZZWF5MDQ."\r\n',
+  })
+  const { entries } = await readList(folder)
+  const { findWallet } = await createMatcher(entries)
+  const found = (account: string) => findWallet(account)?.id
+  expect(found('eip155:8453:0xd1220a0cf47c7b9be7a2e6ba89f429762e7b9adb')).toBe('7')
+  expect(found('0xD1220A0CF47C7B9BE7A2E6BA89F429762E7B9ADB'.replace('X', 'x'))).toBe('7')
+  expect(found('eip155:1:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed')).toBe('7')
+  expect(found('12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h')).toBe('7')
+  expect(found('12qtd5bfwrsdnsazy76uve1xycgntojh9h')).toBe(undefined)
+  expect(found('bip122:000000000019d6689c085ae165831e93:bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq')).toBe(
+    '7',
+  )
+  expect(found('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t')).toBe('7')
+  // The address that the same key has on Ethereum.
+  expect(found('0xa614f803b6fd780986a42c78ec9c7f77e6ded13c')).toBe('7')
+  expect(found('0x52908400098527886E0F7030069857D2E4169EE7')).toBe(undefined)
+  expect(entries[0]!.births).toEqual([{ from: '1961-01-01', to: '1961-12-31' }])
+})
+
+test('a record that cannot be read is passed over, and the others are read', async () => {
+  write({ 'sdn.csv': `${SDN.replace('36,"AEROCARIBBEAN AIRLINES"', '36,""')}\r\n` })
+  const { entries, broken } = await readList(folder)
+  expect(entries.map(({ id }) => id)).toEqual(['7'])
+  expect(broken).toEqual([{ id: '36', record: 1, problem: 'has no name' }])
 })
 
 test('its version follows from its contents alone', async () => {

@@ -1,5 +1,6 @@
 /** Payouts in dollars, by a bank that is a real server and checks what it is sent. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { decidePayout, retryPayout } from '../../runtime/admin/held-up-payouts.ts'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
 import { showPayout } from '../../runtime/admin/payouts.ts'
 import { verifyTenant } from '../../runtime/admin/tenants.ts'
@@ -60,7 +61,10 @@ const look = (laterMs = 0, token = TOKEN) =>
     wakeUpChannel: { publish: () => {} },
     seals: createSeals(service.database.pepper),
     bank: createBank({ url: standIn.url, token, outbound }),
+    log: { error: (...line: unknown[]) => logged.push(line), warn: () => {} },
+    sanctions: service.sanctions,
   })
+const logged: unknown[] = []
 const order = () => ({ amount: 1000, currency: 'usd', destination_id: destination })
 const pay = () => make(send, '/v1/payouts', order())
 const get = async (id: string) => (await send(`/v1/payouts/${id}`)).body
@@ -197,6 +201,121 @@ describe('a bank that', () => {
   })
 })
 
+async function ask(text: string, ...values: unknown[]) {
+  return (await service.database.control.query({ text }, values)).rows
+}
+
+describe('a row that cannot be worked on waits apart, and the others are paid:', () => {
+  const POISON: readonly (readonly [string, string, string, RegExp])[] = [
+    [
+      'an amount beyond the type',
+      'UPDATE live.payouts SET amount = 9223372036854775807 WHERE id = $1',
+      'UPDATE live.payouts SET amount = 1000 WHERE id = $1',
+      /beyond the range of exact numbers/,
+    ],
+    [
+      'a sealed account that cannot be opened',
+      `UPDATE live.payout_destinations SET account = '\\x0102' WHERE id =
+         (SELECT p.destination_id FROM live.payouts p WHERE p.id = $1)`,
+      '',
+      /./,
+    ],
+    [
+      'an unknown state',
+      `UPDATE live.bank_transfers SET state = 'lost' WHERE id = $1`,
+      `UPDATE live.bank_transfers SET state = 'queued' WHERE id = $1`,
+      /unknown state lost/,
+    ],
+    [
+      'an unknown status',
+      `UPDATE live.payouts SET status = 'lost' WHERE id = $1`,
+      `UPDATE live.payouts SET status = 'pending' WHERE id = $1`,
+      /unknown status lost/,
+    ],
+  ]
+  beforeAll(async () => {
+    await ask('ALTER TABLE live.bank_transfers DROP CONSTRAINT bank_transfers_state_check')
+    await ask('ALTER TABLE live.payouts DROP CONSTRAINT payouts_status_check')
+  })
+
+  test.each(POISON)('%s', async (_, spoil, mend, problem) => {
+    const token = await make(send, '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT })
+    const body = { type: 'bank_account', token_id: token.id, holder_name: 'Harbour Coffee LLC' }
+    const other = (await make(send, '/v1/payout_destinations', body)).id
+    await makePayable(service.database, 'live', tenantId, other, 1)
+    const poison = await make(send, '/v1/payouts', { ...order(), destination_id: other })
+    await ask(spoil, poison.id)
+    logged.length = 0
+    const good = await pay()
+    await look()
+    await look(MINUTE)
+    const [row] = await ask('SELECT * FROM live.bank_transfers WHERE id = $1', poison.id)
+    expect(row).toMatchObject({
+      problem: expect.stringMatching(problem),
+      held_up_since: expect.any(Number),
+      bank_id: null,
+    })
+    expect((await get(good.id)).status).toBe('paid')
+    expect(logged).toEqual([[{ payout_id: poison.id }, expect.stringMatching(/^a payout is held up: /)]])
+    expect(standIn.payments).toHaveLength(1)
+    if (mend === '') {
+      await ask('DELETE FROM live.bank_transfers WHERE id = $1', poison.id)
+      return
+    }
+    await ask(mend, poison.id)
+    await look(10 * MINUTE)
+    await look(11 * MINUTE)
+    expect((await get(poison.id)).status).toBe('paid')
+  })
+
+  test('more of them than are looked at together', async () => {
+    const made: string[] = []
+    for (let count = 0; count < 25; count += 1)
+      made.push((await make(send, '/v1/payouts', { ...order(), amount: 1 })).id)
+    await ask(`UPDATE live.bank_transfers SET state = 'lost' WHERE id = ANY ($1)`, made)
+    const good = await pay()
+    await look()
+    await look(MINUTE)
+    expect((await get(good.id)).status).toBe('paid')
+    await ask('DELETE FROM live.bank_transfers WHERE id = ANY ($1)', made)
+  })
+})
+
+test('a bank that takes back that it has paid is not believed', async () => {
+  const { id } = await pay()
+  await look()
+  await look(MINUTE)
+  standIn.settles = false
+  Object.assign(standIn.payments[0]!, { status: 'pending' })
+  await look(120 * MINUTE)
+  expect([(await get(id)).status, await transferOf(id)]).toMatchObject([
+    'paid',
+    { state: 'paid', problem: expect.stringMatching(/settled, and now says that it is pending$/) },
+  ])
+})
+
+test.each(['paid', 'failed'] as const)(
+  'a bank that never answers is overruled by an operator: %s',
+  async (outcome) => {
+    const { id } = await pay()
+    standIn.fault = () => 503
+    await look()
+    expect(await decidePayout(service.operator, tenantId, id, outcome)).toMatchObject({ decided: outcome })
+    await look()
+    expect([(await get(id)).status, await transferOf(id)]).toMatchObject([outcome, { state: 'ended' }])
+  },
+)
+
+test('a payout that waits for its bank is asked for again at once, if an operator says so', async () => {
+  const { id } = await pay()
+  standIn.fault = () => 503
+  await look()
+  standIn.fault = () => undefined
+  await retryPayout(service.operator, tenantId, id)
+  await look()
+  expect(await transferOf(id)).toEqual({ state: 'sent', failures: 0, problem: null })
+})
+
 test('canceled before it is sent, it never is', async () => {
   const { id } = await pay()
   expect((await send(`/v1/payouts/${id}/cancel`, { method: 'POST' })).status).toBe(200)
@@ -212,6 +331,15 @@ test('to a destination that was disabled meanwhile, it fails and is never sent',
   const { id } = await pay()
   await send(`/v1/payout_destinations/${destination}/disable`, { method: 'POST' })
   await look()
+  expect(await get(id)).toMatchObject({ status: 'failed', failure_code: 'rejected' })
+  expect([standIn.requests, await payable()]).toEqual([[], 10_000])
+})
+
+test('to a destination that has come on the sanctions list, it fails and is never sent', async () => {
+  const { id } = await pay()
+  const list = service.sanctions.list()
+  const spy = vi.spyOn(service.sanctions, 'list').mockReturnValue({ ...list, match: () => [{} as never] })
+  await look().finally(() => spy.mockRestore())
   expect(await get(id)).toMatchObject({ status: 'failed', failure_code: 'rejected' })
   expect([standIn.requests, await payable()]).toEqual([[], 10_000])
 })

@@ -9,6 +9,7 @@ import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { CARD_VERSIONS, eventsOf, make, patch } from '../cards/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 
 let service: TestService
 let tenantId: string
@@ -29,7 +30,8 @@ const DESTINATION = { type: 'usdc_address', address: on(ADDRESS), holder_name: '
 
 const add = (content: object = {}) => make(send, '/v1/payout_destinations', { ...DESTINATION, ...content })
 const get = async (id: string) => (await send(`/v1/payout_destinations/${id}`)).body
-const activate = () => activateDestinations({ ...service, wakeUpChannel: { publish: () => {} } })
+const activate = () =>
+  activateDestinations({ ...service, log: strictLog, wakeUpChannel: { publish: () => {} } })
 const defaults = async () =>
   (await send('/v1/payout_destinations?order=asc')).body.data.map(
     (each: { default: boolean }) => each.default,
@@ -179,6 +181,7 @@ test('a holder on the sanctions list is denied, at once or at the end of the hol
   const list = { match: () => [{}] } as never
   await activateDestinations({
     ...service,
+    log: strictLog,
     wakeUpChannel: { publish: () => {} },
     sanctions: { list: () => list },
   })
@@ -187,8 +190,47 @@ test('a holder on the sanctions list is denied, at once or at the end of the hol
   expect([data.length, data.flatMap(checkEvent)]).toEqual([2, []])
 })
 
+/** Of the test list. */
+const LISTED_ADDRESS = '0x5a9E0F1C2b3d4e5F60718293A4b5c6d7e8f90112'
+
+test('a listed address is denied, at once or at the end of the hold', async () => {
+  const made = await add({ address: on(LISTED_ADDRESS) })
+  expect(made).toMatchObject({ status: 'denied', default: false, active_at: null })
+  expect(await eventsOf(send)).toEqual(['payout_destination.created', 'payout_destination.denied'])
+  const { id } = await add()
+  service.clock.now += 24 * HOUR
+  const later = {
+    ...service.sanctions.list(),
+    findWallet: (account: string) => account === on(ADDRESS) && {},
+  }
+  await activateDestinations({
+    ...service,
+    log: strictLog,
+    wakeUpChannel: { publish: () => {} },
+    sanctions: { list: () => later as never },
+  })
+  expect(await get(id)).toMatchObject({ status: 'denied', default: false, active_at: null })
+})
+
+test('an address that comes on the list later is denied', async () => {
+  const parts = { ...service, log: strictLog, wakeUpChannel: { publish: () => {} } }
+  const { id } = await add()
+  service.clock.now += 24 * HOUR
+  await activate()
+  await screenDestinations(parts)
+  const number = service.sanctions.list().number + 1
+  const text = `INSERT INTO control.sanctions_lists (number, version, since) VALUES ($1, 'wallets', now())`
+  await service.database.control.query({ text }, [number])
+  const later = { ...service.sanctions.list(), number, findWallet: () => ({}) }
+  await screenDestinations({ ...parts, sanctions: { list: () => later as never } })
+  expect(await get(id)).toMatchObject({ status: 'denied', default: false, active_at: null })
+  await service.database.control.query({ text: 'DELETE FROM control.sanctions_lists WHERE number = $1' }, [
+    number,
+  ])
+})
+
 test('a holder who comes on the list later is denied, once however many look', async () => {
-  const parts = { ...service, wakeUpChannel: { publish: () => {} } }
+  const parts = { ...service, log: strictLog, wakeUpChannel: { publish: () => {} } }
   const [listed, other] = [await add(), await add({ holder_name: 'Ada Moreau' })]
   service.clock.now += 24 * HOUR
   await activate()

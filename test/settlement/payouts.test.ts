@@ -1,5 +1,5 @@
 /** Payouts: what is payable, what becomes of them, and where the money is meanwhile. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { verifyLedger } from '../../runtime/admin/ledger.ts'
 import type { TransferChange } from '../../runtime/chain/transfers.ts'
 import { newId } from '../../runtime/platform/ids.ts'
@@ -53,7 +53,7 @@ const simulate = (what: 'failure' | 'return', payout_id: string, content: object
   send(`/v1/test/payouts/simulate_${what}`, { body: { payout_id, ...content } })
 
 async function listen() {
-  const parts = { database: service.database, wakeUpChannel: { publish: service.wakeUps.notify } }
+  const parts = { ...service, wakeUpChannel: { publish: service.wakeUps.notify } }
   return openTransferListener(parts, 'sandbox', tenantId)
 }
 
@@ -305,12 +305,40 @@ test('what is not signed yet is not signed for a destination that was disabled',
   expect(await isSignable()).toBe(false)
 })
 
+/** The list has come to name the destination's address, and nothing was denied yet. */
+async function withListed<T>(work: () => Promise<T>): Promise<T> {
+  const list = service.sanctions.list()
+  const spy = vi.spyOn(service.sanctions, 'list')
+  spy.mockReturnValue({ ...list, findWallet: () => ({}) as never })
+  return work().finally(() => spy.mockRestore())
+}
+
+describe('to a destination that has come on the sanctions list', () => {
+  test('is refused', async () => {
+    expect(refusal(await withListed(() => ask()))).toEqual(CONFLICT)
+    expect(await payable()).toBe(10_000)
+  })
+
+  test('is not signed', async () => {
+    const { id } = await pay()
+    const isSignable = async () => (await listen()).signable(service.database.sandbox, id)
+    expect(await withListed(isSignable)).toBe(false)
+    expect(await isSignable()).toBe(true)
+  })
+})
+
 describe('of a settlement', () => {
   const net = (amount: number) => ({ settlementId: newId('stl'), amount, currency: 'usd' }) as const
   const settle = (what: ReturnType<typeof net>) =>
-    service.database.sandbox.transaction((db) =>
-      payOutSettlement({ db, space: tenantId, events: { emit: () => undefined } }, what, service.clock.now),
-    )
+    service.database.sandbox.transaction((db) => {
+      const place = { db, space: tenantId, events: { emit: () => undefined } }
+      return payOutSettlement(place, what, service.sanctions.list(), service.clock.now)
+    })
+
+  test('stays payable while the default destination is on the sanctions list', async () => {
+    expect(await withListed(() => settle(net(700)))).toBe(null)
+    expect(await payable()).toBe(10_000)
+  })
 
   test('goes to the default destination, once', async () => {
     const what = net(700)

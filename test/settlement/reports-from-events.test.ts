@@ -85,8 +85,9 @@ async function makeAll({ secret }: Account, version: CardVersion): Promise<Repor
   const at = (ms: number) => new Date(ms).toISOString()
   const interval = {
     interval_start: at(service.clock.now - 86_400_000),
-    interval_end: at(service.clock.now + 300 * 86_400_000),
+    interval_end: at(service.clock.now + 1),
   }
+  service.clock.now += 1
   const asked = await Promise.all(
     TYPES.map((type) => ask('/v1/treasury_reports', { type, currency: 'usd', ...interval })),
   )

@@ -31,10 +31,11 @@ const parts = (): ReportParts => ({
   links: openReportLinks(service.database.pepper, service.urls),
 })
 const at = (ms: number) => new Date(ms).toISOString()
-const around = () => ({
-  interval_start: at(service.clock.now - 3_600_000),
-  interval_end: at(service.clock.now + 3_600_000),
-})
+/** Up to this moment: what is written from now on is later. */
+const around = () => {
+  service.clock.now += 1
+  return { interval_start: at(service.clock.now - 3_600_000), interval_end: at(service.clock.now) }
+}
 const ask = (content: object, by = send) => by('/v1/treasury_reports', { body: { ...around(), ...content } })
 const get = async (id: string) => (await send(`/v1/treasury_reports/${id}`)).body
 
@@ -111,7 +112,7 @@ describe('the rows', () => {
     const transaction = await spend()
     const { rows } = await report({ type: 'ledger_entries' })
     const { rows: entries } = await service.database.sandbox.query<{ id: string }>(
-      { text: 'SELECT * FROM ledger_entries WHERE tenant_id = $1 ORDER BY id' },
+      { text: 'SELECT * FROM ledger_entries WHERE tenant_id = $1 ORDER BY account_id, version' },
       [tenantId],
     )
     expect(rows.map(({ id }) => id)).toEqual(entries.map(({ id }) => id))
@@ -148,14 +149,12 @@ describe('the rows', () => {
     const chain = /eip155:[1-9]\d*/.exec(JSON.stringify(error))?.[0]
     const body = { type: 'usdc_address', address: `${chain}:${address}`, holder_name: '=Harbour' }
     const destination = await make(send, '/v1/payout_destinations', body)
-    await makePayable(service.database, 'sandbox', tenantId, destination.id, 10_000)
+    await makePayable(service.database, 'sandbox', tenantId, destination.id, 10_000, service.clock.now)
     const order = { amount: 1_000, currency: 'usdc', destination_id: destination.id }
     const kept = await make(send, '/v1/payouts', order)
     const canceled = await make(send, '/v1/payouts', order)
     await send(`/v1/payouts/${canceled.id}/cancel`, { method: 'POST' })
-    // What is made payable here is dated by the machine.
-    const interval = { ...around(), interval_end: at(Date.now() + 3_600_000) }
-    const { rows, report: made } = await report({ type: 'payout_reconciliation', ...interval })
+    const { rows, report: made } = await report({ type: 'payout_reconciliation' })
     expect(rows).toMatchObject([
       { type: 'settlement', payout_id: null, amount: 10_000 },
       { type: 'payout', payout_id: kept.id, payout_status: 'pending', amount: -1_000 },
@@ -171,7 +170,8 @@ describe('the rows', () => {
     service.clock.now += 60_000
     await spend()
     const first = { interval_start: at(middle - 60_000), interval_end: at(middle) }
-    const second = { interval_start: at(middle), interval_end: at(middle + 600_000) }
+    const second = { interval_start: at(middle), interval_end: at(service.clock.now + 1) }
+    service.clock.now += 1
     for (const type of ['balance_summary', 'settlement_reconciliation']) {
       const before = await report({ type, ...first })
       const after = await report({ type, ...second })

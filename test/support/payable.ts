@@ -4,15 +4,16 @@ import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import type { TestDatabase } from './database.ts'
 
-/** Makes cents payable, as a settlement would. @param space where the tenant's data is. */
+/** Makes cents payable, as a settlement would. @param space where the tenant's data is. @param now service time. */
 export async function settleInto(
   database: TestDatabase,
   environment: Environment,
   space: string,
   amount: number,
+  now = Date.now(),
 ): Promise<void> {
   const transfer = { from: 'network_clearing', to: 'settlement_payable', amount } as const
-  await database[environment].transaction((db) => post(db, space, newId('stl'), { transfer }, Date.now()))
+  await database[environment].transaction((db) => post(db, space, newId('stl'), { transfer }, now))
 }
 
 /** Ends the hold of a destination, and makes cents payable to its tenant. */
@@ -22,8 +23,9 @@ export async function makePayable(
   space: string,
   destinationId: string,
   amount: number,
+  now?: number,
 ): Promise<void> {
   const text = `UPDATE ${environment}.payout_destinations SET status = 'active' WHERE tenant_id = $1 AND id = $2`
   await database.control.query({ text }, [space, destinationId])
-  await settleInto(database, environment, space, amount)
+  await settleInto(database, environment, space, amount, now)
 }

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { createClock } from '../../runtime/platform/clock/clock.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import { createLeaseClock } from '../../runtime/platform/work/lease-clock.ts'
+import { createSetAside } from '../../runtime/platform/work/set-aside.ts'
 import { createDevices } from '../../runtime/resources/passes/registrations.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { createApns } from '../../runtime/wallet-updates/apple/apns.ts'
@@ -37,6 +38,7 @@ createUpdateWorker({
   platform: 'apple',
   pool,
   leaseClock: createLeaseClock(pool, clock.machine),
+  setAside: createSetAside({ control: database.control, clock, log }, 'apple_pushes', 'sandbox'),
   sender: createAppleSender({ db: pool, apns, devices, now: clock.machine, log }),
   fanOut: (space) => fanOutToApple(pool, space),
   log,

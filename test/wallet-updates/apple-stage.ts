@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { expect } from 'vitest'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { createLeaseClock } from '../../runtime/platform/work/lease-clock.ts'
+import { createSetAside } from '../../runtime/platform/work/set-aside.ts'
 import { createDevices, type Devices } from '../../runtime/resources/passes/registrations.ts'
 import { type ApplePush, startApplePush } from '../../runtime/stand-ins/apple-push.ts'
 import { openPassTokens, type PassTokens } from '../../runtime/wallet/pass-tokens.ts'
@@ -100,6 +101,7 @@ export async function openWalletStage(environment: Environment = 'sandbox'): Pro
       platform: 'apple',
       pool,
       leaseClock: createLeaseClock(pool, clock.machine),
+      setAside: createSetAside({ control: database.control, clock, log }, 'apple_pushes', environment),
       sender: createAppleSender({ db: pool, apns, devices, now: clock.machine, log }),
       fanOut: (space) => fanOutToApple(pool, space),
       log,

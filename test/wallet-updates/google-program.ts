@@ -5,6 +5,7 @@ import { createOutbound } from '../../runtime/outbound/outbound.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
 import { createTenantNames } from '../../runtime/platform/keys/tenant-names.ts'
 import { parseNetworks } from '../../runtime/platform/networks.ts'
+import { createSetAside } from '../../runtime/platform/work/set-aside.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
 import { createAccessTokens } from '../../runtime/wallet-updates/google/access-tokens.ts'
 import { createGoogleClient } from '../../runtime/wallet-updates/google/client.ts'
@@ -43,12 +44,18 @@ const sync = createSync({
   },
   now: () => Number(SERVICE_NOW),
 })
+const log = pino({ level: 'warn' }, pino.destination(2))
 createFollower({
   environment: 'sandbox',
   pool: database.sandbox,
   sync,
+  setAside: createSetAside(
+    { control: database.control, clock: { machine: Date.now }, log },
+    'google_wallet',
+    'sandbox',
+  ),
   leaseClock: { now: Date.now, refresh: async () => {} },
-  log: pino({ level: 'warn' }, pino.destination(2)),
+  log,
   leaseMs: Number(LEASE_MS),
   pollMs: 20,
 })

@@ -6,6 +6,7 @@ import { createOutbound } from '../../runtime/outbound/outbound.ts'
 import { readSpace } from '../../runtime/platform/database/space.ts'
 import { createTenantNames } from '../../runtime/platform/keys/tenant-names.ts'
 import { parseNetworks } from '../../runtime/platform/networks.ts'
+import { createSetAside } from '../../runtime/platform/work/set-aside.ts'
 import { type GoogleStandIn, startGoogleStandIn } from '../../runtime/stand-ins/google-wallet.ts'
 import { GOOGLE_KINDS } from '../../runtime/wallet/google/kinds.ts'
 import type { GoogleSigner } from '../../runtime/wallet/google/signer.ts'
@@ -96,6 +97,7 @@ export async function openGoogleStage(): Promise<GoogleStage> {
         environment: 'sandbox',
         pool,
         sync,
+        setAside: createSetAside({ control: database.control, clock, log }, 'google_wallet', 'sandbox'),
         leaseClock,
         log,
         pollMs: 20,

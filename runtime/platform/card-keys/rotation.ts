@@ -1,11 +1,13 @@
 /** Numbers are sealed anew after a rotation, in steps: whoever goes on after a kill finds those that are left. */
 import type { Logger } from 'pino'
+import type { Clock } from '../clock/clock.ts'
 import type { Database } from '../database/database.ts'
 import type { Pool } from '../database/pool/pool.ts'
 import { ENVIRONMENTS, type Environment } from '../environment.ts'
 import { type PeriodicJob, runPeriodically } from '../periodic.ts'
+import { createSetAside } from '../work/set-aside.ts'
 import { type CardKeys, RETIRED_AFTER_S, type Sealer } from './card-keys.ts'
-import { findRetirable, findSealedBefore, resealNumber, retireKey } from './queries.ts'
+import { findRetirable, findSealedBefore, type NumberRow, resealNumber, retireKey } from './queries.ts'
 
 /** Numbers in one transaction. */
 const STEP = 200
@@ -17,31 +19,51 @@ export interface Resealed {
   readonly retired: readonly number[]
 }
 
+export interface ResealOptions {
+  /** The owner's connections. */
+  readonly owner: Pool
+  readonly keys: CardKeys
+  readonly clock: Pick<Clock, 'machine'>
+  readonly log: Logger
+  /** How long a superseded key stays at least, in seconds. */
+  readonly graceS?: number
+}
+
 /**
- * Seals every number under the newest key, and retires the keys that nothing is sealed under any more.
- *
- * @param owner the owner's connections. @param graceS how long a superseded key stays at least, in seconds.
+ * Seals every number under the newest key, and retires the keys that nothing is sealed under any more. A number that does not
+ * open is set aside, and its key stays.
  */
-export async function reseal(owner: Pool, keys: CardKeys, graceS = RETIRED_AFTER_S): Promise<Resealed> {
+export async function reseal(options: ResealOptions): Promise<Resealed> {
+  const { owner, keys, graceS = RETIRED_AFTER_S } = options
   // First: what is sealed under one of these is committed by now, so that the steps below find it.
   const retirable = await findRetirable(owner, graceS)
   const sealer = await keys.sealer()
   let resealed = 0
   for (const environment of ENVIRONMENTS) {
-    for (;;) {
-      const rows = await findSealedBefore(owner, environment, sealer.version, STEP)
-      if (rows.length === 0) break
-      const done = await owner.transaction((tx) =>
-        Promise.all(rows.map((row) => resealOne(tx, keys, sealer, environment, row))),
-      )
-      resealed += done.filter((changed) => changed).length
-    }
+    await createSetAside({ ...options, control: owner }, 'card_numbers', environment).performAll<NumberRow>({
+      batch: STEP,
+      find: (limit) => findSealedBefore(owner, environment, sealer.version, limit),
+      itemOf: ({ tenant_id: space, card_id: id }) => ({ space, id }),
+      async perform(rows) {
+        const done = await owner.transaction((tx) =>
+          Promise.all(rows.map((row) => resealOne(tx, keys, sealer, environment, row))),
+        )
+        resealed += done.filter((changed) => changed).length
+      },
+    })
   }
+  const left = await oldestInUse(owner, sealer.version)
   const retired: number[] = []
   for (const version of retirable) {
-    if (version < sealer.version && (await retireKey(owner, version))) retired.push(version)
+    if (version < left && (await retireKey(owner, version))) retired.push(version)
   }
   return { resealed, retired }
+}
+
+/** The oldest version that a number is still sealed under, or the newest. */
+async function oldestInUse(owner: Pool, newest: number): Promise<number> {
+  const found = await Promise.all(ENVIRONMENTS.map((each) => findSealedBefore(owner, each, newest, 1)))
+  return Math.min(newest, ...found.flat().map(({ key_version }) => key_version))
 }
 
 async function resealOne(
@@ -59,9 +81,10 @@ async function resealOne(
 const PAUSE_MS = 60_000
 
 /** Goes on, every minute, with rotations that were begun, and retires keys. */
-export function startResealJob(owner: Pool, keys: CardKeys, log: Logger): PeriodicJob {
-  return runPeriodically(async () => void (await reseal(owner, keys)), {
+export function startResealJob(options: ResealOptions): PeriodicJob {
+  return runPeriodically(async () => void (await reseal(options)), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'numbers of cards could not be sealed anew; the next look goes on'),
+    failed: (err) =>
+      options.log.warn({ err }, 'numbers of cards could not be sealed anew; the next look goes on'),
   })
 }

@@ -121,6 +121,11 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
+/** Whether the same may succeed when it is tried again. */
+export function mayPass(error: unknown): boolean {
+  return isUnavailable(error) || isWorthRepeating(error)
+}
+
 /**
  * A lost or refused connection becomes `DatabaseUnavailable`, what came to a time limit `TookTooLong`, with its cause; every
  * other error stays what it is.
@@ -140,6 +145,26 @@ export function readCancellation(error: Error): Error {
   return isOne
     ? Object.assign(new Error(error.message, { cause: error }), { code: DEADLOCK_DETECTED })
     : error
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/
+
+/** Data exceptions, violated constraints and conditions that a function raises: other rows do not meet them. */
+const STATES_OF_ROWS = /^(22|23|44|P0)/
+
+/** Whether what failed lies in the rows that were worked on, so that it fails again for these and not for others. */
+export function liesInRows(error: unknown): boolean {
+  if (isUnavailable(error) || isWorthRepeating(error)) return false
+  const code = codeOf(error)
+  return code === undefined || !SQLSTATE.test(code) || STATES_OF_ROWS.test(code)
+}
+
+/** Characters of a reason that are kept. */
+const MAX_REASON = 500
+
+/** Why a row failed, as it is stored and shown to operators. PostgreSQL's text holds no NUL. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error).replaceAll('\0', '�').slice(0, MAX_REASON)
 }
 
 /** Node reports a host name with several addresses as an AggregateError without words of its own. */

@@ -36,18 +36,21 @@ export function parseTimestamp(text: string): number {
   return zone > 19 ? whole + fraction(text, zone) : whole
 }
 
-/** Sessions in other zones, for operators' databases that set one. */
+/**
+ * Sessions in other zones, for operators' databases that set one. A timestamp outside the years 1 to 9999 is NaN: one such row
+ * must not keep the rest of an answer from being read, and `toTimestamp` and the API refuse to write it.
+ */
 function parseOtherTimestamp(text: string): number {
-  const value = Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))
-  if (Number.isNaN(value))
-    throw new Error(`a timestamp outside the years 1 to 9999, or not in ISO style: ${text}`)
-  return value
+  return Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))
 }
 
-function parseInt8(text: string): number {
+/**
+ * A number, or a bigint beyond the range in which numbers are exact. So a row with such a value is read with the others of its
+ * answer, and what calculates with it or writes it as JSON throws a TypeError for this row alone; it is never rounded.
+ */
+function parseInt8(text: string): number | bigint {
   const value = Number(text)
-  if (!Number.isSafeInteger(value)) throw new Error(`a bigint beyond the range of exact numbers: ${text}`)
-  return value
+  return Number.isSafeInteger(value) ? value : BigInt(text)
 }
 
 function asText(text: string): string {
@@ -55,7 +58,7 @@ function asText(text: string): string {
 }
 
 /**
- * How values arrive: timestamptz as milliseconds since the epoch, bigint as number (out of range is an error),
+ * How values arrive: timestamptz as milliseconds since the epoch, bigint as number (as bigint beyond ±2^53),
  * numeric and date as text, the rest as pg does it.
  */
 export const types: pg.CustomTypesConfig = {
@@ -67,6 +70,12 @@ export const types: pg.CustomTypesConfig = {
     }
     return pg.types.getTypeParser(oid, format)
   },
+}
+
+/** A bigint of the database as a number. Throws a RangeError if it is beyond the range in which numbers are exact. */
+export function requireExact(value: number, what: string): number {
+  if (Number.isSafeInteger(value)) return value
+  throw new RangeError(`${what} is ${value}, which is beyond the range of exact numbers`)
 }
 
 /** Milliseconds since the epoch as a value for a timestamptz parameter. */

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { isUnavailable, isWorthRepeating } from '../database/errors.ts'
+import { mayPass } from '../database/errors.ts'
 
 /** Collects what is to be written: while one batch is under way the next one gathers. */
 export interface Batches<Item, Written> {
@@ -27,11 +27,6 @@ export interface BatchesOptions<Item, Written> {
   readonly groupOf?: (item: Item) => string
   /** Before the same batch is tried again. */
   readonly pauseMs: number
-}
-
-/** Whether the same may succeed when it is tried again. */
-function mayPass(error: unknown): boolean {
-  return isUnavailable(error) || isWorthRepeating(error)
 }
 
 /**

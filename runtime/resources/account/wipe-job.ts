@@ -6,11 +6,13 @@ import type { Database } from '../../platform/database/database.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { bumpRevision } from '../../platform/database/revision.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { createSetAside } from '../../platform/work/set-aside.ts'
 import { emptySpace, forgetDevices, forgetSpace, listWipedSpaces, type RetiredSpace } from './wipe-queries.ts'
 
 export interface WiperOptions {
   readonly database: { readonly control: Database; readonly sandbox: Pool }
   readonly clock: Pick<Clock, 'machine'>
+  readonly log: Logger
   /** Rows deleted in one transaction. */
   readonly batch?: number
   /** For so long after a wipe, attempts that were under way may still write in the old space. */
@@ -34,7 +36,9 @@ const GRACE_MS = 60_000
  * Deletes what stands in wiped spaces, in transactions of a bounded size with a rest as long as each has taken in between, so
  * that whoever else works on the database gets at least half of it. Any number of workers may.
  */
-export function createWiper({ database, clock, batch = BATCH, graceMs = GRACE_MS }: WiperOptions): Wiper {
+export function createWiper(options: WiperOptions): Wiper {
+  const { database, clock, log, batch = BATCH, graceMs = GRACE_MS } = options
+  const setAside = createSetAside({ control: database.control, clock, log }, 'wipes', 'sandbox')
   const told = new Set<string>()
   let stopping = false
 
@@ -56,7 +60,14 @@ export function createWiper({ database, clock, batch = BATCH, graceMs = GRACE_MS
   }
   return {
     async look() {
-      for (const space of await listWipedSpaces(database.sandbox)) await empty(space)
+      const spaces = await listWipedSpaces(database.sandbox)
+      await setAside.performAll({
+        batch: Number.POSITIVE_INFINITY,
+        find: async () => spaces,
+        itemOf: ({ space }) => ({ space, id: space }),
+        groupsOf: (found) => found.map((each) => [each]),
+        perform: ([each]) => empty(each!),
+      })
     },
     stop() {
       stopping = true
@@ -67,11 +78,11 @@ export function createWiper({ database, clock, batch = BATCH, graceMs = GRACE_MS
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function startWipeJob(options: WiperOptions, log: Logger): PeriodicJob {
+export function startWipeJob(options: WiperOptions): PeriodicJob {
   const wiper = createWiper(options)
   const job = runPeriodically(wiper.look, {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'a wiped space could not be emptied; the next look goes on'),
+    failed: (err) => options.log.warn({ err }, 'a wiped space could not be emptied; the next look goes on'),
   })
   return {
     stop: () => {

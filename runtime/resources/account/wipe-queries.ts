@@ -57,6 +57,7 @@ const WIPED: readonly WipedTable[] = [
   // Whoever writes a report holds it: nothing is added to its files once it is gone.
   { name: 'treasury_reports', key: 'id', type: 'treasury_report' },
   { name: 'treasury_report_pieces', key: 'report_id' },
+  { name: 'ledger_checkpoints', key: 'at' },
   { name: 'ledger_entries', key: 'id' },
   { name: 'ledger_transactions', key: 'cause' },
   { name: 'ledger_resolutions', key: 'hold_id' },

@@ -6,9 +6,7 @@ import { type Funds, lockFunds, readAccount } from '../../ledger/accounts.ts'
 import { post } from '../../ledger/post.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { newId } from '../../platform/ids.ts'
-
-/** The most that the interface can show, in cents. */
-const MAX_BALANCE = 1_000_000_000_000_000
+import { MAX_AMOUNT } from '../../settlement-lines/bounds.ts'
 
 export const balanceHandlers = {
   async getBalance({ caller, db }) {
@@ -26,8 +24,8 @@ export const balanceHandlers = {
       readAccount(db, caller.space, 'settlement_payable'),
     ])
     const balance = funds.balance + amount
-    if (balance > MAX_BALANCE) {
-      throw validationFailed([{ field: 'amount', issue: `would take the balance beyond ${MAX_BALANCE}` }])
+    if (balance > MAX_AMOUNT) {
+      throw validationFailed([{ field: 'amount', issue: `would take the balance beyond ${MAX_AMOUNT}` }])
     }
     const transfer = { from: 'bank', to: 'program_funds', amount } as const
     enqueue(post(db, caller.space, newId('len', request.now), { transfer }, request.now))
@@ -35,6 +33,15 @@ export const balanceHandlers = {
   },
 } satisfies BalanceHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateFunding'>
 
+/** What settlements book may be beyond what the documents can show: the bound is shown then. */
+const shown = (amount: number) => Math.max(-MAX_AMOUNT, Math.min(MAX_AMOUNT, amount))
+
 function showBalance({ balance, held }: Funds, payable: number): components['schemas']['Balance'] {
-  return { object: 'balance', currency: 'usd', available: balance - held, held, payable }
+  return {
+    object: 'balance',
+    currency: 'usd',
+    available: shown(balance - held),
+    held,
+    payable: shown(payable),
+  }
 }

@@ -1,13 +1,21 @@
 /** Transactions written with all that follows from them: spending, the ledger, events. Their cards are locked. */
-import { notFound, validationFailed } from '../../api/errors/errors.ts'
+import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
 import { newEntries, type Posting, post, type Transfer } from '../../ledger/post.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
-import { CHECK_VIOLATION, codeOf, constraintOf } from '../../platform/database/errors.ts'
-import { linesOfClearing, linesOfRefund, type Rates } from '../../settlement-lines/amounts.ts'
+import {
+  type Interchange,
+  type LineAmount,
+  linesOfClearing,
+  linesOfRefund,
+  type Rates,
+  returnedInterchange,
+} from '../../settlement-lines/amounts.ts'
+import { requireBounds } from '../../settlement-lines/bounds.ts'
 import { type SettlementPlace, writeLines } from '../../settlement-lines/lines.ts'
 import { type OpenSettlement, readOpenSettlement } from '../../settlement-lines/queries.ts'
+import { refuseBeyond } from './bounds.ts'
 import {
   type CardTransactionRow,
   insertCardTransaction,
@@ -21,6 +29,8 @@ import { showCardTransaction } from './view.ts'
 export interface Place extends SettlementPlace {
   /** Of what is collected; absent where nothing is. */
   readonly rates?: Rates
+  /** Interchange before a refund; absent where nothing is given back. */
+  readonly interchange?: Interchange | undefined
   /** Where the lines go of what is collected or given back, asked for with the locks; absent where nothing is. */
   readonly open?: OpenSettlement | undefined
 }
@@ -42,7 +52,7 @@ const NOTHING = { held: 0, hold_id: null, cleared: 0, refunded: 0 }
 export async function writeNew(place: Place, row: CardTransactionRow, type: EventType): Promise<void> {
   const { db, space, events } = place
   enqueue(insertCardTransaction(db, space, row))
-  await move(place, NOTHING, row, row.status === 'authorized' ? 1 : 0, row.created)
+  await refuseBeyond(move(place, NOTHING, row, row.status === 'authorized' ? 1 : 0, row.created))
   emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
 }
 
@@ -55,14 +65,14 @@ export async function writeChange(
 ): Promise<void> {
   const { db, space, events } = place
   enqueue(updateCardTransaction(db, space, after))
-  await move(place, before, after, 0, after.updated)
+  await refuseBeyond(move(place, before, after, 0, after.updated))
   const data = { card_transaction: showCardTransaction(after) }
   if (type === 'card.transaction.updated') {
     emit(events, { type, data, before: { card_transaction: showCardTransaction(before) } })
   } else emit(events, { type, data })
 }
 
-/** Adds up and posts what a transaction has moved. Throws 422 where the balance would leave what can be shown. */
+/** Adds up and posts what a transaction has moved. Throws `BeyondBounds` if a sum would leave what can be shown. */
 async function move(
   place: Place,
   before: Pick<CardTransactionRow, keyof typeof NOTHING>,
@@ -74,30 +84,36 @@ async function move(
   addSpending(db, space, after, spentBy(after) - spentBy(before), authorizations)
   // A new authorization was decided without the account's lock.
   const posting = postingOf(before, after, now, authorizations > 0 ? after.requested : undefined)
-  if (posting.transfer) await settle(place, after.id, posting.transfer, now)
+  if (posting.transfer) await settle(place, after, posting.transfer)
   const posted = post(db, space, `${after.id}/${after.history.length}`, posting, now)
   if (!posting.transfer) return
-  await posted.catch((error: unknown) => {
-    if (codeOf(error) !== CHECK_VIOLATION || constraintOf(error) !== 'ledger_accounts_bounds') throw error
-    throw validationFailed([{ field: 'amount', issue: 'would take the balance beyond what can be shown' }])
-  })
+  await requireBounds(posted, posting.transfer.to === 'program_funds' ? 'up' : 'down')
 }
 
 type Collected = Transfer & Required<Pick<Transfer, 'entries'>>
 
 /** Lines of what was collected or given back. Interchange and fee refer to the same entry as the collection that they are of. */
-async function settle(place: Place, id: string, transfer: Collected, now: number): Promise<void> {
+async function settle(place: Place, row: CardTransactionRow, transfer: Collected): Promise<void> {
   const { from, amount, entries } = transfer
   const isCollected = from === 'program_funds'
-  if (isCollected && !place.rates) throw new Error('a collection needs the rates of interchange and fee')
-  const amounts = isCollected ? linesOfClearing(amount, place.rates!) : linesOfRefund(amount)
+  const amounts = isCollected ? collected(amount, place) : givenBack(amount, place, row)
   const [funding, clearing] = isCollected ? [entries.from, entries.to] : [entries.to, entries.from]
   const lines = amounts.map((line) => ({
     ...line,
-    source_id: id,
+    source_id: row.id,
     ledger_entry_id: line.type === 'program_funding' ? funding : clearing,
   }))
-  await writeLines(place, lines, now, place.open)
+  await writeLines(place, lines, row.updated, place.open)
+}
+
+function collected(amount: number, { rates }: Place): readonly LineAmount[] {
+  if (!rates) throw new Error('a collection needs the rates of interchange and fee')
+  return linesOfClearing(amount, rates)
+}
+
+function givenBack(amount: number, { interchange }: Place, row: CardTransactionRow): readonly LineAmount[] {
+  if (!interchange) throw new Error('a refund needs the interchange so far')
+  return linesOfRefund(amount, returnedInterchange(interchange, row))
 }
 
 function postingOf(
@@ -136,10 +152,9 @@ export async function changeCardTransaction(
   change: (row: CardTransactionRow) => CardTransactionRow,
   missing: () => Error = notFound,
 ): Promise<CardTransactionRow> {
-  const moves = type === 'card.transaction.cleared' || type === 'card.transaction.refunded'
   const [before, open] = await Promise.all([
     lockCardTransaction(db, caller.space, id),
-    moves ? readOpenSettlement(db, caller.space) : undefined,
+    type === 'card.transaction.cleared' ? readOpenSettlement(db, caller.space) : undefined,
   ])
   if (!before) throw missing()
   const after = change(before)

@@ -1,5 +1,4 @@
 /** Authorizations that hold for too long: what is held is given back, and told. */
-import type { Logger } from 'pino'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { readClockOffset } from '../../settlement-lines/clock.ts'
 import { type Done, type DueParts, type DuePlace, doDue } from '../due-work.ts'
@@ -18,12 +17,15 @@ const AHEAD = 10
 
 /** Expires the holds whose time has come by the settlement clock. */
 export function expireHolds(parts: DueParts): Promise<void> {
-  return doDue(parts, [findOverdueHolds, findOverdueAhead], (place, found) =>
-    expireOf(
-      place,
-      found.map(({ id }) => id),
-    ),
-  )
+  return doDue(parts, {
+    name: 'hold_expiry',
+    finds: [findOverdueHolds, findOverdueAhead],
+    act: (place, found) =>
+      expireOf(
+        place,
+        found.map(({ id }) => id),
+      ),
+  })
 }
 
 /** Those of the first tenants whose settlement clock is ahead and who have some. */
@@ -60,9 +62,9 @@ export async function expire(place: Place, row: CardTransactionRow, now: number)
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function startHoldExpiryJob(parts: DueParts, log: Logger): PeriodicJob {
+export function startHoldExpiryJob(parts: DueParts): PeriodicJob {
   return runPeriodically(() => expireHolds(parts), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'holds could not be expired; the next look finds them'),
+    failed: (err) => parts.log.warn({ err }, 'holds could not be expired; the next look finds them'),
   })
 }

@@ -24,7 +24,7 @@ const READ: Statement = {
                    FROM jsonb_array_elements(c.spending_controls->'spending_limits') WITH ORDINALITY AS l (entry, place)
                    LEFT JOIN ${TIMES} ON t.interval = l.entry->>'interval'
                   CROSS JOIN LATERAL (
-                    SELECT sum(s.amount)::bigint AS amount FROM card_spending s
+                    SELECT least(coalesce(sum(s.amount), 0), 9007199254740991)::bigint AS amount FROM card_spending s
                      WHERE s.tenant_id = $1 AND s.card_id = $2 AND s.granularity = t.granularity
                        AND s.period BETWEEN t.first AND t.last
                        AND (jsonb_typeof(l.entry->'categories') = 'null' OR l.entry->'categories' ? s.category)

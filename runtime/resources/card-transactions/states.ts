@@ -2,6 +2,7 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, validationFailed } from '../../api/errors/errors.ts'
 import { writeInstant } from '../../platform/instants.ts'
+import { MAX_AMOUNT } from '../../settlement-lines/bounds.ts'
 import type { CardTransactionRow, Step } from './queries.ts'
 import type { Decision } from './rules.ts'
 
@@ -26,9 +27,6 @@ export function typeOf(categoryCode: string): CardTransactionRow['type'] {
 
 /** As many as the interface shows; of what is asked for one less, so that a hold can always expire. */
 const MAX_STEPS = 1000
-
-/** The most that the interface can show of an amount. */
-const MAX_AMOUNT = 1_000_000_000_000_000
 
 const step = (type: StepType, amount: number, now: number): Step => ({
   type,

@@ -8,11 +8,13 @@ import { appendAudit, isSpaceWiped } from '../../platform/audit/queries.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
+import { liesInRows } from '../../platform/database/errors.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { readSpace } from '../../platform/database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { createSetAside, type SetAside } from '../../platform/work/set-aside.ts'
 import { type ListInUse, readLatestNumber, type Sanctions } from '../../sanctions/list-in-use.ts'
 import { type Screened, screen, tellOfAlerts, writeAlerts } from './screening.ts'
 import { endScreening, findSpaces, lockBehind, markScreened, type WalkPosition } from './screening-queries.ts'
@@ -22,6 +24,7 @@ export interface ScreeningParts {
   readonly clock: Clock
   readonly sanctions: Pick<Sanctions, 'list'>
   readonly wakeUpChannel: WakeUpChannel
+  readonly log: Logger
   /** Cardholders screened in one transaction. */
   readonly batch?: number
   /** Nothing more is begun. */
@@ -44,15 +47,19 @@ const LOOK_AGAIN_MS = 3_600_000
  */
 export async function screenAll(parts: ScreeningParts): Promise<void> {
   const list = parts.sanctions.list()
-  if ((await readLatestNumber(parts.database.control)) !== list.number) return
+  const { control } = parts.database
+  if ((await readLatestNumber(control)) !== list.number) return
   for (const environment of ENVIRONMENTS) {
+    const setAside = createSetAside({ ...parts, control }, 'cardholder_screening', environment)
+    await setAside.refresh()
     for (let after = ''; ; ) {
       const now = parts.clock.machine()
       const spaces = await findSpaces(parts.database[environment], list.number, now, after, SPACES)
       for (const space of spaces) {
-        await screenSpace(parts, environment, space, list).catch((error: unknown) => {
-          if (!isSpaceWiped(error)) throw error // the next look does not find it
-        })
+        if (setAside.isHeld({ space, id: space })) continue
+        await setAside.performGroup([{ space, id: space }], () =>
+          screenSpace({ parts, environment, space, list, setAside }),
+        )
         if (parts.isStopping?.()) return
       }
       if (spaces.length < SPACES) break
@@ -61,71 +68,101 @@ export async function screenAll(parts: ScreeningParts): Promise<void> {
   }
 }
 
-async function screenSpace(
-  parts: ScreeningParts,
-  environment: Environment,
-  space: string,
-  list: ListInUse,
-): Promise<void> {
+interface Screening {
+  readonly parts: ScreeningParts
+  readonly environment: Environment
+  readonly space: string
+  readonly list: ListInUse
+  readonly setAside: SetAside
+}
+
+async function screenSpace(screening: Screening): Promise<void> {
+  const { parts, environment, space, list, setAside } = screening
+  const { batch = BATCH } = parts
   let after: WalkPosition | undefined = { listNumber: -1, id: '' }
+  let size = batch
   while (after) {
-    after = await screenStep(parts, environment, space, list, after)
+    const from: WalkPosition = after
+    try {
+      after = await screenStep(screening, from, size)
+      size = batch
+    } catch (error) {
+      if (isSpaceWiped(error) || !liesInRows(error)) throw error
+      // Fewer, until one cardholder fails alone: the walk goes on behind it.
+      if (size === 1) await leaveOut(screening, from, error)
+      else size = Math.ceil(size / 2)
+    }
     if (parts.isStopping?.()) return
   }
+  for (const id of setAside.heldOf(space)) if (id !== space) return // it is still to be screened
   await endScreening(parts.database[environment], space, list.number, parts.clock.machine() + LOOK_AGAIN_MS)
+}
+
+/** Sets the next cardholder of the walk aside, whose screening failed. */
+async function leaveOut(
+  { parts, environment, space, list, setAside }: Screening,
+  after: WalkPosition,
+  error: unknown,
+): Promise<void> {
+  const db = parts.database[environment]
+  const [row] = await lockBehind(db, space, list.number, after, 1, setAside.heldOf(space))
+  if (row) await setAside.take({ space, id: row.id }, error)
 }
 
 /** Gives where the walk goes on; undefined at its end. */
 async function screenStep(
-  { database, clock, wakeUpChannel, batch = BATCH }: ScreeningParts,
-  environment: Environment,
-  space: string,
-  list: ListInUse,
+  { parts, environment, space, list, setAside }: Screening,
   after: WalkPosition,
+  batch: number,
 ): Promise<WalkPosition | undefined> {
+  const { database, clock, wakeUpChannel } = parts
   const { tenantId } = readSpace(space)
   const now = clock.service(environment)
   const pin = await readPin(database.control, tenantId, environment)
-  const [last, isDue] = await database[environment].forTenant(tenantId).transaction(async (db) => {
-    const rows = await lockBehind(db, space, list.number, after, batch)
-    if (rows.length === 0) return [undefined, false]
-    const events = collectEvents({ tenantId: space, pin, now })
-    const outcomes: Screened[] = []
-    for (const row of rows) {
-      const screened = await screen({ db, space, list, now }, row)
-      writeAlerts({ db, space }, screened)
-      tellOfAlerts(events, row, screened.raised)
-      outcomes.push(screened)
-      if (outcomes.length % PAUSE_AFTER === 0) await letOthersIn()
-    }
-    enqueue(
-      markScreened(
-        db,
-        space,
-        outcomes.map(({ row }) => row),
-        list,
-        now,
-      ),
-    )
-    const due = await events.write(db)
-    for (const { id } of outcomes.flatMap(({ raised }) => raised)) {
-      enqueue(appendAudit(db, space, systemEntry(environment, 'sanctions_alert.raised', id, now)))
-    }
-    const end = rows.at(-1)!
-    return [rows.length < batch ? undefined : { listNumber: end.list_number, id: end.id }, due]
-  })
+  const [last, isDue, screenedIds] = await database[environment]
+    .forTenant(tenantId)
+    .transaction(async (db) => {
+      const rows = await lockBehind(db, space, list.number, after, batch, setAside.heldOf(space))
+      if (rows.length === 0) return [undefined, false, []]
+      const events = collectEvents({ tenantId: space, pin, now })
+      const outcomes: Screened[] = []
+      for (const row of rows) {
+        const screened = await screen({ db, space, list, now }, row)
+        writeAlerts({ db, space }, screened)
+        tellOfAlerts(events, row, screened.raised)
+        outcomes.push(screened)
+        if (outcomes.length % PAUSE_AFTER === 0) await letOthersIn()
+      }
+      enqueue(
+        markScreened(
+          db,
+          space,
+          outcomes.map(({ row }) => row),
+          list,
+          now,
+        ),
+      )
+      const due = await events.write(db)
+      for (const { id } of outcomes.flatMap(({ raised }) => raised)) {
+        enqueue(appendAudit(db, space, systemEntry(environment, 'sanctions_alert.raised', id, now)))
+      }
+      const end = rows.at(-1)!
+      const ids = rows.map(({ id }) => id)
+      return [rows.length < batch ? undefined : { listNumber: end.list_number, id: end.id }, due, ids]
+    })
   if (isDue) wakeUpChannel.publish(environment, tenantId)
+  for (const id of screenedIds) await setAside.succeeded({ space, id })
   return last
 }
 
 const PAUSE_MS = 5000
 
 /** Looks every five seconds. */
-export function startScreeningJob(parts: ScreeningParts, log: Logger): PeriodicJob {
+export function startScreeningJob(parts: ScreeningParts): PeriodicJob {
   let stopping = false
   const job = runPeriodically(() => screenAll({ ...parts, isStopping: () => stopping }), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'cardholders could not be screened; the next look goes on'),
+    failed: (err) => parts.log.warn({ err }, 'cardholders could not be screened; the next look goes on'),
   })
   return {
     stop: () => {

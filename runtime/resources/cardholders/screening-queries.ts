@@ -40,7 +40,7 @@ const BEHIND = `status IN ('pending', 'active') AND tenant_id = $1 AND list_numb
 const LOCK: Statement = {
   name: 'cardholders_lock_behind',
   text: `SELECT ${CARDHOLDER_COLUMNS} FROM cardholders
-          WHERE ${BEHIND} AND (list_number, id) > ($3, $4)
+          WHERE ${BEHIND} AND (list_number, id) > ($3, $4) AND id <> ALL ($6)
           ORDER BY list_number, id LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`,
 }
 
@@ -50,15 +50,20 @@ export interface WalkPosition {
   readonly id: string
 }
 
-/** The next cardholders that were held against an older list, locked; without those that somebody else has locked. */
+/**
+ * The next cardholders that were screened against an older list, locked; without those that another transaction has locked.
+ *
+ * @param except cardholders that are left out.
+ */
 export async function lockBehind(
   db: Database,
   tenantId: string,
   listNumber: number,
   after: WalkPosition,
   limit: number,
+  except: readonly string[],
 ): Promise<readonly CardholderRow[]> {
-  const values = [tenantId, listNumber, after.listNumber, after.id, limit]
+  const values = [tenantId, listNumber, after.listNumber, after.id, limit, except]
   return (await db.query<CardholderRow>(LOCK, values)).rows
 }
 

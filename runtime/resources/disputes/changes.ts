@@ -4,8 +4,10 @@ import type { Context } from '../../api/handler.ts'
 import { emit } from '../../events/emit.ts'
 import { newEntries, post } from '../../ledger/post.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
+import { requireBounds } from '../../settlement-lines/bounds.ts'
 import { writeLines } from '../../settlement-lines/lines.ts'
 import { readOpenSettlement } from '../../settlement-lines/queries.ts'
+import { refuseBeyond } from '../card-transactions/bounds.ts'
 import type { Place } from '../card-transactions/changes.ts'
 import { addDisputed, type DisputeRow, type LockedDispute, lockDispute, updateDispute } from './queries.ts'
 import { contested, transferOf } from './states.ts'
@@ -18,19 +20,9 @@ export async function writeChange(place: Place, before: DisputeRow, after: Dispu
   const more = contested(after) - contested(before)
   if (more !== 0) enqueue(addDisputed(db, space, after.card_transaction_id, more))
   const transfer = transferOf(before, after)
-  const entries = newEntries(after.updated)
-  if (transfer && after.status !== 'won') {
-    const { amount } = transfer
-    const line =
-      transfer.to === 'provisional_credit'
-        ? ({ type: 'dispute', amount, ledger_entry_id: entries.to } as const)
-        : ({ type: 'dispute_reversal', amount: -amount, ledger_entry_id: entries.from } as const)
-    await writeLines(place, [{ ...line, source_id: after.id }], after.updated, place.open)
-  }
-  const posting = { transfer: transfer && { ...transfer, entries } }
-  // What gives way to a refund keeps its status, and is about less each time.
+  // A dispute that gives way to a refund keeps its status, and its amount is smaller each time.
   const cause = after.status === before.status ? `${after.status}/${after.amount}` : after.status
-  enqueue(post(db, space, `${after.id}/${cause}`, posting, after.updated))
+  await refuseBeyond(move(place, after, cause, transfer))
   const data = { dispute: showDispute(after) }
   if (after.status === 'submitted' && before.status === 'unsubmitted') {
     emit(events, { type: 'dispute.submitted', data })
@@ -42,6 +34,28 @@ export async function writeChange(place: Place, before: DisputeRow, after: Dispu
     emit(events, { type: 'dispute.updated', data, before: { dispute: showDispute(before) } })
     if (transfer) emit(events, { type: 'dispute.funds_rescinded', data })
   }
+}
+
+/** Posts what a dispute moves, with its line. */
+async function move(
+  place: Place,
+  after: DisputeRow,
+  cause: string,
+  transfer: ReturnType<typeof transferOf>,
+): Promise<void> {
+  const { db, space } = place
+  const entries = newEntries(after.updated)
+  if (transfer && after.status !== 'won') {
+    const { amount } = transfer
+    const line =
+      transfer.to === 'provisional_credit'
+        ? ({ type: 'dispute', amount, ledger_entry_id: entries.to } as const)
+        : ({ type: 'dispute_reversal', amount: -amount, ledger_entry_id: entries.from } as const)
+    await writeLines(place, [{ ...line, source_id: after.id }], after.updated, place.open)
+  }
+  const posting = { transfer: transfer && { ...transfer, entries } }
+  const posted = post(db, space, `${after.id}/${cause}`, posting, after.updated)
+  if (transfer?.to === 'provisional_credit') await requireBounds(posted, 'up')
 }
 
 /**

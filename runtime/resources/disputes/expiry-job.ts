@@ -1,5 +1,4 @@
 /** Disputes that were not submitted in time: they end, and that is told. */
-import type { Logger } from 'pino'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { lockCardTransactions } from '../card-transactions/queries.ts'
 import { type Done, type DueParts, type DuePlace, doDue } from '../due-work.ts'
@@ -9,16 +8,20 @@ import { close } from './states.ts'
 
 /** Ends the disputes whose deadline has come by the service clock. */
 export function expireDisputes(parts: DueParts): Promise<void> {
-  return doDue(parts, [findOverdueDisputes], async (place, found) => {
-    // All cards first, in the order in which everybody locks several.
-    await lockCardTransactions(
-      place.db,
-      place.space,
-      found.map(({ card_transaction_id }) => card_transaction_id),
-    )
-    const done: Done[] = []
-    for (const { id } of found) done.push(...(await expire(place, id)))
-    return done
+  return doDue(parts, {
+    name: 'dispute_expiry',
+    finds: [findOverdueDisputes],
+    async act(place, found) {
+      // Locks all card transactions first, in the order that every transaction uses, to avoid deadlocks.
+      await lockCardTransactions(
+        place.db,
+        place.space,
+        found.map(({ card_transaction_id }) => card_transaction_id),
+      )
+      const done: Done[] = []
+      for (const { id } of found) done.push(...(await expire(place, id)))
+      return done
+    },
   })
 }
 
@@ -35,9 +38,9 @@ async function expire(place: DuePlace, id: string): Promise<readonly Done[]> {
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function startDisputeExpiryJob(parts: DueParts, log: Logger): PeriodicJob {
+export function startDisputeExpiryJob(parts: DueParts): PeriodicJob {
   return runPeriodically(() => expireDisputes(parts), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'disputes could not be ended; the next look finds them'),
+    failed: (err) => parts.log.warn({ err }, 'disputes could not be ended; the next look finds them'),
   })
 }

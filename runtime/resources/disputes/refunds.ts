@@ -1,6 +1,6 @@
 /** A refund of what is disputed: the disputes that are open give way, so that nothing is given back twice. */
 import type { Context } from '../../api/handler.ts'
-import { readOpenSettlement } from '../../settlement-lines/queries.ts'
+import { readInterchange, readOpenSettlement } from '../../settlement-lines/queries.ts'
 import { writeChange as writeTransaction } from '../card-transactions/changes.ts'
 import { type CardTransactionRow, lockCardTransaction } from '../card-transactions/queries.ts'
 import { missingTransaction } from '../card-transactions/simulators.ts'
@@ -20,15 +20,16 @@ export async function refundTransaction(
   id: string,
   given: number | undefined,
 ): Promise<CardTransactionRow> {
-  const [before, settlement, disputes] = await Promise.all([
+  const [before, open, interchange, disputes] = await Promise.all([
     lockCardTransaction(db, space, id),
     readOpenSettlement(db, space),
+    readInterchange(db, space, id),
     lockDisputesOf(db, space, id, OPEN),
   ])
   if (!before) throw missingTransaction()
-  const open = disputes.reduce((sum, { amount }) => sum + amount, 0)
-  const refunded = refund(before, given, open, now)
-  const place = { db, space, events, rates, open: settlement }
+  const disputed = disputes.reduce((sum, { amount }) => sum + amount, 0)
+  const refunded = refund(before, given, disputed, now)
+  const place = { db, space, events, rates, open, interchange }
   const excess = Math.max(0, refunded.refunded + before.disputed - before.cleared)
   const after = { ...refunded, disputed: before.disputed - excess }
   let over = excess

@@ -1,104 +1,74 @@
-/** Passes whose time is over: what everybody sees already is written down and told. */
-
-import type { Logger } from 'pino'
-import { readPin } from '../../admin/pins.ts'
-import { collectEvents, emit } from '../../events/emit.ts'
-import type { WakeUpChannel } from '../../events/wake-ups.ts'
+/** Expires passes in the database. Callers see a pass as expired from its `expires_at` on, before a worker writes it down. */
+import { emit } from '../../events/emit.ts'
 import type { BaseUrls } from '../../platform/addresses/base-urls.ts'
-import { systemEntry } from '../../platform/audit/entry.ts'
-import { appendAudit, isSpaceWiped } from '../../platform/audit/queries.ts'
-import type { Clock } from '../../platform/clock/clock.ts'
-import type { Database } from '../../platform/database/database.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
-import type { Pool } from '../../platform/database/pool/pool.ts'
-import { readSpace } from '../../platform/database/space.ts'
-import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import type { Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { PassTokens } from '../../wallet/pass-tokens.ts'
+import { type Done, type DueParts, type DuePlace, doDue } from '../due-work.ts'
 import { changeAtExpiry } from './changed.ts'
 import { findOverduePasses, lockPasses, updatePasses } from './queries.ts'
 import { statusAt } from './status.ts'
 import { showPass } from './view.ts'
 import { tellWallets } from './wallet-queue.ts'
 
-export interface ExpiryParts {
-  readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
-  readonly clock: Clock
+export interface ExpiryParts extends DueParts {
   readonly baseUrls: BaseUrls
   readonly passTokens: Readonly<Record<Environment, PassTokens>>
-  readonly wakeUpChannel: WakeUpChannel
 }
 
-/** Passes written down at a time. */
+/** Passes that one statement finds, and one transaction expires. */
 const BATCH = 500
 
-/** Expires the passes whose time has come by the service clock, each once however many nodes try. */
-export async function expirePasses(parts: ExpiryParts): Promise<void> {
-  for (const environment of ENVIRONMENTS) {
-    for (;;) {
-      const now = parts.clock.service(environment)
-      const overdue = await findOverduePasses(parts.database[environment], now, BATCH)
-      const byTenant = Map.groupBy(overdue, ({ tenant_id }) => tenant_id)
-      for (const [tenantId, passes] of byTenant) {
-        const ids = passes.map(({ id }) => id)
-        const due = await expireOf(parts, environment, tenantId, ids, now).catch((error: unknown) => {
-          if (isSpaceWiped(error)) return false // the next look does not find them
-          throw error
-        })
-        if (due) parts.wakeUpChannel.publish(environment, tenantId)
-      }
-      if (overdue.length < BATCH) break
-    }
-  }
+/** Expires the passes whose time has come by the service clock. */
+export function expirePasses(parts: ExpiryParts): Promise<void> {
+  return doDue(parts, {
+    name: 'pass_expiry',
+    finds: [findOverduePasses],
+    batch: BATCH,
+    act: (place, found) =>
+      expireOf(
+        parts,
+        place,
+        found.map(({ id }) => id),
+      ),
+  })
 }
 
-/** Gives whether deliveries may be due. */
 async function expireOf(
-  { database, clock, baseUrls, passTokens }: ExpiryParts,
-  environment: Environment,
-  space: string,
+  { clock, baseUrls, passTokens }: ExpiryParts,
+  { environment, db, space, events, now }: DuePlace,
   ids: readonly string[],
-  now: number,
-): Promise<boolean> {
-  const { tenantId } = readSpace(space)
-  const pin = await readPin(database.control, tenantId, environment)
-  return database[environment].forTenant(tenantId).transaction(async (db) => {
-    const passes = await lockPasses(db, space, ids)
-    const expired = [...passes.values()].flatMap((pass) =>
-      // Another node, or whoever archived it, may have been quicker.
-      pass.status !== 'expired' && statusAt(pass, now) === 'expired'
-        ? [
-            {
-              ...pass,
-              ...changeAtExpiry(pass, now),
-              status: 'expired' as const,
-              updated: Math.max(pass.updated, pass.expires_at!),
-            },
-          ]
-        : [],
-    )
-    if (expired.length === 0) return false
-    const events = collectEvents({ tenantId: space, pin, now })
-    const showing = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], space, now }
-    enqueue(updatePasses(db, space, expired))
-    tellWallets(db, space, expired, clock.machine())
-    for (const pass of expired) {
-      emit(events, { type: 'pass.expired', data: { pass: showPass(pass, showing) } })
-    }
-    const due = events.write(db)
-    for (const { id } of expired) {
-      enqueue(appendAudit(db, space, systemEntry(environment, 'pass.expired', id, now)))
-    }
-    return due
-  })
+): Promise<readonly Done[]> {
+  const passes = await lockPasses(db, space, ids)
+  const expired = [...passes.values()].flatMap((pass) =>
+    // Another node, or a request that archived the pass, may have been quicker.
+    pass.status !== 'expired' && statusAt(pass, now) === 'expired'
+      ? [
+          {
+            ...pass,
+            ...changeAtExpiry(pass, now),
+            status: 'expired' as const,
+            updated: Math.max(pass.updated, pass.expires_at!),
+          },
+        ]
+      : [],
+  )
+  if (expired.length === 0) return []
+  const showing = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], space, now }
+  const shown = expired.map((pass) => showPass(pass, showing))
+  enqueue(updatePasses(db, space, expired))
+  tellWallets(db, space, expired, clock.machine())
+  for (const pass of shown) emit(events, { type: 'pass.expired', data: { pass } })
+  return expired.map(({ id }) => ({ id, action: 'pass.expired' }))
 }
 
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function startExpiryJob(parts: ExpiryParts, log: Logger): PeriodicJob {
+export function startExpiryJob(parts: ExpiryParts): PeriodicJob {
   return runPeriodically(() => expirePasses(parts), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'passes could not be expired; the next look finds them'),
+    failed: (err) => parts.log.warn({ err }, 'passes could not be expired; the next look finds them'),
   })
 }

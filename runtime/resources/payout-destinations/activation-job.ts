@@ -1,5 +1,4 @@
 /** Destinations whose hold is over become active without anybody asking. */
-import type { Logger } from 'pino'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Sanctions } from '../../sanctions/list-in-use.ts'
 import { readClockOffset } from '../../settlement-lines/clock.ts'
@@ -13,18 +12,22 @@ export interface ActivationParts extends DueParts {
 
 /** Ends the holds that are over by the clock of settlements. */
 export function activateDestinations(parts: ActivationParts): Promise<void> {
-  return doDue(parts, [findHolders, findHoldersAhead], async ({ db, space, events, now }) => {
-    const time = now + (await readClockOffset(db, space))
-    return endHolds({ db, space, eventsAt: () => events, sanctions: parts.sanctions }, now, time)
+  return doDue(parts, {
+    name: 'destination_activation',
+    finds: [findHolders, findHoldersAhead],
+    async act({ db, space, events, now }) {
+      const time = now + (await readClockOffset(db, space))
+      return endHolds({ db, space, eventsAt: () => events, sanctions: parts.sanctions }, now, time)
+    },
   })
 }
 
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function startActivationJob(parts: ActivationParts, log: Logger): PeriodicJob {
+export function startActivationJob(parts: ActivationParts): PeriodicJob {
   return runPeriodically(() => activateDestinations(parts), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'destinations could not be activated; the next look finds them'),
+    failed: (err) => parts.log.warn({ err }, 'destinations could not be activated; the next look finds them'),
   })
 }

@@ -38,7 +38,7 @@ export async function endHolds(
 ): Promise<readonly EndedHold[]> {
   const held = await lockHeldOf(db, space, time, MAX_ENDED)
   return held.map((row) => {
-    const isDenied = isListed(sanctions.list(), [row.holder_name])
+    const isDenied = isListed(sanctions.list(), row)
     const after = isDenied ? deny(row, now) : activate(row, now)
     enqueue(updateDestination(db, space, after))
     if (isDenied) enqueue(removeDefault(db, space, row.id))

@@ -35,8 +35,8 @@ const shown = (row: DestinationRow) => ({ status: 200 as const, body: showDestin
 export const payoutDestinationsHandlers = {
   createPayoutDestination: prepared(requireGoodInput, async (context: Context, { body }) => {
     const { caller, db, events } = context
-    const { row: given, account, holders } = await readDestinationInput(context, body)
-    const isDenied = isListed(context.sanctions.list(), holders)
+    const { row: given, account, otherNames } = await readDestinationInput(context, body)
+    const isDenied = isListed(context.sanctions.list(), given, otherNames)
     const judged = isDenied ? deny(given, given.created) : given
     await insertDestination(db, caller.space, judged, account)
     const row = isDenied
@@ -105,8 +105,8 @@ interface Given {
   readonly row: DestinationRow
   /** Sealed; null for addresses. */
   readonly account: Buffer | null
-  /** Whose it is, in every spelling that was sent. */
-  readonly holders: readonly string[]
+  /** Other spellings of whose it is that were sent. */
+  readonly otherNames: readonly string[]
 }
 
 /** Throws 422 by field, and `live_only` for bank accounts in the sandbox. */
@@ -145,7 +145,7 @@ async function readDestinationInput(
     return {
       row: { ...row, type, status: 'inactive', address, bank_account: null },
       account: null,
-      holders: [holder_name],
+      otherNames: [],
     }
   }
   const given = await consumeToken(context, body.token_id, 'bank_account')
@@ -154,7 +154,7 @@ async function readDestinationInput(
   return {
     row: { ...row, type: body.type, status: 'inactive', address: null, bank_account },
     account: sealAccount(context, row.id, given),
-    holders: [holder_name, given.holder_name],
+    otherNames: [given.holder_name],
   }
 }
 

@@ -1,5 +1,4 @@
-/** Holds the holders of active destinations against a list that came into use. */
-import type { Logger } from 'pino'
+/** Holds active destinations, their holders and addresses, against a list that came into use. */
 import { emit } from '../../events/emit.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
@@ -12,7 +11,7 @@ import { findBehind, lockBehind, markScreened } from './screening-queries.ts'
 import { deny } from './states.ts'
 import { showDestination } from './view.ts'
 
-/** Destinations of one tenant in a transaction: they stay locked for a few tens of milliseconds. */
+/** Destinations in a transaction at most: they stay locked for a few tens of milliseconds. */
 const BATCH = 50
 
 /**
@@ -22,15 +21,29 @@ const BATCH = 50
 export async function screenDestinations(parts: ActivationParts): Promise<void> {
   const list = parts.sanctions.list()
   if ((await readLatestNumber(parts.database.control)) !== list.number) return
-  await doDue(parts, [(db, _, limit) => findBehind(db, list.number, limit)], (place) => screenOf(place, list))
+  await doDue(parts, {
+    name: 'destination_screening',
+    finds: [(db, _, limit) => findBehind(db, list.number, limit)],
+    batch: BATCH,
+    act: (place, found) =>
+      screenOf(
+        place,
+        list,
+        found.map(({ id }) => id),
+      ),
+  })
 }
 
-async function screenOf({ db, space, events, now }: DuePlace, list: ListInUse): Promise<readonly Done[]> {
-  const rows = await lockBehind(db, space, list.number, BATCH)
+async function screenOf(
+  { db, space, events, now }: DuePlace,
+  list: ListInUse,
+  found: readonly string[],
+): Promise<readonly Done[]> {
+  const rows = await lockBehind(db, space, list.number, found)
   const ids = rows.map(({ id }) => id)
   enqueue(markScreened(db, space, ids, list.number))
   return rows
-    .filter(({ holder_name }) => isListed(list, [holder_name]))
+    .filter((row) => isListed(list, row))
     .map((row) => {
       const after = deny(row, now)
       enqueue(updateDestination(db, space, after))
@@ -46,9 +59,9 @@ async function screenOf({ db, space, events, now }: DuePlace, list: ListInUse): 
 const PAUSE_MS = 5000
 
 /** Looks every five seconds. */
-export function startDestinationScreeningJob(parts: ActivationParts, log: Logger): PeriodicJob {
+export function startDestinationScreeningJob(parts: ActivationParts): PeriodicJob {
   return runPeriodically(() => screenDestinations(parts), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'destinations could not be screened; the next look goes on'),
+    failed: (err) => parts.log.warn({ err }, 'destinations could not be screened; the next look goes on'),
   })
 }

@@ -4,35 +4,35 @@ import { COLUMNS, DEFAULT, type DestinationRow } from './queries.ts'
 
 const BEHIND: Statement = {
   name: 'payout_destinations_behind',
-  text: `SELECT d.tenant_id FROM payout_destinations d WHERE d.status = 'active' AND d.list_number < $1
+  text: `SELECT d.tenant_id, d.id FROM payout_destinations d WHERE d.status = 'active' AND d.list_number < $1
             AND d.tenant_id <> ALL (ARRAY(SELECT w.tenant_id FROM wiped_spaces w))
           ORDER BY d.list_number LIMIT $2`,
 }
 
-/** Whose they are, once for each destination. */
+/** Some of all tenants, those screened longest ago first. */
 export async function findBehind(
   db: Database,
   listNumber: number,
   limit: number,
-): Promise<readonly { readonly tenant_id: string }[]> {
-  return (await db.query<{ tenant_id: string }>(BEHIND, [listNumber, limit])).rows
+): Promise<readonly { readonly tenant_id: string; readonly id: string }[]> {
+  return (await db.query<{ tenant_id: string; id: string }>(BEHIND, [listNumber, limit])).rows
 }
 
 const LOCK_BEHIND: Statement = {
   name: 'payout_destinations_lock_behind',
   text: `SELECT ${COLUMNS} FROM payout_destinations d ${DEFAULT}
-          WHERE d.tenant_id = $1 AND d.status = 'active' AND d.list_number < $2
-          ORDER BY d.list_number LIMIT $3 FOR NO KEY UPDATE OF d`,
+          WHERE d.tenant_id = $1 AND d.id = ANY ($3) AND d.status = 'active' AND d.list_number < $2
+          ORDER BY d.id FOR NO KEY UPDATE OF d`,
 }
 
-/** Some of a tenant's, locked. */
+/** Those of the given destinations that another node has not screened meanwhile, locked. */
 export async function lockBehind(
   db: Database,
   tenantId: string,
   listNumber: number,
-  limit: number,
+  ids: readonly string[],
 ): Promise<readonly DestinationRow[]> {
-  return (await db.query<DestinationRow>(LOCK_BEHIND, [tenantId, listNumber, limit])).rows
+  return (await db.query<DestinationRow>(LOCK_BEHIND, [tenantId, listNumber, ids])).rows
 }
 
 const MARK: Statement = {

@@ -1,11 +1,25 @@
-/** Holders of destinations held against the sanctions list. */
+/** Destinations held against the sanctions list: whose they are, and their addresses. */
 import type { ListInUse } from '../../sanctions/list-in-use.ts'
+import type { DestinationRow } from './queries.ts'
 
-/** Whether a holder is on the list: as a person or a company, since nobody says which. */
-export function isListed(list: Pick<ListInUse, 'match'>, holders: readonly string[]): boolean {
-  return holders.some((name) =>
-    (['individual', 'company'] as const).some(
-      (type) => list.match({ type, name, date_of_birth: null, billing_address: null }).length > 0,
-    ),
+/** What is asked of a list. */
+export type DestinationList = Pick<ListInUse, 'match' | 'findWallet'>
+
+/**
+ * Whether a destination is on the list: its address, or a holder.
+ *
+ * @param otherNames of its holder, beside the one that is shown.
+ */
+export function isListed(
+  list: DestinationList,
+  { holder_name, address }: Pick<DestinationRow, 'holder_name' | 'address'>,
+  otherNames: readonly string[] = [],
+): boolean {
+  const isHolder = (name: string) =>
+    // A match does not depend on the type, which nobody says here.
+    list.match({ type: 'company', name, date_of_birth: null, billing_address: null }).length > 0
+  return (
+    [holder_name, ...otherNames].some(isHolder) ||
+    (address !== null && list.findWallet(address) !== undefined)
   )
 }

@@ -8,21 +8,25 @@ import { appendAudit, isSpaceWiped } from '../../platform/audit/queries.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
+import { liesInRows, reasonOf } from '../../platform/database/errors.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { readSpace } from '../../platform/database/space.ts'
+import { requireExact } from '../../platform/database/types.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Seals } from '../../platform/secrets.ts'
+import type { Sanctions } from '../../sanctions/list-in-use.ts'
 import { type BankAccount, openAccount } from '../payout-destinations/account.ts'
 import { readAccount } from '../payout-destinations/queries.ts'
 import type { Bank, BankAnswer } from './bank-client.ts'
 import {
   type BankTransferRow,
   findDueTransfers,
+  holdUpBankTransfer,
   lockBankTransfer,
   updateBankTransfer,
 } from './bank-queries.ts'
-import { claim, type Visit, visitAfter } from './bank-states.ts'
+import { claim, decided, type Visit, visitAfter } from './bank-states.ts'
 import { writeChange } from './changes.ts'
 import { lockPayout, type PayoutRow } from './queries.ts'
 import { isSignable } from './transfer-listener.ts'
@@ -33,6 +37,8 @@ export interface BankJobParts {
   readonly wakeUpChannel: WakeUpChannel
   readonly seals: Seals
   readonly bank: Bank
+  readonly log: Pick<Logger, 'error' | 'warn'>
+  readonly sanctions: Pick<Sanctions, 'list'>
 }
 
 /** Where a transfer is. */
@@ -51,25 +57,38 @@ interface Leased {
 /** Transfers under way at a time. */
 const BATCH = 20
 
-/** Looks once at every transfer that is due, whoever it is of. */
+/** Looks once at every transfer that is due, of all tenants. One that fails stops no other. */
 export async function visitBank(parts: BankJobParts): Promise<void> {
-  for (const environment of ENVIRONMENTS) {
-    for (;;) {
-      const due = await findDueTransfers(parts.database[environment], parts.clock.machine(), BATCH)
-      const visits = due.map(({ tenant_id: space, id }) => visit(parts, { environment, space, id }))
-      const failed = (await Promise.allSettled(visits)).find(({ status }) => status === 'rejected')
-      if (failed) throw (failed as PromiseRejectedResult).reason
-      if (due.length < BATCH) break
-    }
+  const looks = await Promise.allSettled(ENVIRONMENTS.map((environment) => visitAll(parts, environment)))
+  for (const look of looks) if (look.status === 'rejected') throw look.reason
+}
+
+async function visitAll(parts: BankJobParts, environment: Environment): Promise<void> {
+  const seen = new Set<string>()
+  for (;;) {
+    const due = await findDueTransfers(parts.database[environment], parts.clock.machine(), BATCH)
+    const fresh = due.filter(({ tenant_id, id }) => !seen.has(`${tenant_id} ${id}`))
+    for (const { tenant_id, id } of fresh) seen.add(`${tenant_id} ${id}`)
+    const visits = fresh.map(({ tenant_id: space, id, problem }) =>
+      visit(parts, { environment, space, id }, problem),
+    )
+    for (const each of await Promise.allSettled(visits)) if (each.status === 'rejected') throw each.reason
+    if (due.length < BATCH || fresh.length === 0) return
   }
 }
 
-async function visit(parts: BankJobParts, place: Place): Promise<void> {
+/** @param known why it was held up before. */
+async function visit(parts: BankJobParts, place: Place, known: string | null): Promise<void> {
   try {
     const leased = await lease(parts, place)
     if (leased) await record(parts, place, leased.token, await leased.ask(parts.bank))
   } catch (error) {
-    if (!isSpaceWiped(error)) throw error // the next look does not find it
+    if (isSpaceWiped(error)) return // the next look does not find it
+    if (!liesInRows(error)) throw error
+    const { environment, space, id } = place
+    const problem = reasonOf(error)
+    if (problem !== known) parts.log.error({ payout_id: id }, `a payout is held up: ${problem}`)
+    await holdUpBankTransfer(parts.database[environment], space, id, { problem, now: parts.clock.machine() })
   }
 }
 
@@ -78,7 +97,11 @@ function lease(parts: BankJobParts, place: Place): Promise<Leased | undefined> {
   const now = parts.clock.machine()
   return change(parts, place, async (db, payout, transfer) => {
     if (transfer.due === null || transfer.due > now) return undefined
-    const isPayable = transfer.state !== 'queued' || (await isSignable(db, place.space, payout.id))
+    requireExact(payout.amount, 'its amount')
+    const byOperator = decided(transfer, payout, serviceTime(parts, place))
+    if (byOperator) return { ...byOperator, result: undefined }
+    const isPayable =
+      transfer.state !== 'queued' || (await isSignable(db, place.space, payout.id, parts.sanctions.list()))
     const token = crypto.randomUUID()
     const visit = claim(transfer, payout, { isPayable, token, now, service: serviceTime(parts, place) })
     if (visit.transfer.due === null) return { ...visit, result: undefined }
@@ -147,9 +170,9 @@ async function change<Result>(
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function startBankJob(parts: BankJobParts, log: Logger): PeriodicJob {
+export function startBankJob(parts: BankJobParts): PeriodicJob {
   return runPeriodically(() => visitBank(parts), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'the bank could not be asked; the next look asks again'),
+    failed: (err) => parts.log.warn({ err }, 'the bank could not be asked; the next look asks again'),
   })
 }

@@ -2,9 +2,11 @@
 import type { Database, Statement } from '../../platform/database/database.ts'
 import { toTimestamp } from '../../platform/database/types.ts'
 
+const STATES = ['queued', 'sending', 'sent', 'paid', 'ended'] as const
+
 /** A transfer as stored. */
 export interface BankTransferRow {
-  readonly state: 'queued' | 'sending' | 'sent' | 'paid' | 'ended'
+  readonly state: (typeof STATES)[number]
   /** When it is looked at next; null once it has ended. */
   readonly due: number | null
   readonly token: string | null
@@ -13,9 +15,15 @@ export interface BankTransferRow {
   readonly problem: string | null
   readonly bank_id: string | null
   readonly paid_at: number | null
+  /** Since when there is no usable answer. */
+  readonly held_up_since: number | null
+  /** What an operator has decided. */
+  readonly decision: 'paid' | 'failed' | null
 }
 
-const MUTABLE = ['state', 'due', 'token', 'failures', 'problem', 'bank_id', 'paid_at'] as const
+const MUTABLE = [
+  ...['state', 'due', 'token', 'failures', 'problem', 'bank_id', 'paid_at', 'held_up_since', 'decision'],
+] as const
 
 const INSERT: Statement = {
   name: 'bank_transfers_insert',
@@ -29,7 +37,14 @@ export function insertBankTransfer(db: Database, tenantId: string, id: string): 
 
 const DUE: Statement = {
   name: 'bank_transfers_due',
-  text: 'SELECT b.tenant_id, b.id FROM bank_transfers b WHERE b.due <= $1 ORDER BY b.due LIMIT $2',
+  text: 'SELECT b.tenant_id, b.id, b.problem FROM bank_transfers b WHERE b.due <= $1 ORDER BY b.due, b.id LIMIT $2',
+}
+
+/** A transfer that is due. What else its row holds is read for each alone. */
+export interface DueBankTransfer {
+  readonly tenant_id: string
+  readonly id: string
+  readonly problem: string | null
 }
 
 /** Transfers of all tenants that are to be looked at. */
@@ -37,8 +52,8 @@ export async function findDueTransfers(
   db: Database,
   now: number,
   limit: number,
-): Promise<readonly { readonly tenant_id: string; readonly id: string }[]> {
-  return (await db.query<{ tenant_id: string; id: string }>(DUE, [toTimestamp(now), limit])).rows
+): Promise<readonly DueBankTransfer[]> {
+  return (await db.query<DueBankTransfer>(DUE, [toTimestamp(now), limit])).rows
 }
 
 const LOCK: Statement = {
@@ -47,13 +62,33 @@ const LOCK: Statement = {
           WHERE b.tenant_id = $1 AND b.id = $2 FOR UPDATE`,
 }
 
-/** The transfer as nobody else can change it; its payout is locked before it. */
+/** The transfer, locked; its payout is locked before it. Throws if the row cannot be read. */
 export async function lockBankTransfer(
   db: Database,
   tenantId: string,
   id: string,
 ): Promise<BankTransferRow | undefined> {
-  return (await db.query<BankTransferRow>(LOCK, [tenantId, id])).rows[0]
+  const row = (await db.query<BankTransferRow>(LOCK, [tenantId, id])).rows[0]
+  if (row && !STATES.includes(row.state)) throw new Error(`the row has the unknown state ${row.state}`)
+  return row
+}
+
+// Pauses as between answers that cannot be used: twice as long after each, up to five minutes.
+const HOLD_UP: Statement = {
+  name: 'bank_transfers_hold_up',
+  text: `UPDATE bank_transfers SET problem = $3, held_up_since = coalesce(held_up_since, $4), failures = failures + 1, token = NULL,
+                due = $4::timestamptz + least(interval '5 minutes', interval '1 second' * power(2, least(failures, 20)))
+          WHERE tenant_id = $1 AND id = $2 AND due IS NOT NULL`,
+}
+
+/** Sets a transfer aside without reading its row: it is looked at again later. @param now machine time. */
+export async function holdUpBankTransfer(
+  db: Database,
+  tenantId: string,
+  id: string,
+  { problem, now }: { readonly problem: string; readonly now: number },
+): Promise<void> {
+  await db.query(HOLD_UP, [tenantId, id, problem, toTimestamp(now)])
 }
 
 const UPDATE: Statement = {
@@ -69,7 +104,8 @@ export function updateBankTransfer(
   id: string,
   row: BankTransferRow,
 ): Promise<unknown> {
-  const { state, due, token, failures, problem, bank_id, paid_at } = row
+  const { state, due, token, failures, problem, bank_id, paid_at, held_up_since, decision } = row
   const at = (time: number | null) => (time === null ? null : toTimestamp(time))
-  return db.query(UPDATE, [tenantId, id, state, at(due), token, failures, problem, bank_id, at(paid_at)])
+  const values = [state, at(due), token, failures, problem, bank_id, at(paid_at), at(held_up_since), decision]
+  return db.query(UPDATE, [tenantId, id, ...values])
 }

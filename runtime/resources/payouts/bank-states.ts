@@ -1,5 +1,5 @@
 /** What becomes of a payout that a bank makes. Nothing here asks a database or the bank. */
-import type { BankAnswer } from './bank-client.ts'
+import type { BankAnswer, BankPayment } from './bank-client.ts'
 import type { BankTransferRow } from './bank-queries.ts'
 import type { PayoutRow } from './queries.ts'
 import { dayOf, fail, giveBack, isUnderway } from './states.ts'
@@ -36,6 +36,8 @@ const ended = (transfer: BankTransferRow): BankTransferRow => ({
   state: 'ended',
   due: null,
   token: null,
+  held_up_since: null,
+  decision: null,
 })
 
 /** Leases a transfer that is due; one that nothing was sent of leaves the tenant's reach with that, or ends. */
@@ -58,6 +60,27 @@ export function claim(
     : { transfer: gone }
 }
 
+/** What an operator has decided, for a transfer whose bank gives no usable answer. Undefined: nothing. */
+export function decided(transfer: BankTransferRow, payout: PayoutRow, service: number): Visit | undefined {
+  if (transfer.decision === null) return undefined
+  const gone = ended(transfer)
+  if (!isUnderway(payout)) return { transfer: gone }
+  const isPaid = transfer.decision === 'paid'
+  return { transfer: gone, payout: isPaid ? arrive(payout, service) : fail(payout, 'rejected', service) }
+}
+
+/** What in an answer contradicts what the bank has said before: an operator has to find out which is true. */
+function findContradiction(
+  { bank_id, paid_at }: BankTransferRow,
+  { id, status }: BankPayment,
+): string | undefined {
+  if (bank_id !== null && id !== bank_id)
+    return `the bank was asked for payment ${bank_id} and has answered with ${id}`
+  return paid_at !== null && status === 'pending'
+    ? `the bank has said that payment ${id} is settled, and now says that it is pending`
+    : undefined
+}
+
 /** What follows from the bank's answer. */
 export function visitAfter(
   transfer: BankTransferRow,
@@ -65,18 +88,22 @@ export function visitAfter(
   answer: BankAnswer,
   { now, service }: Times,
 ): Visit {
-  if (answer.outcome === 'later') {
-    const { problem } = answer
+  const contradiction = answer.outcome === 'payment' ? findContradiction(transfer, answer.payment) : undefined
+  if (answer.outcome === 'later' || contradiction !== undefined) {
+    const problem = contradiction ?? ('problem' in answer ? answer.problem : null)
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(transfer.failures, 20))
     return {
-      transfer: { ...transfer, token: null, problem, failures: transfer.failures + 1, due: now + pause },
+      transfer: {
+        ...{ ...transfer, token: null, problem, failures: transfer.failures + 1, due: now + pause },
+        held_up_since: transfer.held_up_since ?? now,
+      },
     }
   }
   if (answer.outcome === 'refused') {
     return { transfer: ended(transfer), payout: fail(payout, answer.failure_code, service) }
   }
   const { id: bank_id, status, failure_code } = answer.payment
-  const seen = { ...transfer, bank_id, token: null, failures: 0, problem: null }
+  const seen = { ...transfer, bank_id, token: null, failures: 0, problem: null, held_up_since: null }
   if (status === 'failed' && payout.status !== 'paid') {
     return { transfer: ended(seen), payout: fail(payout, failure_code, service) }
   }

@@ -5,6 +5,7 @@ import type { Context } from '../../api/handler.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { withdrawTransfer } from '../../chain/transfers.ts'
 import { type DestinationRow, lockDestination } from '../payout-destinations/queries.ts'
+import { type DestinationList, isListed } from '../payout-destinations/screening.ts'
 import { changePayout, currencyOf, openPayout, type Place } from './changes.ts'
 import { listPayouts, type PayoutRow, readPayout } from './queries.ts'
 import { cancel, fail, giveBack } from './states.ts'
@@ -25,7 +26,8 @@ export const payoutsHandlers = {
     if (currency === 'usd' && caller.environment === 'sandbox') {
       throw forbidden('live_only', 'Payouts in `usd` are made in live only: pay `usdc` in the sandbox.')
     }
-    const destination = requirePayable(await lockDestination(db, caller.space, destination_id), currency)
+    const found = await lockDestination(db, caller.space, destination_id)
+    const destination = requirePayable(found, currency, context.sanctions.list())
     const order = { amount, metadata, settlement_id: null }
     const row = await openPayout(placeOf(context), order, destination, request.now)
     return { status: 201, body: showPayout(row) }
@@ -74,10 +76,11 @@ export const payoutsHandlers = {
 } satisfies PayoutsHandlers<Context> &
   Pick<TestSettlementsHandlers<Context>, 'simulatePayoutFailure' | 'simulatePayoutReturn'>
 
-/** Throws 422 where there is no such destination or it is paid otherwise, 409 where it is not active. */
+/** Throws 422 where there is no such destination or it is paid otherwise, 409 where it is not active or on the sanctions list. */
 function requirePayable(
   destination: DestinationRow | undefined,
   currency: Schemas['PayoutCurrency'],
+  list: DestinationList,
 ): DestinationRow {
   if (!destination) {
     throw validationFailed([{ field: 'destination_id', issue: 'names no payout destination' }])
@@ -89,6 +92,11 @@ function requirePayable(
   }
   if (destination.status !== 'active') {
     throw invalidState(`The destination is ${destination.status}; only active ones are paid.`)
+  }
+  if (isListed(list, destination)) {
+    throw invalidState(
+      'The destination is on the sanctions list and is about to be denied: pay to another destination.',
+    )
   }
   return destination
 }

@@ -122,9 +122,12 @@ export async function readPayout(db: Database, tenantId: string, id: string): Pr
 
 const LOCK: Statement = { name: 'payouts_lock', text: `${READ.text} FOR UPDATE` }
 
-/** The payout as nobody else can change it before the end of the transaction. */
+/** The payout, locked until the end of the transaction. Throws if its status is unknown: nothing is moved for it. */
 export async function lockPayout(db: Database, tenantId: string, id: string): Promise<PayoutRow | undefined> {
-  return (await db.query<PayoutRow>(LOCK, [tenantId, id])).rows[0]
+  const row = (await db.query<PayoutRow>(LOCK, [tenantId, id])).rows[0]
+  if (row && !STATUSES.includes(row.status))
+    throw new Error(`the payout has the unknown status ${row.status}`)
+  return row
 }
 
 /** Alternatives for each; absent: whatever. */

@@ -1,5 +1,6 @@
 /** What settlements pay out by themselves. */
 import { lockDefault } from '../payout-destinations/queries.ts'
+import { type DestinationList, isListed } from '../payout-destinations/screening.ts'
 import { openPayout, type Place } from './changes.ts'
 
 /** What a settlement has made payable. */
@@ -13,17 +14,18 @@ export interface SettledNet {
 
 /**
  * Pays a settlement that turns settled to the tenant's default destination, in the transaction in which it does. Gives the
- * payout's id; null where there is no active default: the amount stays payable.
+ * payout's id; null where there is no active default, or it is on the sanctions list: the amount stays payable.
  *
  * @param now service time.
  */
 export async function payOutSettlement(
   place: Place,
   { settlementId, amount }: SettledNet,
+  list: DestinationList,
   now: number,
 ): Promise<string | null> {
   const destination = await lockDefault(place.db, place.space)
-  if (destination?.status !== 'active') return null
+  if (destination?.status !== 'active' || isListed(list, destination)) return null
   const order = { amount, metadata: {}, settlement_id: settlementId }
   return (await openPayout(place, order, destination, now)).id
 }

@@ -9,7 +9,9 @@ import type { Database } from '../../platform/database/database.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
 import { readSpace } from '../../platform/database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
+import type { Sanctions } from '../../sanctions/list-in-use.ts'
 import { readDestination } from '../payout-destinations/queries.ts'
+import { type DestinationList, isListed } from '../payout-destinations/screening.ts'
 import { writeChange } from './changes.ts'
 import { lockPayout, readPayout } from './queries.ts'
 import { follow, isUnderway } from './states.ts'
@@ -17,25 +19,32 @@ import { follow, isUnderway } from './states.ts'
 export interface ListenerParts {
   readonly database: { readonly control: Database }
   readonly wakeUpChannel: WakeUpChannel
+  readonly sanctions: Pick<Sanctions, 'list'>
 }
 
-/** Whether a payout may still be paid: it is on its way, and its destination on the allowlist. */
-export async function isSignable(db: Database, space: string, id: string): Promise<boolean> {
+/** Whether a payout may still be paid: it is on its way, and its destination active and not on the sanctions list. */
+export async function isSignable(
+  db: Database,
+  space: string,
+  id: string,
+  list: DestinationList,
+): Promise<boolean> {
   const payout = await readPayout(db, space, id)
   if (!payout || !isUnderway(payout)) return false
-  return (await readDestination(db, space, payout.destination_id))?.status === 'active'
+  const destination = await readDestination(db, space, payout.destination_id)
+  return destination?.status === 'active' && !isListed(list, destination)
 }
 
 /** Opened before a transaction begins, because it asks what the tenant is pinned to. */
 export async function openTransferListener(
-  { database, wakeUpChannel }: ListenerParts,
+  { database, wakeUpChannel, sanctions }: ListenerParts,
   environment: Environment,
   space: string,
 ): Promise<Required<TransferListener>> {
   const pin = await readPin(database.control, readSpace(space).tenantId, environment)
   let isDue = false
   return {
-    signable: (db, id) => isSignable(db, space, id),
+    signable: (db, id) => isSignable(db, space, id, sanctions.list()),
     async changed(db, id, change, now) {
       isDue = false
       const before = await lockPayout(db, space, id)

@@ -1,5 +1,4 @@
 /** Settlements that move on because their time has come. */
-import type { Logger } from 'pino'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Sanctions } from '../../sanctions/list-in-use.ts'
 import { lockClock } from '../../settlement-lines/clock.ts'
@@ -14,7 +13,11 @@ export interface SettlementParts extends DueParts {
 
 /** Moves the settlements on whose time has come, those of one tenant in a transaction. */
 export function settleDue({ sanctions, ...parts }: SettlementParts): Promise<void> {
-  return doDue(parts, [findDueTenants, findDueTenantsAhead], (place) => settleOf(place, sanctions))
+  return doDue(parts, {
+    name: 'settlements',
+    finds: [findDueTenants, findDueTenantsAhead],
+    act: (place) => settleOf(place, sanctions),
+  })
 }
 
 async function settleOf(place: DuePlace, sanctions: SettlementParts['sanctions']): Promise<readonly Done[]> {
@@ -24,16 +27,16 @@ async function settleOf(place: DuePlace, sanctions: SettlementParts['sanctions']
   const follow = async (at: number) => {
     ended.push(...(await endHolds({ db, space, eventsAt: () => events, sanctions }, now, at)))
   }
-  const moved = [...(await moveSettlements(() => place, until, now, follow)).values()]
+  const moved = [...(await moveSettlements(() => place, until, now, sanctions.list(), follow)).values()]
   return [...moved.map(({ id, status }) => ({ id, action: `settlement.${status}` })), ...ended]
 }
 
 const PAUSE_MS = 1000
 
 /** Looks every second. */
-export function startSettlementJob(parts: SettlementParts, log: Logger): PeriodicJob {
+export function startSettlementJob(parts: SettlementParts): PeriodicJob {
   return runPeriodically(() => settleDue(parts), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'settlements could not be moved on; the next look finds them'),
+    failed: (err) => parts.log.warn({ err }, 'settlements could not be moved on; the next look finds them'),
   })
 }

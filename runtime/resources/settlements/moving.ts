@@ -9,6 +9,7 @@ import {
   type SettlementRow,
   type SettlementWithLines,
 } from '../../settlement-lines/queries.ts'
+import type { DestinationList } from '../payout-destinations/screening.ts'
 import { payOutSettlement } from '../payouts/settled.ts'
 import { nextOf } from './states.ts'
 
@@ -25,12 +26,13 @@ const MAX_MOVES = 100
  * Moves a tenant's settlements on, one after the other as their times come, and gives each as it is then. The tenant's clock is
  * locked.
  *
- * @param until by the settlement clock. @param now service time.
+ * @param until by the settlement clock. @param now service time. @param list that destinations are held against.
  */
 export async function moveSettlements(
   placeAt: PlaceAt,
   until: number,
   now: number,
+  list: DestinationList,
   follow: Follow,
 ): Promise<ReadonlyMap<string, SettlementWithLines>> {
   const { db, space } = placeAt(until)
@@ -39,7 +41,7 @@ export async function moveSettlements(
     const row = await lockNextSettlement(db, space)
     if (!row || row.due > until) break
     await follow(row.due)
-    moved.set(row.id, await move(placeAt(row.due), row, now))
+    moved.set(row.id, await move(placeAt(row.due), row, list, now))
   }
   return moved
 }
@@ -47,6 +49,7 @@ export async function moveSettlements(
 async function move(
   place: SettlementPlace,
   row: SettlementRow & { readonly due: number },
+  list: DestinationList,
   now: number,
 ): Promise<SettlementWithLines> {
   if (row.status === 'open') return closeSettlement(place, row)
@@ -66,7 +69,7 @@ async function move(
     },
   }
   const payout_id =
-    amount > 0 ? await payOutSettlement(later, { settlementId, amount, currency: 'usd' }, now) : null
+    amount > 0 ? await payOutSettlement(later, { settlementId, amount, currency: 'usd' }, list, now) : null
   const settled = await writeMove(place, { ...next, payout_id })
   for (const event of told) place.events.emit(event)
   return settled

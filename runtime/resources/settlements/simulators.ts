@@ -48,7 +48,7 @@ export const settlementSimulators = {
       const ended = await endHolds({ db, space, sanctions, eventsAt: (at) => placeAt(at).events }, now, until)
       for (const { id, action } of ended) context.audit.add({ action, targetId: id })
     }
-    const moved = await moveSettlements(placeAt, target, now, follow)
+    const moved = await moveSettlements(placeAt, target, now, sanctions.list(), follow)
     await follow(target)
     await expireAll(placeAt, holds, target, now)
     for (const { event } of told.toSorted((a, b) => a.at - b.at)) context.events.emit(event)

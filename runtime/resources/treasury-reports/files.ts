@@ -68,10 +68,12 @@ export function createWriters(columns: readonly string[]): readonly FileWriter[]
 
 /** A JSON array with a line for each row. */
 function jsonForm(columns: readonly string[]): Form {
-  const pick = (row: Row) => Object.fromEntries(columns.map((column) => [column, row[column] ?? null]))
+  const member = (name: string, value: Row[string]) =>
+    `${JSON.stringify(name)}:${typeof value === 'bigint' ? value : JSON.stringify(value)}`
+  const write = (row: Row) => `{${columns.map((column) => member(column, row[column] ?? null)).join(',')}}`
   return {
     begin: '[',
-    row: (row, isFirst) => `${isFirst ? '\n' : ',\n'}${JSON.stringify(pick(row))}`,
+    row: (row, isFirst) => `${isFirst ? '\n' : ',\n'}${write(row)}`,
     end: '\n]\n',
   }
 }
@@ -89,9 +91,9 @@ function csvForm(columns: readonly string[]): Form {
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 
 /** A cell as RFC 4180 has it. Numbers stay numbers; no text is run by a spreadsheet. */
-export function writeCell(value: string | number | null): string {
+export function writeCell(value: string | number | bigint | null): string {
   if (value === null) return ''
-  if (typeof value === 'number') return String(value)
+  if (typeof value !== 'string') return String(value)
   const text = FORMULA.test(value) ? `'${value}` : value
   return /[",\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -4,7 +4,7 @@ import { invalidState, notFound, validationFailed } from '../../api/errors/error
 import type { Context } from '../../api/handler.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { newId } from '../../platform/ids.ts'
-import { parseInstant } from '../../platform/instants.ts'
+import { parseInstant, writeInstant } from '../../platform/instants.ts'
 import { countPending, insertReport, listReports, type ReportRow, readReport } from './queries.ts'
 import { showReport } from './view.ts'
 
@@ -16,11 +16,11 @@ const MAX_INTERVAL_MS = (5 * 365 + 2) * 86_400_000
 
 export const treasuryReportsHandlers = {
   async createTreasuryReport({ caller, db, links, request }, { body }) {
-    const interval = readInterval(body)
+    const { now } = request
+    const interval = readInterval(body, now)
     if ((await countPending(db, caller.space, MAX_PENDING)) >= MAX_PENDING) {
       throw invalidState(`${MAX_PENDING} reports are being made already. Wait until one of them has ended.`)
     }
-    const { now } = request
     const row: ReportRow = {
       id: newId('trp', now),
       type: body.type,
@@ -54,8 +54,8 @@ export const treasuryReportsHandlers = {
 
 type Interval = Pick<ReportRow, 'interval_start' | 'interval_end'>
 
-/** Throws 422 for one that is none, or too long. */
-function readInterval(body: Readonly<Record<keyof Interval, string>>): Interval {
+/** Throws 422 for an interval that is empty, too long, or not over. @param now service time. */
+function readInterval(body: Readonly<Record<keyof Interval, string>>, now: number): Interval {
   const faults: Detail[] = []
   const read = (field: keyof Interval) => {
     const instant = parseInstant(body[field])
@@ -69,6 +69,8 @@ function readInterval(body: Readonly<Record<keyof Interval, string>>): Interval 
     if (interval_end <= interval_start) refuse('must be after interval_start')
     else if (interval_end - interval_start > MAX_INTERVAL_MS)
       refuse('must be at most five years after interval_start')
+    else if (interval_end > now)
+      refuse(`must not be in the future: the service clock is at ${writeInstant(now)}`)
   }
   if (faults.length > 0) throw validationFailed(faults)
   return { interval_start, interval_end }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { readPin } from '../../admin/pins.ts'
 import { collectEvents, emit } from '../../events/emit.ts'
 import type { WakeUpChannel } from '../../events/wake-ups.ts'
+import { readCheckpoint } from '../../ledger/checkpoints.ts'
 import { InconsistentLedger } from '../../ledger/history.ts'
 import type { ReportLinks } from '../../platform/addresses/report-links.ts'
 import { systemEntry } from '../../platform/audit/entry.ts'
@@ -12,6 +13,7 @@ import { appendAudit, isSpaceWiped } from '../../platform/audit/queries.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
 import { enqueue } from '../../platform/database/enqueue.ts'
+import { mayPass } from '../../platform/database/errors.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { readSpace } from '../../platform/database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
@@ -26,6 +28,7 @@ import {
   type ClaimedReport,
   claimReport,
   endReport,
+  failReport,
   findExpired,
   findPending,
   forgetFiles,
@@ -57,8 +60,14 @@ const MAX_TRIES = 5
 /** How long the files of a report can be downloaded. */
 const KEPT_MS = 7 * 86_400_000
 
-/** Makes what is to be made, the oldest report of each tenant, and deletes what has expired. Any number of nodes may. */
+/**
+ * Makes what is to be made, the oldest report of each tenant, and deletes what has expired. Any number of nodes may. A report that
+ * cannot be made fails alone.
+ *
+ * @throws {AggregateError} the faults of reports that have failed, after all others are made.
+ */
 export async function makeReports(parts: ReportParts): Promise<void> {
+  const faults: unknown[] = []
   for (const environment of ENVIRONMENTS) {
     for (let after = ''; !parts.isStopping?.(); ) {
       const now = parts.clock.machine()
@@ -69,7 +78,8 @@ export async function makeReports(parts: ReportParts): Promise<void> {
         for (const { tenant_id: space, id } of next) {
           if (parts.isStopping?.()) return
           await make(parts, environment, space, id).catch((error: unknown) => {
-            if (!isSpaceWiped(error)) throw error // the next look does not find it
+            if (mayPass(error)) throw error
+            if (!isSpaceWiped(error)) faults.push(error) // the next look does not find a space that is wiped
           })
         }
       }
@@ -79,6 +89,7 @@ export async function makeReports(parts: ReportParts): Promise<void> {
     }
     await deleteExpired(parts, environment)
   }
+  if (faults.length > 0) throw new AggregateError(faults, 'treasury reports failed')
 }
 
 /** A report in the hands of a worker. */
@@ -98,21 +109,55 @@ class LeaseLost extends Error {
 async function make(parts: ReportParts, environment: Environment, space: string, id: string): Promise<void> {
   const pool = parts.database[environment].forTenant(readSpace(space).tenantId)
   const worker = randomUUID()
-  const report = await claimReport(pool, space, id, leaseOf(parts, worker))
-  if (!report) return
-  const making: Making = { parts, environment, space, report, worker }
+  let making: Making | undefined
   try {
+    const report = await claimReport(pool, space, id, leaseOf(parts, worker))
+    if (!report) return
+    making = { parts, environment, space, report, worker }
     if (report.tries > MAX_TRIES)
       return await end(making, { status: 'failed', failure_code: 'processing_error' })
     await removePieces(pool, space, id) // of who began before
     const result = await write(making)
     if (result) await end(making, { status: 'succeeded', result })
   } catch (error) {
-    if (error instanceof InconsistentLedger || error instanceof InconsistentLines) {
-      return await end(making, { status: 'failed', failure_code: 'inconsistent_records' })
-    }
-    if (!(error instanceof LeaseLost)) throw error
+    if (error instanceof LeaseLost) return
+    if (mayPass(error) || isSpaceWiped(error)) throw error
+    const isInconsistent = error instanceof InconsistentLedger || error instanceof InconsistentLines
+    const failure_code = isInconsistent ? 'inconsistent_records' : 'processing_error'
+    if (making) await endUnmade(making, failure_code)
+    else await failUnread(parts, environment, space, id)
+    if (!isInconsistent) throw new Error(`treasury report ${id} of ${space} failed`, { cause: error })
   }
+}
+
+/** Ends a report as failed; one that cannot be shown ends without an event. */
+async function endUnmade(
+  making: Making,
+  failure_code: 'inconsistent_records' | 'processing_error',
+): Promise<void> {
+  try {
+    await end(making, { status: 'failed', failure_code })
+  } catch (error) {
+    if (error instanceof LeaseLost) return
+    if (mayPass(error) || isSpaceWiped(error)) throw error
+    const { parts, environment, space, report } = making
+    await failUnread(parts, environment, space, report.id)
+    throw new Error(`treasury report ${report.id} of ${space} failed and cannot be shown`, { cause: error })
+  }
+}
+
+/** Ends a report as failed that cannot be read: nothing but that is written of it. */
+async function failUnread(
+  parts: ReportParts,
+  environment: Environment,
+  space: string,
+  id: string,
+): Promise<void> {
+  const now = parts.clock.service(environment)
+  await parts.database[environment].forTenant(readSpace(space).tenantId).transaction(async (db) => {
+    if (!(await failReport(db, space, id, now))) return
+    enqueue(appendAudit(db, space, systemEntry(environment, 'treasury_report.failed', id, now)))
+  })
 }
 
 function leaseOf({ clock }: ReportParts, worker: string): Lease {
@@ -125,13 +170,17 @@ async function write(making: Making): Promise<ReportResult | undefined> {
   const { parts, environment, space, report } = making
   const db = parts.database[environment].forTenant(readSpace(space).tenantId)
   const { columns, steps } = ROW_SOURCES[report.type]
-  const interval = { start: report.interval_start, end: report.interval_end }
+  const span = await inTransaction(making, async (tx) => ({
+    after: await readCheckpoint(tx, space, report.interval_start),
+    until: await readCheckpoint(tx, space, report.interval_end),
+  }))
   const writers = createWriters(columns)
-  let [opening, moved, rowCount] = [0, 0, 0]
+  let [opening, moved] = [0n, 0n]
+  let rowCount = 0
   let began = performance.now()
-  for await (const step of steps({ db, space, interval, version: report.version })) {
+  for await (const step of steps({ db, space, span, version: report.version })) {
     opening += step.opening
-    for (const { amount } of step.rows) moved += amount
+    for (const { amount } of step.rows) moved += BigInt(amount)
     rowCount += step.rows.length
     for (const writer of writers) writer.add(step.rows)
     await save(
@@ -148,7 +197,12 @@ async function write(making: Making): Promise<ReportResult | undefined> {
     making,
     ends.map(({ piece }) => piece),
   )
-  return { files: ends.map(({ file }) => file), row_count: rowCount, opening, closing: opening + moved }
+  return {
+    files: ends.map(({ file }) => file),
+    row_count: rowCount,
+    opening: Number(opening),
+    closing: Number(opening + moved),
+  }
 }
 
 async function save(making: Making, pieces: readonly (Piece | undefined)[]): Promise<void> {
@@ -212,7 +266,8 @@ export function startReportJob(parts: ReportParts, log: Logger): PeriodicJob {
   let stopping = false
   const job = runPeriodically(() => makeReports({ ...parts, isStopping: () => stopping }), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'a treasury report could not be made; it is tried again'),
+    failed: (err) =>
+      log.warn({ err }, 'treasury reports could not be made; those that are still pending are tried again'),
   })
   return {
     stop: () => {

@@ -1,6 +1,7 @@
-/** Rows of reports, step by step, each step read by itself: what a report shows does not change any more while it is read. */
+/** Rows of reports, step by step. Each step is read by itself: the entries in a span, and the lines of settlements that belong to them, never change. */
 import type { components } from '../../../generated/canonical/types.ts'
-import { type Interval, type LedgerEntry, walkAccount, walkEntries } from '../../ledger/history.ts'
+import type { Span } from '../../ledger/checkpoints.ts'
+import { type LedgerEntry, walkAccount } from '../../ledger/history.ts'
 import type { Database } from '../../platform/database/database.ts'
 import { isId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
@@ -8,9 +9,10 @@ import { type PayoutRow, readPayouts } from '../payouts/queries.ts'
 import type { ReportType } from './queries.ts'
 import {
   InconsistentLines,
+  isWithin,
   lineSpelling,
   type ReportedSettlement,
-  sumNetBefore,
+  readNetBefore,
   walkLines,
   walkSettlements,
 } from './settlements.ts'
@@ -18,11 +20,13 @@ import {
 type Schemas = components['schemas']
 
 /** One row, by column. `amount` is what it adds to the balance of the report, in cents. */
-export type Row = Readonly<Record<string, string | number | null>> & { readonly amount: number }
+export type Row = Readonly<Record<string, string | number | bigint | null>> & {
+  readonly amount: number | bigint
+}
 
 export interface Step {
   /** Cents by which the opening balance is more than the steps before this have said. */
-  readonly opening: number
+  readonly opening: bigint
   readonly rows: readonly Row[]
 }
 
@@ -30,7 +34,7 @@ export interface Step {
 export interface Scope {
   readonly db: Database
   readonly space: string
-  readonly interval: Interval
+  readonly span: Span
   /** In which rows are spelt. */
   readonly version: string
 }
@@ -45,25 +49,28 @@ const CURRENCY = 'usd'
 /** What an entry follows from: `ctx_…` of `ctx_…/2`. */
 const sourceOf = ({ cause }: LedgerEntry) => cause.split('/')[0]!
 
-/** Every entry of every account. All that a transaction enters adds up to zero, and so do opening and closing balance. */
+/** Every entry, account by account: all entries of a transaction add up to zero, and so do opening and closing balance. */
 const ledgerEntries: RowSource = {
   columns: ['id', 'created', 'account', 'source_id', 'amount', 'previous_balance', 'balance', 'currency'],
-  async *steps({ db, space, interval }) {
-    for await (const entries of walkEntries(db, space, interval)) {
-      const rows = entries.map((entry) => ({
-        id: entry.id,
-        created: writeInstant(entry.created),
-        account: entry.account_id,
-        source_id: sourceOf(entry),
-        amount: entry.amount,
-        previous_balance: entry.previous,
-        balance: entry.current,
-        currency: CURRENCY,
-      }))
-      yield { opening: 0, rows }
+  async *steps({ db, space, span }) {
+    for (const account of Object.keys(span.until).toSorted()) {
+      for await (const { opening, entries } of walkAccount(db, space, account, span)) {
+        yield { opening, rows: entries.map(entryRow) }
+      }
     }
   },
 }
+
+const entryRow = (entry: LedgerEntry): Row => ({
+  id: entry.id,
+  created: writeInstant(entry.created),
+  account: entry.account_id,
+  source_id: sourceOf(entry),
+  amount: entry.amount,
+  previous_balance: entry.previous,
+  balance: entry.current,
+  currency: CURRENCY,
+})
 
 /** What moves money to and from what cards can spend, by the prefix of what caused it and by the sign. */
 const MOVEMENTS: Readonly<Record<string, readonly [into: string, outOf: string]>> = {
@@ -75,16 +82,16 @@ const MOVEMENTS: Readonly<Record<string, readonly [into: string, outOf: string]>
 
 interface Movement {
   entries: number
-  credits: number
-  debits: number
+  credits: bigint
+  debits: bigint
 }
 
 /** What moved what cards can spend, a row for each kind of movement. */
 const balanceSummary: RowSource = {
   columns: ['type', 'entries', 'credits', 'debits', 'amount', 'currency'],
-  async *steps({ db, space, interval }) {
+  async *steps({ db, space, span }) {
     const movements = new Map<string, Movement>()
-    for await (const { opening, entries } of walkAccount(db, space, 'program_funds', interval)) {
+    for await (const { opening, entries } of walkAccount(db, space, 'program_funds', span)) {
       for (const entry of entries) add(movements, entry)
       yield { opening, rows: [] }
     }
@@ -96,7 +103,7 @@ const balanceSummary: RowSource = {
         amount: movement.credits + movement.debits,
         currency: CURRENCY,
       }))
-    yield { opening: 0, rows }
+    yield { opening: 0n, rows }
   },
 }
 
@@ -106,7 +113,7 @@ function add(movements: Map<string, Movement>, entry: LedgerEntry): void {
     'adjustment',
   ]
   const type = entry.amount > 0 ? into : outOf
-  const movement = movements.get(type) ?? { entries: 0, credits: 0, debits: 0 }
+  const movement = movements.get(type) ?? { entries: 0, credits: 0n, debits: 0n }
   movement.entries += 1
   movement[entry.amount > 0 ? 'credits' : 'debits'] += entry.amount
   movements.set(type, movement)
@@ -127,8 +134,8 @@ const payoutReconciliation: RowSource = {
     ],
     ...['amount', 'currency'],
   ],
-  async *steps({ db, space, interval }) {
-    for await (const { opening, entries } of walkAccount(db, space, 'settlement_payable', interval)) {
+  async *steps({ db, space, span }) {
+    for await (const { opening, entries } of walkAccount(db, space, 'settlement_payable', span)) {
       const ids = new Set(entries.map(sourceOf).filter((id) => isId('po', id)))
       const payouts = new Map((await readPayouts(db, space, [...ids])).map((payout) => [payout.id, payout]))
       yield { opening, rows: entries.map((entry) => payableRow(entry, payouts.get(sourceOf(entry)))) }
@@ -153,7 +160,7 @@ function payableRow(entry: LedgerEntry, payout: PayoutRow | undefined): Row {
   }
 }
 
-/** The settlements that were opened in the interval, with all of their lines. */
+/** The lines whose entries are in the span, settlement by settlement. */
 const settlementReconciliation: RowSource = {
   columns: [
     ...[
@@ -168,16 +175,21 @@ const settlementReconciliation: RowSource = {
     ],
     'currency',
   ],
-  async *steps({ db, space, interval, version }) {
+  async *steps({ db, space, span, version }) {
     const spell = lineSpelling(version)
-    yield { opening: await sumNetBefore(db, space, interval.start), rows: [] }
-    for await (const settlement of walkSettlements(db, space, interval)) {
-      let net = 0
+    yield { opening: await readNetBefore(db, space, span.after), rows: [] }
+    for await (const settlement of walkSettlements(db, space, span)) {
+      let net = 0n
       for await (const lines of walkLines(db, space, settlement.id)) {
-        for (const { amount } of lines) net += amount
-        yield { opening: 0, rows: spell(lines).map((line) => lineRow(settlement, line)) }
+        let opening = 0n
+        for (const line of lines) {
+          net += BigInt(line.amount)
+          if (isWithin(span.after, line)) opening += BigInt(line.amount)
+        }
+        const own = lines.filter((line) => isWithin(span.until, line) && !isWithin(span.after, line))
+        yield { opening, rows: spell(own).map((line) => lineRow(settlement, line)) }
       }
-      if (settlement.status !== 'open' && net !== settlement.net_amount) {
+      if (settlement.status !== 'open' && net !== BigInt(settlement.net_amount)) {
         throw new InconsistentLines(`the lines of ${settlement.id} come to ${net}`)
       }
     }

@@ -135,6 +135,17 @@ export function endReport(db: Database, space: string, row: ReportRow): Promise<
   return db.query(END, [...values, toTimestamp(updated), result !== null])
 }
 
+const FAIL: Statement = {
+  name: 'treasury_reports_fail',
+  text: `UPDATE treasury_reports SET status = 'failed', failure_code = 'processing_error', updated = $3, worker = NULL, leased_until = NULL
+          WHERE tenant_id = $1 AND id = $2 AND status = 'pending'`,
+}
+
+/** Ends a pending report as failed without reading it; gives whether it was pending. @param now service time. */
+export async function failReport(db: Database, space: string, id: string, now: number): Promise<boolean> {
+  return (await db.query(FAIL, [space, id, toTimestamp(now)])).count === 1
+}
+
 const FIND_EXPIRED: Statement = {
   name: 'treasury_reports_expired',
   text: `SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files AND r.expires_at <= $1

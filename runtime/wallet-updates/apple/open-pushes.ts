@@ -6,6 +6,7 @@ import type { Database } from '../../platform/database/database.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { createLeaseClock } from '../../platform/work/lease-clock.ts'
+import { createSetAside } from '../../platform/work/set-aside.ts'
 import { createDevices, type DevicesParts } from '../../resources/passes/registrations.ts'
 import { fanOutToApple } from './fan-out.ts'
 import { openApns, type PushSettings } from './open-apns.ts'
@@ -40,6 +41,7 @@ export function openPushes(parts: PushParts): Pushes {
       platform: 'apple',
       pool,
       leaseClock: createLeaseClock(pool, clock.machine),
+      setAside: createSetAside({ control: database.control, clock, log }, 'apple_pushes', environment),
       sender: createAppleSender({ db: pool, apns, devices, now: clock.machine, log }),
       fanOut: (space) => fanOutToApple(pool, space),
       log,

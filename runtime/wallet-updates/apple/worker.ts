@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import { createBatches } from '../../platform/work/batches.ts'
 import type { LeaseClock } from '../../platform/work/lease-clock.ts'
+import type { SetAside } from '../../platform/work/set-aside.ts'
 import { createSlots } from '../../platform/work/slots.ts'
 import { createWakeUp } from '../../platform/work/wake-up.ts'
 import {
@@ -20,7 +21,7 @@ export type Outcome = 'done' | 'failed' | 'stopped'
 
 /** Sends updates of one tenant. */
 export interface Sender {
-  /** Once for all that were taken together; gives what sends each. Those never reject. */
+  /** Once for all that were taken together; gives what sends each. */
   prepare(space: string, updates: readonly Update[]): Promise<(update: Update) => Promise<Outcome>>
 }
 
@@ -30,6 +31,7 @@ export interface UpdateWorkerOptions {
   readonly pool: Pool
   readonly leaseClock: LeaseClock
   readonly sender: Sender
+  readonly setAside: SetAside
   /** A bounded step from what has changed to updates; gives whether there may be more to do. */
   readonly fanOut: (space: string) => Promise<boolean>
   readonly log: Logger
@@ -84,7 +86,7 @@ const SETTLING = 4
  * has its share of what is under way (platform/work/slots.ts), and what is taken is under a lease. Begins at once.
  */
 export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
-  const { platform, pool, leaseClock, sender, fanOut, log } = options
+  const { platform, pool, leaseClock, sender, setAside, fanOut, log } = options
   const { concurrency = 400, leaseMs = 60_000, pollMs = 500, retryMs = RETRY_MS, drainMs = 12_000 } = options
   const slots = createSlots(concurrency)
   const wakeUp = createWakeUp()
@@ -139,7 +141,8 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
       })
       .catch((err) => {
         outcomes.lost += 1
-        log.error({ err, platform, tenant_id: space }, 'an update of a wallet was lost; it is sent again')
+        const about = { err, platform, tenant_id: space, target: update.target }
+        log.error(about, 'an update of a wallet was lost; it is sent again')
       })
       .finally(() => {
         slots.give(space)
@@ -149,6 +152,19 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
         if (agenda.size > 0) wakeUp.notify()
       })
     underWay.add(ending)
+  }
+
+  /** An update that cannot be sent counts as failed, so that its attempts come further and further apart. */
+  const sendOrFail = async (space: string, update: Update, send: (update: Update) => Promise<Outcome>) => {
+    const item = { space, id: update.target }
+    try {
+      const outcome = await send(update)
+      await setAside.succeeded(item)
+      return outcome
+    } catch (error) {
+      await setAside.take(item, error)
+      return 'failed'
+    }
   }
 
   /** Takes updates of the tenant and begins to send them; gives whether there may be more. */
@@ -169,22 +185,20 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     for (const _ of updates) slots.take(space)
     const prepared = sender.prepare(space, updates)
     for (const update of updates) {
-      begin(
-        space,
-        update,
-        lease.token,
-        lease.leaseUntil,
-        prepared.then((send) => send(update)),
-      )
+      const sent = prepared.then((send) => sendOrFail(space, update, send))
+      begin(space, update, lease.token, lease.leaseUntil, sent)
     }
     return updates.length === limit && pauseMs === 0
   }
 
   const visit = async (space: string): Promise<void> => {
+    if (setAside.isHeld({ space, id: space })) return
     visited.add(space)
     try {
-      const more = [await fanOut(space), await claim(space)]
-      if (more.includes(true)) agenda.add(space)
+      await setAside.performGroup([{ space, id: space }], async () => {
+        const more = [await fanOut(space), await claim(space)]
+        if (more.includes(true)) agenda.add(space)
+      })
     } finally {
       visited.delete(space)
     }
@@ -198,6 +212,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
       await leaseClock.refresh()
       compared = performance.now()
     }
+    if (!setAside.isEmpty) await setAside.refresh()
     const found = await findWork(pool, platform, leaseClock.now())
     tenants = found.length
     if (slots.free > 0) blocked.clear() // nobody may be left under way who would wake them

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Pool } from '../../platform/database/pool/pool.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { LeaseClock } from '../../platform/work/lease-clock.ts'
+import type { SetAside } from '../../platform/work/set-aside.ts'
 import { createWakeUp } from '../../platform/work/wake-up.ts'
 import type { Sent } from './client.ts'
 import { findSpaces } from './queries.ts'
@@ -13,6 +14,7 @@ export interface FollowerOptions {
   /** Of the environment, under its own role. */
   readonly pool: Pool
   readonly sync: Sync
+  readonly setAside: SetAside
   readonly leaseClock: LeaseClock
   readonly log: Logger
   readonly leaseMs?: number

@@ -6,6 +6,7 @@ import type { OpenDatabase } from '../../platform/database/open/open-database.ts
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import type { TenantNames } from '../../platform/keys/tenant-names.ts'
 import { createLeaseClock } from '../../platform/work/lease-clock.ts'
+import { createSetAside } from '../../platform/work/set-aside.ts'
 import type { GoogleSigner } from '../../wallet/google/signer.ts'
 import type { PassTokens } from '../../wallet/pass-tokens.ts'
 import { createAccessTokens } from './access-tokens.ts'
@@ -15,7 +16,7 @@ import { createPace } from './pace.ts'
 import { createSync } from './sync.ts'
 
 export interface FollowersParts {
-  readonly database: Pick<OpenDatabase, Environment>
+  readonly database: Pick<OpenDatabase, Environment | 'control'>
   readonly clock: Clock
   readonly log: Logger
   readonly baseUrls: Readonly<Record<Environment, string>>
@@ -59,7 +60,8 @@ export function openFollowers(parts: FollowersParts): Followers {
       now: () => clock.service(environment),
     })
     const leaseClock = createLeaseClock(pool, clock.machine)
-    return createFollower({ environment, pool, sync, leaseClock, log })
+    const setAside = createSetAside({ control: database.control, clock, log }, 'google_wallet', environment)
+    return createFollower({ environment, pool, sync, setAside, leaseClock, log })
   }
   const followers = { sandbox: open('sandbox'), live: open('live') }
   const subscriptions = ENVIRONMENTS.map((environment) =>

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { messageOf } from '../../platform/database/errors.ts'
 import type { Pool } from '../../platform/database/pool/pool.ts'
+import type { SetAside } from '../../platform/work/set-aside.ts'
 import type { Sent } from './client.ts'
 import {
   CONCERNED_TYPES,
@@ -16,6 +18,7 @@ import type { Sync, Target } from './sync.ts'
 export interface VisitorOptions {
   readonly pool: Pool
   readonly sync: Sync
+  readonly setAside: SetAside
   /** Machine time by the database's clock. */
   readonly now: () => number
   /** How long a lease is, in milliseconds; less than a wiped space is left alone for. */
@@ -40,13 +43,27 @@ const PASSES = 50
 const AT_ONCE = 4
 
 /** Visits a space: sends what its events and walks ask for, and records how far that came. */
-export function createVisitor({ pool, sync, now, leaseMs = LEASE_MS, isStopping }: VisitorOptions) {
+export function createVisitor(options: VisitorOptions) {
+  const { pool, sync, setAside, now, leaseMs = LEASE_MS, isStopping } = options
+
+  /** A class or object that cannot be made counts as refused, so that it does not hold up what comes after it. */
+  const syncOrRefuse = async (target: Target): Promise<Sent> => {
+    try {
+      const sent = await sync(target)
+      await setAside.succeeded(target)
+      return sent
+    } catch (error) {
+      await setAside.take(target, error)
+      return { outcome: 'refused', status: 0, message: messageOf(error) }
+    }
+  }
+
   const sendAll = async (targets: readonly Target[], results: Map<string, Sent>, isOver: () => boolean) => {
     const queue = targets.filter(({ id }) => !results.has(id)).values()
     const send = async () => {
       for (const target of queue) {
         if (isOver()) return
-        results.set(target.id, await sync(target))
+        results.set(target.id, await syncOrRefuse(target))
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, send))

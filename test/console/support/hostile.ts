@@ -201,6 +201,7 @@ async function deliver({ service }: TestDashboard, owner: Owner, endpointId: str
   const worker = createWorker({
     environment,
     pool: database[environment],
+    control: database.control,
     clock,
     outbound,
     seals: createSeals(database.pepper),

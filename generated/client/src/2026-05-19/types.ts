@@ -7357,12 +7357,12 @@ export interface components {
              */
             transaction_amount: components["schemas"]["SignedAmount"];
             /**
-             * @description Your share of interchange, in cents.
+             * @description Your share of interchange, less what refunds return, in cents. It is negative if refunds return more than clearings earn.
              * @example 1800
              */
-            interchange_amount: components["schemas"]["Amount"];
+            interchange_amount: components["schemas"]["SignedAmount"];
             /**
-             * @description Fees of the network, in cents.
+             * @description Network fees, in cents. Refunds do not return them.
              * @example 120
              */
             fees_amount: components["schemas"]["Amount"];
@@ -7734,7 +7734,8 @@ export interface components {
              */
             interval_start: components["schemas"]["Timestamp"];
             /**
-             * @description The instant it covers up to, itself excluded.
+             * @description The instant it covers up to, itself excluded. It must not be in the future. An entry that is dated earlier but committed after a
+             * report with this end is in the report that begins here.
              * @example 2026-06-01T00:00:00Z
              */
             interval_end: components["schemas"]["Timestamp"];

@@ -1,0 +1,153 @@
+/**
+ * The nonce of an account's next transaction. Nodes may lie about the count of an account's transactions, and a reorganization
+ * may take transactions back: a count is believed only if it is the same at a block that is certain.
+ */
+import { type Address, parseTransaction } from 'viem'
+import { countPaymentsFrom, moveNonce, noteAccount } from './account-queries.ts'
+import { type Fees, outbid, priceOf } from './fees.ts'
+import { displace } from './follow.ts'
+import type { OpenPayment } from './payment-queries.ts'
+import type { Round } from './round.ts'
+import { RpcRefused, RpcUnavailable } from './rpc.ts'
+import { isKnownToNode } from './send.ts'
+import { SignerRefused, SignerUnavailable } from './signer.ts'
+
+/** A transaction that fills a nonce for which there is none. */
+export interface Filling {
+  /** Machine time, as is `sent`. */
+  readonly since: number
+  readonly sent?: number
+  readonly fees?: Fees
+}
+
+/** Nonces that are filled at a time: each costs the gas of a refused transfer. Larger gaps are left behind. */
+const MAX_FILLED = 16
+
+/**
+ * Gives the nonce of the next payment; undefined: none is to be signed in this round. Notes what is wrong for operators.
+ *
+ * @param next by the database. @param live payments that are followed, by nonce.
+ */
+export async function chooseNonce(
+  round: Round,
+  next: number,
+  live: readonly OpenPayment[],
+): Promise<number | undefined> {
+  if (round.head.nonce > next) return skip(round, next)
+  const first = firstMissing(round.head.nonce, live)
+  if (first >= next) {
+    await noteProblem(round, null)
+    return next
+  }
+  return mend(round, next, first, live)
+}
+
+/** The first nonce from which on the chain has no transaction and no payment is followed. */
+function firstMissing(nonce: number, live: readonly OpenPayment[]): number {
+  const taken = new Set(live.map((payment) => payment.nonce))
+  let first = nonce
+  while (taken.has(first)) first += 1
+  return first
+}
+
+async function noteProblem({ control, account, log, now }: Round, problem: string | null): Promise<void> {
+  const isNew = await noteAccount(control, account, problem, now())
+  if (isNew && problem !== null) log.error({ account: account.address }, problem)
+}
+
+/** What the account has sent up to a block that is certain; undefined if the node does not know it any more. */
+async function readCertainCount({ chain, account, head }: Round): Promise<number | undefined> {
+  if (!head.certain) return undefined
+  try {
+    return await chain.nonceOf(account.address, head.certain.number)
+  } catch (error) {
+    if (error instanceof RpcRefused) return undefined
+    throw error
+  }
+}
+
+/** Others have sent transactions of the account, or the node says so. */
+async function skip(round: Round, next: number): Promise<number | undefined> {
+  const { control, account, token, head, log } = round
+  const certain = await readCertainCount(round)
+  const counts = `the node counts ${head.nonce} transactions of the account, ${certain ?? 'an unknown number'} of them certain`
+  if (certain === undefined || certain < head.nonce) {
+    await noteProblem(round, `${counts}; the database has ${next}: payouts wait until the others are certain`)
+    return undefined
+  }
+  if (certain > head.nonce) {
+    await noteProblem(round, `${counts}, which contradict each other: payouts wait until they agree`)
+    return undefined
+  }
+  log.warn({ from: next, to: certain }, 'others have sent transactions of the payouts’ account')
+  await moveNonce(control, account, token, { from: next, to: certain })
+  await noteProblem(round, null)
+  return certain
+}
+
+/** Nonces are missing, so that no transaction after them is taken into a block. */
+async function mend(
+  round: Round,
+  next: number,
+  first: number,
+  live: readonly OpenPayment[],
+): Promise<number | undefined> {
+  const { control, account, token, head, log } = round
+  const later = live.filter(({ nonce }) => nonce > first)
+  const end = later.at(-1)?.nonce ?? next
+  const taken = new Set(later.map(({ nonce }) => nonce))
+  const missing = end - first - later.filter(({ nonce }) => nonce < end).length
+  const gap = `the account has no transaction ${first}${missing > 1 ? ` and ${missing - 1} after it` : ''}`
+  const from = await countPaymentsFrom(control, account, first)
+  if (from.count > 0 && (missing <= MAX_FILLED || from.taken)) {
+    await noteProblem(round, `${gap}: later payouts wait until it is filled`)
+    for (let nonce = first; nonce < end && nonce < first + MAX_FILLED; nonce += 1) {
+      const payment = later.find((each) => each.nonce > nonce)
+      if (payment && !taken.has(nonce)) await fill(round, nonce, payment)
+    }
+    return next
+  }
+  if ((await readCertainCount(round)) !== head.nonce) {
+    await noteProblem(round, `${gap}: payouts wait until the node’s count of ${head.nonce} is certain`)
+    return undefined
+  }
+  log.error({ from: next, to: first }, `${gap}: payouts go on from there`)
+  for (const payment of later) await displace(round, payment)
+  await moveNonce(control, account, token, { from: next, to: first })
+  await noteProblem(round, null)
+  return later.length > 0 ? undefined : first
+}
+
+/**
+ * Sends a later payment under a missing nonce too: the contract takes its authorization once, whichever comes first. So no signer
+ * is asked for anything but payments. Nothing is stored: after a crash it is signed again.
+ */
+async function fill(round: Round, nonce: number, payment: OpenPayment): Promise<void> {
+  const { chain, signer, account, fillings, limits, head, log } = round
+  const now = round.now()
+  const known = fillings.get(nonce) ?? { since: now }
+  fillings.set(nonce, known)
+  const isDue = now - (known.sent ?? known.since) >= limits.resendMs
+  const newest = payment.attempts[0]
+  if (!isDue || !newest || signer.address !== account.address) return
+  const price = await priceOf(chain, head.block)
+  const fees = known.fees ? outbid(known.fees, price) : price
+  if (fees.maxFee > limits.maxFee) return
+  const { to, data, gas } = parseTransaction(`0x${newest.raw.toString('hex')}`)
+  const unsigned = {
+    ...{ chainId: chain.id, nonce, to: to as Address, data: data!, gas: gas! },
+    ...{ maxFeePerGas: fees.maxFee, maxPriorityFeePerGas: fees.priorityFee },
+  }
+  try {
+    await chain.rpc.ask('eth_sendRawTransaction', await signer.sign(unsigned, payment.transfer_id))
+  } catch (error) {
+    const isExpected =
+      error instanceof SignerUnavailable ||
+      error instanceof SignerRefused ||
+      error instanceof RpcUnavailable ||
+      error instanceof RpcRefused
+    if (!isExpected) throw error
+    if (!isKnownToNode(error.message)) log.warn({ nonce }, `nonce ${nonce} is not filled: ${error.message}`)
+  }
+  fillings.set(nonce, { ...known, sent: now, fees })
+}
