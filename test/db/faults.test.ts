@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
 import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
@@ -93,6 +95,25 @@ describe('a pool', () => {
     gate.end()
     await expect(pool.query(ONE)).rejects.toBeInstanceOf(DatabaseUnavailable)
     await expect(pool.transaction((tx) => tx.query(ONE))).rejects.toBeInstanceOf(DatabaseUnavailable)
+  })
+
+  test('says so when a server takes the connection and says nothing', async () => {
+    await openThroughGate(3)
+    const silent = createServer((socket) => socket.on('error', () => {})) // cut by the pool
+    await once(silent.listen(0, '127.0.0.1'), 'listening')
+    const { port } = silent.address() as AddressInfo
+    const connection = () => ({ host: '127.0.0.1', port, connectionTimeoutMillis: 100 })
+    const waiting = createPool({ connection, max: 3, prepared: true, applicationName: 'not let in' })
+    const works = [
+      waiting.query(ONE),
+      waiting.query({ ...ONE, long: true }),
+      waiting.transaction((tx) => tx.query(ONE)),
+    ]
+    for (const outcome of await Promise.allSettled(works)) {
+      expect(outcome).toMatchObject({ reason: expect.any(DatabaseUnavailable) })
+    }
+    await waiting.end()
+    silent.close()
   })
 
   test('leaves no connection in a transaction behind', async () => {

@@ -16,6 +16,7 @@ import { handlers } from '../../runtime/process/handlers.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
 import { type Answer, type Send, speak } from '../support/service.ts'
+import { persist } from './persist.ts'
 import { POSTS, type Post, UNTOLD } from './posts.ts'
 import { openWire, type Point, STEP, transactionPoints, type Wire } from './wire.ts'
 
@@ -86,7 +87,7 @@ interface Attempt {
   readonly told: number
 }
 
-const sender = (node: Node, secret: string): Send => speak(node.url, { secret, version: current })
+const sender = (node: Node, secret: string): Send => persist(speak(node.url, { secret, version: current }))
 
 async function count(text: string, values: readonly unknown[]): Promise<number> {
   const { rows } = await database.control.query<{ count: number }>({ text }, values)
@@ -128,30 +129,45 @@ async function prepare(node: Node, posts: readonly Post[]): Promise<Attempt[]> {
   )
 }
 
+/** A client takes 503 as it takes no answer: as a request that it repeats. */
 async function ask(node: Node, { tenantId, secret, totp, key, path, body }: Attempt): Promise<Answer> {
-  const headers: Record<string, string> = { 'Idempotency-Key': key }
-  if (totp !== undefined) {
-    headers['Service-Factor'] = new TOTP({ secret: totp }).generate()
+  const send = speak(node.url, { secret, version: current })
+  const confirm: Send = async (to, call = {}) => {
+    if (totp === undefined) return send(to, call)
     // A code is good once, and the next comes in half a minute.
     for (const table of ['totp_uses', 'wrong_codes']) {
       await database.control.query({ text: `DELETE FROM control.${table} WHERE tenant_id = $1` }, [tenantId])
     }
+    const code = new TOTP({ secret: totp }).generate()
+    return send(to, { ...call, headers: { ...call.headers, 'Service-Factor': code } })
   }
-  return sender(node, secret)(path, { method: 'POST', headers, ...(body === undefined ? {} : { body }) })
+  const headers = { 'Idempotency-Key': key }
+  return persist(confirm)(path, { method: 'POST', headers, ...(body === undefined ? {} : { body }) })
 }
 
-/** Asks for everything at once, kills the service when all have stopped or are answered, and tells which had stopped. */
+/** Statements of the service's own, which tell of many tenants: the request log and the counts of use. */
+const OWN_WORK = /requests_add|usage_add|usage_batches/
+
+/** Asks for everything at once, kills the service when each has stopped or is answered, and tells which had stopped. */
 async function killAt(node: Node, point: Point, attempts: readonly Attempt[]): Promise<Attempt[]> {
   const answered = new Set<Attempt>()
+  const failed: unknown[] = []
   node.wire.stopAt(point)
   const asked = attempts.map((attempt) =>
     ask(node, attempt).then(
       () => answered.add(attempt),
-      () => undefined, // killed
+      (error: unknown) => failed.push(error),
     ),
   )
   const { wire, program } = node
-  await until('all to stop', () => wire.stopped() + answered.size >= attempts.length)
+  await until('each to stop', () => {
+    // Before the kill none of them fails.
+    if (failed.length > 0) throw failed[0]
+    const stopped = wire.stopped().filter((sent) => !OWN_WORK.test(sent))
+    return attempts.every(
+      (attempt) => answered.has(attempt) || stopped.some((sent) => sent.includes(attempt.tenantId)),
+    )
+  })
   await program.end('SIGKILL')
   wire.end()
   await Promise.all(asked)

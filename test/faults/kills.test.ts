@@ -16,7 +16,8 @@ import { Browser, hiddenFields } from '../console/support/dashboard.ts'
 import { openReceiver, type Receiver } from '../delivery/receiver.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
-import { type Answer, type Call, type Send, speak } from '../support/service.ts'
+import { type Send, speak } from '../support/service.ts'
+import { persist } from './persist.ts'
 import { POSTS, type Post } from './posts.ts'
 
 /** Connections that are killed one after the other; `npm run prove:kills` takes more. */
@@ -93,7 +94,7 @@ async function openTenant(): Promise<Tenant> {
   }
   const { secret } = await createKey(operator, { tenantId, environment: 'sandbox', scope: 'admin' })
   const speaks = speak(addresses.sandbox, { secret, version: current })
-  const send = persist(speaks)
+  const send = persist(speaks, counts)
   await send('/v1/webhook-endpoints', { body: { url: `${receiver.url}/${tenantId}`, enabled_events: ['*'] } })
   const confirm = persist(async (path, call = {}) => {
     // A code is good once, and the next comes in half a minute.
@@ -102,30 +103,9 @@ async function openTenant(): Promise<Tenant> {
     }
     const code = new TOTP({ secret: totp_secret }).generate()
     return speaks(path, { ...call, headers: { ...call.headers, 'Service-Factor': code } })
-  })
+  }, counts)
   return { id: tenantId, send, confirm }
 }
-
-/** What is not known to have happened is asked for again, as the same. Anything else is the answer. */
-function persist(send: Send): Send {
-  return async (path, call: Call = {}) => {
-    const headers = { 'Idempotency-Key': crypto.randomUUID(), ...call.headers }
-    return until(`an answer of ${path}`, async () => {
-      const answer = await send(path, { ...call, headers })
-      if (!isPassing(answer)) {
-        counts.answers += 1
-        expect([path, answer.status < 500, answer.text]).toEqual([path, true, answer.text])
-        return answer
-      }
-      counts.repeated += 1
-      expect([path, answer.headers.has('Retry-After')]).toEqual([path, true])
-      return undefined
-    })
-  }
-}
-
-const isPassing = ({ status, body }: Answer): boolean =>
-  status === 503 || (status === 409 && body.error.code === 'idempotency_in_progress')
 
 const one = async (text: string, ...values: readonly unknown[]): Promise<number> =>
   (await database.control.query<{ count: number }>({ text }, values)).rows[0]!.count

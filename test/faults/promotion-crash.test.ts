@@ -12,6 +12,7 @@ import { ENDPOINT, make, PROGRAM, TEMPLATE } from '../promotions/setup.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
 import { speak } from '../support/service.ts'
+import { persist } from './persist.ts'
 import { openWire, type Point, STEP, transactionPoints, type Wire } from './wire.ts'
 
 let database: TestDatabase
@@ -68,7 +69,7 @@ async function prepare(node: Node, [type, path, content]: (typeof TYPES)[number]
   await verifyTenant(database.operator, tenantId)
   const key = await createKey(database.operator, { tenantId, environment: 'sandbox', scope: 'admin' })
   const live = await createKey(database.operator, { tenantId, environment: 'live', scope: 'admin' })
-  const send = speak(node.urls.sandbox, { secret: key.secret, version: current })
+  const send = persist(speak(node.urls.sandbox, { secret: key.secret, version: current }))
   const sandbox_ids = [await make(send, path, content), await make(send, path, content)]
   const headers = {
     'Idempotency-Key': randomUUID(),
@@ -78,7 +79,10 @@ async function prepare(node: Node, [type, path, content]: (typeof TYPES)[number]
 }
 
 const ask = (node: Node, { liveSecret, body, headers }: Attempt) =>
-  speak(node.urls.live, { secret: liveSecret, version: current })('/v1/promotions', { body, headers })
+  persist(speak(node.urls.live, { secret: liveSecret, version: current }))('/v1/promotions', {
+    body,
+    headers,
+  })
 
 /** What live has of an attempt, table by table. */
 async function stateOf({ tenantId, type }: Attempt): Promise<Record<string, number>> {
@@ -107,14 +111,22 @@ const WHOLE = { objects: 2, copies: 2, promotions: 1, answers: 1, entries: 3, to
 /** Asks, kills the service when it has stopped or answered, and tells which. */
 async function killAt(node: Node, point: Point, attempts: readonly Attempt[]): Promise<Attempt[]> {
   const answered = new Set<Attempt>()
+  const failed: unknown[] = []
   node.wire.stopAt(point)
   const asked = attempts.map((attempt) =>
     ask(node, attempt).then(
       () => answered.add(attempt),
-      () => undefined, // killed
+      (error: unknown) => failed.push(error),
     ),
   )
-  await until('all to stop', () => node.wire.stopped() + answered.size >= attempts.length)
+  await until('each to stop', () => {
+    // Before the kill none of them fails.
+    if (failed.length > 0) throw failed[0]
+    const stopped = node.wire.stopped()
+    return attempts.every(
+      (attempt) => answered.has(attempt) || stopped.some((sent) => sent.includes(attempt.tenantId)),
+    )
+  })
   await node.program.end('SIGKILL')
   node.wire.end()
   await Promise.all(asked)

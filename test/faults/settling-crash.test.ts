@@ -104,8 +104,8 @@ test('a settlement that is settled while workers are killed is settled once', {
     coming = next()
     await program.ready()
     program.child.kill('SIGUSR2')
-    await until('a stop, or the end', () => wire.stopped() > 0 || program.stdout().includes('done'))
-    const isKilled = wire.stopped() > 0
+    await until('a stop, or the end', () => wire.stopped().length > 0 || program.stdout().includes('done'))
+    const isKilled = wire.stopped().length > 0
     await program.end('SIGKILL')
     wire.end()
     await forgotten(role)

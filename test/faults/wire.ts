@@ -33,8 +33,8 @@ export interface Wire {
   readonly url: string
   /** From now on a connection that reaches the point goes no further. */
   stopAt(point: Point): void
-  /** How many have reached it. */
-  stopped(): number
+  /** Of each connection that has reached it, all that the service has sent of that transaction, or of that single statement. */
+  stopped(): readonly string[]
   /** Cuts all connections. */
   end(): void
 }
@@ -79,7 +79,7 @@ export async function openWire(
   const { hostname, port } = target
   const sockets = new Set<Socket>()
   let point: Point | undefined
-  let stopped = 0
+  const stopped: (readonly Buffer[])[] = []
   const server = createServer((near) => {
     const far = connect(Number(port), hostname)
     for (const socket of [near, far]) {
@@ -89,8 +89,8 @@ export async function openWire(
     }
     watch(near, far, roles, {
       point: () => point,
-      stop: () => {
-        stopped += 1
+      stop: (sent) => {
+        stopped.push(sent)
       },
     })
     near.on('close', () => far.destroy())
@@ -106,7 +106,7 @@ export async function openWire(
     stopAt: (at) => {
       point = at
     },
-    stopped: () => stopped,
+    stopped: () => stopped.map((sent) => Buffer.concat(sent).toString('latin1')),
     end: () => {
       for (const socket of sockets) socket.destroy()
       server.close()
@@ -116,8 +116,8 @@ export async function openWire(
 
 interface Orders {
   point(): Point | undefined
-  /** Counts a connection that has reached the point. */
-  stop(): void
+  /** A connection has reached the point. @param sent grows as the service sends on. */
+  stop(sent: readonly Buffer[]): void
 }
 
 /** Where a connection stands. */
@@ -128,6 +128,8 @@ interface Progress {
   /** The server has let it in. */
   open: boolean
   kind: Point['kind']
+  /** What the service has sent of the transaction, or of the single statement. */
+  text: Buffer[]
   /** Sent and answered statements of the transaction, or of single ones. */
   sent: number
   answered: number
@@ -151,6 +153,7 @@ function watch(
     kinds: [],
     open: false,
     kind: 'single',
+    text: [],
     sent: 0,
     answered: 0,
     fresh: true,
@@ -159,7 +162,7 @@ function watch(
   }
   const halt = () => {
     progress.halted = true
-    orders.stop()
+    orders.stop(progress.text)
   }
   const isAt = (side: Point['side'], statement: number) => {
     const point = orders.point()
@@ -172,9 +175,13 @@ function watch(
   }
   const cutRequests = createCutter(() => progress.started)
   const takeRequest = ({ type, bytes }: Message) => {
-    if (progress.halted || progress.silent) return
+    if (progress.halted || progress.silent) {
+      progress.text.push(bytes)
+      return
+    }
     if (progress.open && progress.kinds.length > 0) {
       if (progress.fresh) begin(progress, bytes)
+      progress.text.push(bytes)
       // What comes after the point waits for its answer for ever.
       if (isAt('after', progress.sent - 1)) progress.silent = true
       if (isAt('before', progress.sent)) halt()
@@ -215,6 +222,7 @@ function begin(progress: Progress, bytes: Buffer): void {
   const opens = bytes.includes('BEGIN')
   if (opens || progress.kind === 'single') {
     progress.kind = opens ? 'transaction' : 'single'
+    progress.text = []
     progress.sent = 0
     progress.answered = 0
   }

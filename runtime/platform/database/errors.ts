@@ -75,7 +75,7 @@ const UNAVAILABLE_STATES = /^(08...|53[0-4]00|57P0[1-5]|25P03|25006)$/
 
 /** How pg names the same losses when no code came with them. */
 const CONNECTION_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end|The server does not support SSL|Received unexpected)/
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|Cannot use a pool after calling end|The server does not support SSL|There was an error establishing an SSL|Received unexpected)/
 
 /** The words of Citus, and of libpq in it, for a worker that is lost during COMMIT: they come under the code of an internal error. */
 const WORKER_LOST =
