@@ -91,7 +91,7 @@ async function readDomain(rpc: Rpc, chainId: number, token: Address): Promise<To
   return domain
 }
 
-/** A number that a node has given. Throws `RpcUnavailable` if it is none that is exact. */
+/** A number from a node. Throws `RpcUnavailable` if it is not an exact integer. */
 function readQuantity(rpc: Rpc, value: unknown, what: string): number {
   const number = typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : Number.NaN
   if (Number.isSafeInteger(number)) return number

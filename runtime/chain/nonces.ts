@@ -12,7 +12,7 @@ import { RpcRefused, RpcUnavailable } from './rpc.ts'
 import { isKnownToNode } from './send.ts'
 import { SignerRefused, SignerUnavailable } from './signer.ts'
 
-/** A transaction that fills a nonce for which there is none. */
+/** A transaction that fills a missing nonce. */
 export interface Filling {
   /** Machine time, as is `sent`. */
   readonly since: number

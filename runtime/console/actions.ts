@@ -125,7 +125,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   'simulator/payout-return': SESSION,
 }
 
-/** The form that is sent to a path, as Express reads it; undefined where there is none. */
+/** The action of a form that is sent to a path, as Express reads it; undefined if the path takes no form. */
 export function findAction(path: string): Action | undefined {
   return ACTIONS[path.replace(/^\/(?:sandbox|live)\//, '')]
 }

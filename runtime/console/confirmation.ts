@@ -11,7 +11,7 @@ const IDENTIFIER = /^[a-z]{2,5}_[0-9a-z]{26}$/
 
 /**
  * Whether a form came with a fresh code of the member who sent it. A wrong one is counted, and the audit logs of both
- * environments tell of it; a form without a code is not a guess.
+ * environments record it; a form without a code is not a guess.
  *
  * @param target of what was asked for, as the form's address names it.
  */

@@ -83,7 +83,7 @@ function checkText(text: string): string | undefined {
   return undefined
 }
 
-/** False for a label in Punycode that stands for no name (UTS #46): URL parsers differ on whether they take it. */
+/** False for a label in Punycode that does not decode to a name (UTS #46): URL parsers differ on whether they take it. */
 function isDecodable(label: string): boolean {
   return !label.startsWith('xn--') || domainToUnicode(label) !== label
 }

@@ -10,7 +10,7 @@ export interface Named {
   readonly email?: string
 }
 
-/** At most so many are found by each index. */
+/** Results of each index, at most. */
 export const NAMED_LIMIT = 5
 
 /** Longer than any name or e-mail address that is kept. */

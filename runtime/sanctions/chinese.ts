@@ -72,7 +72,7 @@ const WADE_GILES_FINALS: readonly (readonly [RegExp, string])[] = [
   [/^erh$/, 'er'],
 ]
 
-/** A syllable of Wade and Giles in Pinyin; undefined where it is none. */
+/** A Wade-Giles syllable in Pinyin; undefined if the text is not such a syllable. */
 function toPinyin(syllable: string): string | undefined {
   const [, initial = '', final = ''] = WADE_GILES.exec(syllable) ?? []
   if (final === '') return undefined

@@ -28,7 +28,7 @@ function compareWords(one: Word, listed: Word, byBones: boolean, isSyllabic: boo
   return Math.max(BY_SOUND * bySound, plain)
 }
 
-/** A letter alone stands for any word that begins with it. */
+/** A single letter matches any word that begins with it. */
 export const isInitial = ({ plain }: Word): boolean => plain.length === 1
 
 const INITIAL = 0.1

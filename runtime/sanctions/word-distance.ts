@@ -1,7 +1,7 @@
 /** How far apart the sounds of two words are. */
 import { distance } from 'fastest-levenshtein'
 
-/** How many letters two sounds may differ by, of which the shorter is so long. */
+/** The number of letters by which two sounds may differ, for the length of the shorter one. */
 export function maxDistance(length: number): 0 | 1 | 2 {
   if (length < 4) return 0
   return length < 8 ? 1 : 2

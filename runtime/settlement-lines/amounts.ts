@@ -47,7 +47,7 @@ export interface Interchange {
 }
 
 /**
- * What a refund returns of the interchange: so much that all refunds together have returned their part of what was earned. The
+ * The interchange that a refund returns: all refunds together then have returned their share of what was earned. The
  * refund of the rest returns the rest. Nothing that was returned comes back by a later clearing.
  *
  * @param amounts of the transaction, this refund included.

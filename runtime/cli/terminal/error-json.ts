@@ -17,7 +17,7 @@ export function wantsJson(words: readonly string[]): boolean {
 /** @returns `{"error":{…}}`, as the API has it. */
 export const errorJson = (error: ErrorMembers): string => JSON.stringify({ error })
 
-/** Where commander's words go, and what becomes of them once it is known that they were about a mistake. */
+/** Collects what commander prints, and writes it as JSON if it was about a mistake. */
 export interface Misuse {
   say(line: string): void
   /** @returns the exit code that it is given. */

@@ -169,7 +169,7 @@ interface Typed {
 
 function showInvite(visit: Visit, send: SendFramed, typed: Typed = { email: '', role: 'developer' }): void {
   const list = `/${visit.environment}/${PATH}`
-  const content = html`${typed.fault !== undefined && notice('bad', 'Some of it has to be put right.')}
+  const content = html`${typed.fault !== undefined && notice('bad', 'Check the highlighted fields.')}
 <p>You get a link to send on. It is good for ${String(INVITATION_MS / 3_600_000)} hours and makes one member, once.</p>
 <form method="post" action="${list}/invite">
 ${visit.guard(`${list}/invite`)}${keyField()}

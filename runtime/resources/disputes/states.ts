@@ -71,7 +71,7 @@ export function close(row: DisputeRow, status: keyof typeof FROM, now: number): 
   return { ...row, status, provisional_credit: 0, closed_at: now, updated: now }
 }
 
-/** What is left of an open dispute when so much of it was refunded: it is about less, or ends; under review it can only be lost. */
+/** An open dispute after a refund of part of it: its amount is smaller, or it ends. A dispute under review can only be lost. */
 export function giveWay(row: DisputeRow, by: number, now: number): DisputeRow {
   const amount = row.amount - by
   if (amount <= 0) return close(row, row.status === 'under_review' ? 'lost' : 'withdrawn', now)

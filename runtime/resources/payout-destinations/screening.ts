@@ -16,7 +16,7 @@ export function isListed(
   otherNames: readonly string[] = [],
 ): boolean {
   const isHolder = (name: string) =>
-    // A match does not depend on the type, which nobody says here.
+    // A match does not depend on the type, which destinations do not have.
     list.match({ type: 'company', name, date_of_birth: null, billing_address: null }).length > 0
   return (
     [holder_name, ...otherNames].some(isHolder) ||

@@ -26,7 +26,7 @@ export interface SentCredentials {
   readonly cookie: Record<string, string>
 }
 
-/** @returns the first alternative that the caller gave everything for; nothing if there is none. */
+/** @returns the first alternative whose credentials the caller gave; nothing otherwise. */
 export async function credentialsOf(
   { schemes = {}, security = [] }: Service,
   { apiKey, credentials = {} }: CredentialOptions,

@@ -147,7 +147,7 @@ interface Typed {
 
 function showNew(visit: Visit, send: SendFramed, typed: Typed = { scope: 'write', allow: '' }): void {
   const address = `/${visit.environment}/${PATH}/new`
-  const content = html`${typed.fault !== undefined && notice('bad', 'Some of it has to be put right.')}
+  const content = html`${typed.fault !== undefined && notice('bad', 'Check the highlighted fields.')}
 <form method="post" action="${address}">
 ${visit.guard(address)}${keyField()}
 ${choice({

@@ -64,7 +64,7 @@ function showForm(visit: Visit, template: Template, send: SendFramed, error?: Er
       value: formField(visit.request, name),
       fault: faultOf(rest.of ?? name, error),
     })
-  const content = html`${error && notice('bad', (error.details ?? []).length > 0 ? `Some of it has to be put right. ${describe(error)}` : describe(error))}
+  const content = html`${error && notice('bad', (error.details ?? []).length > 0 ? `Check the highlighted fields. ${describe(error)}` : describe(error))}
 <p>From ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}.</p>
 <form method="post" action="${address}">
 ${visit.guard(address)}${keyField()}<input type="hidden" name="${TEMPLATE}" value="${template.id}">

@@ -58,7 +58,7 @@ export async function showForm(
     ]),
   )
   const isFaulty = [...faults.values()].some((fault) => fault !== undefined)
-  const content = html`${error && notice('bad', isFaulty ? 'Some of it has to be put right.' : describe(error))}
+  const content = html`${error && notice('bad', isFaulty ? 'Check the highlighted fields.' : describe(error))}
 ${place.intro !== undefined && html`<p class="quiet">${place.intro}</p>`}
 ${place.warning !== undefined && notice('warn', place.warning)}
 <form method="post" action="${place.address}"${hasFiles(form) && html` enctype="multipart/form-data"`}>

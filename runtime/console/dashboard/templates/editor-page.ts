@@ -44,7 +44,7 @@ const FORMATS = [
 export function writeEditor(visit: Visit, editor: Editor): Html {
   const { address, back, draft, template, error, news, preview } = editor
   const fault = (name: string) => faultOf(name, error)
-  return html`${error && notice('bad', (error.details ?? []).length > 0 ? 'Some of it has to be put right.' : describe(error))}
+  return html`${error && notice('bad', (error.details ?? []).length > 0 ? 'Check the highlighted fields.' : describe(error))}
 ${news}
 <div class="studio">
 <form method="post" action="${address}" enctype="multipart/form-data" data-preview>
