@@ -220,10 +220,23 @@ function buildParameters(sources: readonly Source[]): Parameter[] {
   return sources.flatMap((each) => {
     const at = resolve(each)
     if (!at) return []
-    const where = (text(at, 'in') ?? 'query') as Parameter['in']
+    const where = text(at, 'in') ?? 'query'
+    if (!isPlace(where)) {
+      leaveOut(
+        at,
+        'document-shape',
+        `in: ${where} is not a place of parameters`,
+        `write one of ${PLACES.join(', ')}`,
+      )
+      return []
+    }
     return [once(at, 'parameter', () => buildParameter(at, text(at, 'name') ?? '', where))]
   })
 }
+
+const PLACES: readonly string[] = ['path', 'query', 'header', 'cookie'] satisfies Parameter['in'][]
+
+const isPlace = (where: string): where is Parameter['in'] => PLACES.includes(where)
 
 function buildParameter(source: Source, name: string, where: Parameter['in']): Parameter {
   const content = entries(child(source, 'content'))[0]?.[1]

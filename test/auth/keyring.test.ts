@@ -59,8 +59,8 @@ test('an access token costs one question, and the next time none', async () => {
   const first = keyring.find(token)
   answer(0, [{ ...ROW, id: 'tok_1', scopes: ['read', 'admin'], role: 'developer', expires_at: 60_000 }])
   const found = await first
-  // What the member may not do, the application may not either.
-  expect(found).toMatchObject({ actor: 'token', token: { scopes: ['read'], expiresAt: 60_000 } })
+  // The application may do what the member may: of `admin`, a developer has `write`.
+  expect(found).toMatchObject({ actor: 'token', token: { scopes: ['read', 'write'], expiresAt: 60_000 } })
   expect(keyring.find(token)).toBe(found)
   expect(asked).toHaveLength(1)
 })

@@ -53,8 +53,8 @@ const isFinished = async (name: string) =>
 
 const TWO_INDEXES = `-- each environment, concurrently
 -- Two indexes.
-CREATE INDEX pass_templates_by_name ON pass_templates (tenant_id, name);
-CREATE INDEX passes_by_holder ON passes (tenant_id, holder_email);
+CREATE INDEX pass_templates_by_its_name ON pass_templates (tenant_id, name);
+CREATE INDEX passes_by_own_holder ON passes (tenant_id, holder_email);
 `
 
 /** Which index a build that waits for somebody is at: the one that is not valid yet. */
@@ -70,7 +70,7 @@ describe('a concurrently file', () => {
 CREATE UNIQUE INDEX webhook_attempts_by_sending ON webhook_attempts
   (tenant_id, event_id, id) -- the tenant; first
   WHERE attempt = 1;
-CREATE INDEX passes_by_holder ON passes(tenant_id, holder_email) INCLUDE (status);
+CREATE INDEX passes_by_own_holder ON passes(tenant_id, holder_email) INCLUDE (status);
 DROP INDEX events_by_time;
 DROP INDEX passes_shown;
 `,
@@ -80,12 +80,12 @@ DROP INDEX passes_shown;
     await db.control.transaction((tx) => addPartition(tx, table, from, to))
     await run()
     expect(
-      (await indexes('webhook_attempts.*sending|by_holder')).map(({ name, valid }) => [name, valid]),
+      (await indexes('webhook_attempts.*sending|by_own_holder')).map(({ name, valid }) => [name, valid]),
     ).toEqual([
-      ['live.passes_by_holder', true],
+      ['live.passes_by_own_holder', true],
       ['live.webhook_attempts_by_sending', true],
       ['live.webhook_attempts_default_by_sending', true],
-      ['sandbox.passes_by_holder', true],
+      ['sandbox.passes_by_own_holder', true],
       ['sandbox.webhook_attempts_20260101_by_sending', true],
       ['sandbox.webhook_attempts_by_sending', true],
       ['sandbox.webhook_attempts_default_by_sending', true],
@@ -100,7 +100,7 @@ DROP INDEX passes_shown;
     add('9001_holder.sql', TWO_INDEXES)
     await other.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM sandbox.passes')
     const running = run()
-    expect(await underWay()).toBe('sandbox.pass_templates_by_name')
+    expect(await underWay()).toBe('sandbox.pass_templates_by_its_name')
     await db.sandbox.query({
       text: `INSERT INTO pass_templates VALUES ('ten_1', 'tpl_1', 'n', 'generic', 'active', '{}', '[]', '{}', '[]', '{}', now(), now());
              UPDATE passes SET updated = now()`,
@@ -124,7 +124,7 @@ DROP INDEX passes_shown;
     expect(said.at(-1)).toMatch(/migrates this database \(server process \d+\): waiting/)
     await other.query('COMMIT')
     await Promise.all([first, ...later])
-    expect((await indexes('templates_by_name|passes_by_holder')).map(({ valid }) => valid)).toEqual([
+    expect((await indexes('templates_by_its_name|passes_by_own_holder')).map(({ valid }) => valid)).toEqual([
       true,
       true,
       true,
@@ -137,7 +137,7 @@ DROP INDEX passes_shown;
     // The first index is built past this lock, the second waits for it.
     await other.query('BEGIN; LOCK TABLE sandbox.passes IN ROW EXCLUSIVE MODE')
     const program = startService(env)
-    await until('the second build to wait', async () => (await underWay()) === 'sandbox.passes_by_holder')
+    await until('the second build to wait', async () => (await underWay()) === 'sandbox.passes_by_own_holder')
     await program.end('SIGKILL')
     const [session] = await rowsOf<{ pid: number }>(
       `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'svc migrate'`,
@@ -151,33 +151,35 @@ DROP INDEX passes_shown;
     const pid = await killInSecondBuild(env)
     // Its server process would build on; this is as if the server's machine had failed too.
     await rowsOf(`SELECT pg_terminate_backend(${pid}, 10000)`)
-    const left = await indexes('templates_by_name|passes_by_holder')
+    const left = await indexes('templates_by_its_name|passes_by_own_holder')
     expect(left.map(({ name, valid }) => [name, valid])).toEqual([
-      ['sandbox.pass_templates_by_name', true],
-      ['sandbox.passes_by_holder', false],
+      ['sandbox.pass_templates_by_its_name', true],
+      ['sandbox.passes_by_own_holder', false],
     ])
     await other.query('COMMIT')
     const program = startService(env)
     await program.ready()
     expect(program.stderr()).toMatch(
-      /9001_two in sandbox: passes_by_holder was left unfinished; it is built anew/,
+      /9001_two in sandbox: passes_by_own_holder was left unfinished; it is built anew/,
     )
-    const built = await indexes('templates_by_name|passes_by_holder')
+    const built = await indexes('templates_by_its_name|passes_by_own_holder')
     expect(built.map(({ valid }) => valid)).toEqual([true, true, true, true])
     const oid = (of: typeof left, name: string) => of.find((index) => index.name === name)?.oid
-    expect(oid(built, 'sandbox.pass_templates_by_name')).toBe(oid(left, 'sandbox.pass_templates_by_name'))
+    expect(oid(built, 'sandbox.pass_templates_by_its_name')).toBe(
+      oid(left, 'sandbox.pass_templates_by_its_name'),
+    )
     expect(await isFinished('9001_two')).toBe(true)
   })
 
   test('goes on after a kill that its server process outlives: what that builds is taken as it is', async () => {
     add('9001_two.sql', TWO_INDEXES)
     await killInSecondBuild({ DATABASE_URL: db.url, SVC_PEPPER: db.pepper, SVC_MIGRATIONS_DIR: folder })
-    const [begun] = await indexes('^sandbox.passes_by_holder')
+    const [begun] = await indexes('^sandbox.passes_by_own_holder')
     const running = run()
     await until('it to wait for its turn', () => said.some((line) => /another process/.test(line)))
     await other.query('COMMIT')
     await running
-    expect(await indexes('^sandbox.passes_by_holder')).toEqual([{ ...begun, valid: true }])
+    expect(await indexes('^sandbox.passes_by_own_holder')).toEqual([{ ...begun, valid: true }])
     expect(await isFinished('9001_two')).toBe(true)
   })
 

@@ -12,6 +12,7 @@ import {
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
+import MarkdownIt from 'markdown-it'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadChanges } from '../../generators/change/load-changes.ts'
@@ -50,6 +51,10 @@ const NASTY = [
   '</script><script>alert(1)</script>',
   '<img src=x onerror=alert(1)>',
   '--><svg/onload=alert(1)>',
+  '[x](javascript:alert(1))',
+  '[x]: javascript:alert(1)',
+  '<javascript:alert(1)>',
+  '`<b>``[x](data:text/html,x)',
   '{{this}}{{{this}}}',
   '__proto__',
   'constructor',
@@ -299,6 +304,27 @@ describe.each(SEEDS)('texts %i', (seed) => {
     expect(existsSync(path) && JSON.parse(readFileSync(path, 'utf8'))).toEqual(
       JSON.parse(JSON.stringify(given.json)),
     )
+  })
+
+  test('Markdown has no element, and no link to a script, for readers that take both', () => {
+    const reader = new MarkdownIt('commonmark', { html: true }).enable(['table'])
+    reader.validateLink = () => true
+    const pages = [...files(emitted.out, /\.md$/), ...files(emitted.out, /llms\.txt$/)]
+    expect(pages.length).toBeGreaterThan(5)
+    for (const page of pages) {
+      const tokens = reader
+        .parse(readFileSync(page, 'utf8'), {})
+        .flatMap((each) => [each, ...(each.children ?? [])])
+      expect(
+        tokens.filter(({ type }) => type.startsWith('html_')).map(({ content }) => content),
+        page,
+      ).toEqual([])
+      const links = tokens.flatMap((token) => String(token.attrGet('href') ?? token.attrGet('src') ?? '#'))
+      expect(
+        links.filter((link) => !/^(https?:\/\/|mailto:|#|\/(?!\/)|\.{0,2}\/?[\w.-]+(\/|$))/.test(link)),
+        page,
+      ).toEqual([])
+    }
   })
 
   test('the reference has no element and no attribute that is not its own', () => {

@@ -21,18 +21,25 @@ export const LOCATORS: Table = [
     'SELECT tenant_id, id, card_transaction_id FROM disputes d WHERE',
     'and disputes that were not submitted in time',
   ],
-  ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
+  [
+    'SELECT c.tenant_id, c.id, c.problem FROM chain_transfers c WHERE',
+    'and transfers of USDC that are to be signed',
+  ],
   ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
   [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',
   ],
+  ['SELECT d.tenant_id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   [
-    'SELECT d.tenant_id FROM payout_destinations d WHERE',
-    'and destinations whose hold is over, or which were held against an older list',
+    'SELECT d.tenant_id, d.id FROM payout_destinations d WHERE',
+    'or which were screened against an older list',
   ],
   ['SELECT c.tenant_id FROM settlement_clocks c WHERE', 'also of tenants whose settlement clock is ahead'],
-  ['SELECT b.tenant_id, b.id FROM bank_transfers b WHERE', 'and payouts that a bank is to be asked about'],
+  [
+    'SELECT b.tenant_id, b.id, b.problem FROM bank_transfers b WHERE',
+    'and payouts that a bank is to be asked about',
+  ],
   ['SELECT s.tenant_id FROM settlements s WHERE s.due', 'and tenants with settlements that are to move on'],
   [
     'SELECT c.tenant_id, c.offset_ms FROM settlement_clocks c',
@@ -119,18 +126,25 @@ export const SPREAD: Table = [
     'SELECT tenant_id, id, card_transaction_id FROM disputes d WHERE',
     'and disputes that were not submitted in time',
   ],
-  ['SELECT c.due, c.tenant_id, c.id, c.recipient', 'and transfers of USDC that are to be signed'],
+  [
+    'SELECT c.tenant_id, c.id, c.problem FROM chain_transfers c WHERE',
+    'and transfers of USDC that are to be signed',
+  ],
   ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
   [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',
   ],
+  ['SELECT d.tenant_id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   [
-    'SELECT d.tenant_id FROM payout_destinations d WHERE',
-    'and destinations whose hold is over, or which were held against an older list',
+    'SELECT d.tenant_id, d.id FROM payout_destinations d WHERE',
+    'or which were screened against an older list',
   ],
   ['SELECT c.tenant_id FROM settlement_clocks c WHERE', 'also of tenants whose settlement clock is ahead'],
-  ['SELECT b.tenant_id, b.id FROM bank_transfers b WHERE', 'and payouts that a bank is to be asked about'],
+  [
+    'SELECT b.tenant_id, b.id, b.problem FROM bank_transfers b WHERE',
+    'and payouts that a bank is to be asked about',
+  ],
   ['SELECT s.tenant_id FROM settlements s WHERE s.due', 'and tenants with settlements that are to move on'],
   [
     'SELECT c.tenant_id, c.offset_ms FROM settlement_clocks c',

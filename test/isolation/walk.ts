@@ -11,6 +11,7 @@ import { verifyTenant } from '../../runtime/admin/tenants.ts'
 import { createUser } from '../../runtime/admin/users.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { addRequests, readRequest } from '../../runtime/api/request-log-queries.ts'
+import { holdUpTransfer, readTransfer } from '../../runtime/chain/transfer-queries.ts'
 import { retain } from '../../runtime/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/delivery/worker.ts'
 import { readStoredEvent } from '../../runtime/events/queries.ts'
@@ -46,11 +47,13 @@ import { readChanged, readPassState } from '../../runtime/resources/passes/state
 import { activateDestinations } from '../../runtime/resources/payout-destinations/activation-job.ts'
 import { screenDestinations } from '../../runtime/resources/payout-destinations/screening-job.ts'
 import { visitBank } from '../../runtime/resources/payouts/bank-job.ts'
+import { holdUpBankTransfer } from '../../runtime/resources/payouts/bank-queries.ts'
 import { payOutSettlement } from '../../runtime/resources/payouts/settled.ts'
 import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
 import { usePayloads } from '../../runtime/resources/provisioning-payloads/stand-in-job.ts'
 import { settleDue } from '../../runtime/resources/settlements/job.ts'
 import { makeReports } from '../../runtime/resources/treasury-reports/job.ts'
+import { failReport } from '../../runtime/resources/treasury-reports/work-queries.ts'
 import { insertWalletToken } from '../../runtime/resources/wallet-tokens/queries.ts'
 import { writeLines } from '../../runtime/settlement-lines/lines.ts'
 import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
@@ -512,6 +515,12 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await setAside.take(item, new Error('a row that fails'))
   await countSetAside(database.control)
   await setAside.succeeded(item)
+  const [now, due] = [Date.now(), Date.now()]
+  const held = { problem: 'a row that fails', now, due, isUnsigned: true }
+  await readTransfer(database.sandbox, 'ten_1', 'po_1')
+  await holdUpTransfer(database.sandbox, { tenant_id: 'ten_1', id: 'po_1' }, held)
+  await holdUpBankTransfer(database.sandbox, 'ten_1', 'po_1', held)
+  await failReport(database.sandbox, 'ten_1', 'trp_1', now)
   const keys = createCardKeys(database.control, database.pepper, clock)
   await reseal({ owner: database.control, keys, clock, log: strictLog, graceS: 0 })
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })

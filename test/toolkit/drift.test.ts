@@ -56,8 +56,11 @@ test('a property added to a schema is in every output, and nothing else changes'
     ]),
   )
   expect(written.filter((path) => /routes|handlers|versions|translations/.test(path))).toEqual([])
+  // Every page names the search index, which has all properties, by its digest.
+  const isPage = (path: string) => /^site\/.*\.html$/.test(path)
   for (const path of written)
-    if (path !== 'manifest.json') expect(readFileSync(out(path), 'utf8'), path).toContain('isbn')
+    if (path !== 'manifest.json' && !isPage(path))
+      expect(readFileSync(out(path), 'utf8'), path).toContain('isbn')
   expect(before).not.toContain('isbn')
   expect((await run('generate')).lines.at(-1)).toMatch(/ 0 changed$/)
 })

@@ -54,6 +54,7 @@ const BREAKING: Readonly<Record<string, readonly Row[]>> = {
     ['enum-value-removed', 'SettlementLineType', 1, 'spell-line-types'],
     ['property-removed', 'SpendingControlsInput.allowed_categories', 1, 'block-categories'],
     ['property-removed', 'SpendingControls.allowed_categories', 1, 'block-categories'],
+    ['type-changed', 'Settlement.interchange_amount', 1, 'return-interchange'],
   ],
 }
 
@@ -97,6 +98,7 @@ test('every change that translates a break is missed when it is gone', () => {
     'return-merchant-category-code',
     'block-categories',
     'rename-customer-dispute',
+    'return-interchange',
     'spell-line-types',
   ])
 })

@@ -21,6 +21,7 @@ import { framePage, type NavigationGroup, type Site, type SitePage } from './fra
 import { CHANGELOG, FEED, guidePages } from './guide-pages.ts'
 import { readHistories } from './history.ts'
 import { printIndex } from './llms.ts'
+import { neutralise } from './neutral-markdown.ts'
 import type { PageSources } from './page-sources.ts'
 import { toMarkdown } from './plain-text.ts'
 import { printSearchIndex, readSearchLibrary } from './search.ts'
@@ -91,14 +92,14 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
   }
   return [
     ...Object.entries(assets).map(([name, text]) => ({ path: `${SITE_FOLDER}/assets/${name}`, text })),
-    { path: `${SITE_FOLDER}/llms.txt`, text: printIndex(site, pages) },
+    { path: `${SITE_FOLDER}/llms.txt`, text: neutralise(printIndex(site, pages)) },
     ...(feed === undefined ? [] : [{ path: `${SITE_FOLDER}${FEED}`, text: feed }]),
     ...apis.flatMap((api) => [printYaml(api), ...printCollections(api, wireOf(settings.wire ?? {}))]),
     ...pages.flatMap((page) => {
       const path = `${SITE_FOLDER}/${page.path === '' ? 'index' : page.path}`
       return [
         { path: `${path}.html`, text: framePage(site, page) },
-        { path: `${path}.md`, text: page.markdown ?? toMarkdown(page.contentHtml) },
+        { path: `${path}.md`, text: neutralise(page.markdown ?? toMarkdown(page.contentHtml)) },
       ]
     }),
   ]
