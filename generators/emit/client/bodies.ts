@@ -45,7 +45,7 @@ export function clientBody(api: Api, { body }: Operation): ClientBody | undefine
   const { mediaType } = content
   const encoder = encoderOf(mediaType)
   const parts = encoder === 'encodeForm' || encoder === 'encodeMultipart' ? partRows(api, content) : {}
-  const isUsual = mediaType === 'application/json' || isAnything(mediaType)
+  const isUsual = essenceOf(mediaType) === 'application/json' || isAnything(mediaType)
   return {
     content,
     encoder,

@@ -7,7 +7,7 @@ const MARK = /\ue000(\w*)\ue001/g
 /** A UUID that is different each time the sample runs. */
 export const FRESH_UUID = '\ue000\ue001'
 
-/** @param name of an environment variable: `PASS_ID`. */
+/** @param name of an environment variable: `ITEM_ID`. */
 export const shellVariable = (name: string): string => `\ue000${name}\ue001`
 
 export const hasGiven = (text: string): boolean => text.search(MARK) >= 0

@@ -109,7 +109,7 @@ function helpersOf(files: PageSources['files'], { apis, page, languages, home }:
       return `[${name}](${page.href('schema', name)})`
     },
     enumeration: (name: string) => enumerationOf(api, name),
-    // `keep="PASS_ID"` keeps the answer's id in a variable of the shell, and `pass_id="PASS_ID"` reads it from there.
+    // `keep="ITEM_ID"` keeps the answer's id in a variable of the shell, and `item_id="ITEM_ID"` reads it from there.
     request: (id: string, { hash: { keep, ...variables } }: { hash: Readonly<Record<string, string>> }) =>
       languages
         .map(({ title, print }) =>
