@@ -39,7 +39,7 @@ export async function stub(run: Run, listing: boolean, wanted: readonly string[]
   const known = wanted.length > 0 ? undefined : committedOperations(run.config.documents)
   const chosen = missing.filter(({ id }) => (known ? !known.has(id) : wanted.includes(id)))
   const root = relative('', dirname(run.file)) || '.'
-  const { operations, written, left } = writeStubs(apis.at(-1)!, chosen, templates!, root)
+  const { operations, written, left } = writeStubs(apis.at(-1)!, chosen, templates!, root, handlers)
   if (written.length > 0 && templates!.format) format(templates!.format, written)
   return {
     lines: [

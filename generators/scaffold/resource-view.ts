@@ -116,13 +116,19 @@ export function viewResource(api: Api, tag: string, operations: readonly Operati
   }
 }
 
-function groupOf({ document }: Api, tag: string): string {
-  const groups = (document['x-tagGroups'] ?? []) as {
-    readonly name: string
-    readonly tags: readonly string[]
-  }[]
-  return groups.find(({ tags }) => tags.includes(tag))?.name ?? ''
+interface TagGroup {
+  readonly name: string
+  readonly tags: readonly string[]
 }
+
+const groupsOf = ({ document }: Api): readonly TagGroup[] => (document['x-tagGroups'] ?? []) as TagGroup[]
+
+const groupOf = (api: Api, tag: string): string =>
+  groupsOf(api).find(({ tags }) => tags.includes(tag))?.name ?? ''
+
+/** The tags of a group (`x-tagGroups`); none where the document has no such group. */
+export const tagsOf = (api: Api, group: string): readonly string[] =>
+  groupsOf(api).find(({ name }) => name === group)?.tags ?? []
 
 /** The shortest path of a tag's operations: where records are made and listed. */
 function collectionOf(operations: readonly Operation[]): string {

@@ -3,7 +3,7 @@
  * stand there.
  */
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import Handlebars from 'handlebars'
 import { makeFolder } from '../cache/make-folder.ts'
 import { type CanonicalOperation, canonicalOperations } from '../change/canonical.ts'
@@ -11,7 +11,7 @@ import type { LoadedChange } from '../change/load-changes.ts'
 import type { Api, Operation } from '../ir/model.ts'
 import type { StubConfig, StubFile } from './config.ts'
 import { memberNames, mergeSource } from './merge.ts'
-import { type ResourceView, viewResource } from './resource-view.ts'
+import { type ResourceView, tagsOf, viewResource } from './resource-view.ts'
 
 /**
  * @param handlers folder below which an object of some variable has a member named after each written operation.
@@ -23,14 +23,42 @@ export function missingOperations(
   handlers: string,
   changes: readonly LoadedChange[] = [],
 ): readonly CanonicalOperation[] {
-  const ids = new Map(canonicalOperations(apis, changes).map((each) => [each.operation.id, each]))
-  for (const file of globSync(join(handlers, '**/*.ts'))) {
+  const operations = canonicalOperations(apis, changes)
+  const handled = handlerFiles(
+    operations.map(({ operation }) => operation.id),
+    handlers,
+  )
+  return operations.filter(({ operation }) => !handled.has(operation.id))
+}
+
+/** The files below a folder that handle operations, by the operation's id. */
+function handlerFiles(ids: readonly string[], handlers: string): ReadonlyMap<string, string> {
+  const files = new Map<string, string>()
+  for (const file of globSync(join(handlers, '**/*.ts')).toSorted()) {
     const text = readFileSync(file, 'utf8')
-    // A compiler reads slowly: only what names an operation is worth it.
-    if (![...ids.keys()].some((id) => text.includes(id))) continue
-    for (const name of memberNames(text)) ids.delete(name)
+    // Parsing is slow, so it is done only for a file that names an operation.
+    if (!ids.some((id) => text.includes(id))) continue
+    const names = new Set(memberNames(text))
+    for (const id of ids) if (names.has(id) && !files.has(id)) files.set(id, file)
   }
-  return [...ids.values()]
+  return files
+}
+
+/**
+ * The folder, below that of the handlers, where a tag's handlers belong: where its other operations are handled;
+ * otherwise beside the folders of its group; otherwise a folder of its own.
+ */
+function folderOf(api: Api, { tag, dashed, group }: ResourceView, handlers: string): string {
+  const files = handlerFiles(
+    api.operations.map(({ id }) => id),
+    handlers,
+  )
+  const folders = (tags: readonly string[]) =>
+    api.operations.flatMap((each) => (tags.includes(each.tag) ? (files.get(each.id) ?? []) : [])).map(dirname)
+  const [own] = folders([tag])
+  if (own !== undefined) return relative(handlers, own)
+  const [neighbor] = folders(tagsOf(api, group))
+  return neighbor === undefined ? dashed : join(relative(handlers, neighbor), '..', dashed)
 }
 
 export interface Stubs {
@@ -40,12 +68,18 @@ export interface Stubs {
   readonly left: readonly string[]
 }
 
-/** @param root folder that the files of the configuration are relative to. Writes them. */
+/**
+ * Writes the files.
+ *
+ * @param root folder that the files of the configuration are relative to.
+ * @param handlers folder of the handlers: the templates' `folder` is a path below it.
+ */
 export function writeStubs(
   api: Api,
   operations: readonly Operation[],
   config: StubConfig,
   root: string,
+  handlers: string,
 ): Stubs {
   const handlebars = Handlebars.create()
   handlebars.registerHelper(HELPERS)
@@ -54,7 +88,8 @@ export function writeStubs(
   const compile = (text: string) => handlebars.compile(text, { strict: true, noEscape: true })
   for (const tag of new Set(operations.map((operation) => operation.tag))) {
     const own = operations.filter((operation) => operation.tag === tag)
-    const view = viewResource(api, tag, own)
+    const resource = viewResource(api, tag, own)
+    const view = { ...resource, folder: folderOf(api, resource, handlers) }
     for (const wanted of config.files) {
       if (wanted.for !== undefined && !view.operations.some(({ kind }) => kind === wanted.for)) continue
       const source = readFileSync(join(root, config.templates, `${wanted.template}.hbs`), 'utf8')

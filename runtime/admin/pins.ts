@@ -1,4 +1,4 @@
-import type { Version } from '../api/routing.ts'
+import type { VersionExtensions } from '../../generated/extensions.ts'
 import type { Database, Statement } from '../platform/database/database.ts'
 import { toTimestamp } from '../platform/database/types.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -80,7 +80,7 @@ export interface PinInput {
 export async function setPin(
   operator: Operator,
   input: PinInput,
-  versions: readonly Pick<Version, 'name' | 'sunset'>[],
+  versions: readonly ({ readonly name: string } & Pick<VersionExtensions, 'sunset'>)[],
 ): Promise<{ tenant_id: string; environment: Environment; version: string; pinned_at: string }> {
   const { tenantId, environment } = input
   const now = operator.clock.service(environment)

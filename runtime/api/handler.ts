@@ -9,6 +9,7 @@ import type { CardKeys } from '../platform/card-keys/card-keys.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Caller } from '../platform/keys/caller.ts'
 import type { Seals } from '../platform/secrets.ts'
+import type { UsdcChain } from '../process/usdc-chains.ts'
 import type { Sanctions } from '../sanctions/list-in-use.ts'
 import type { Rates } from '../settlement-lines/amounts.ts'
 import type { Wallet } from '../wallet/google/signer.ts'
@@ -43,14 +44,6 @@ export interface Context {
   readonly prepared: unknown
   /** Whether the database has undone the request before: what it came too late for then is better locked early. */
   readonly again: boolean
-}
-
-/** Where an environment pays USDC. */
-export interface UsdcChain {
-  /** CAIP-2: `eip155:8453`. */
-  readonly id: string
-  /** Address of the contract of USDC, with its EIP-55 checksum. */
-  readonly contract: string
 }
 
 /** What is known of the request itself. */

@@ -5,7 +5,6 @@ import { readPin } from '../admin/pins.ts'
 import { refuse } from '../api/answer.ts'
 import type { Service } from '../api/exchange.ts'
 import type { ContractGuard } from '../api/guard/contract-guard.ts'
-import type { UsdcChain } from '../api/handler.ts'
 import { createApiListener } from '../api/listener.ts'
 import { createOperate, createReplayRead, type Operate, type ReplayRead } from '../api/operate.ts'
 import { createRequestLog, type RequestLog } from '../api/request-log.ts'
@@ -46,7 +45,7 @@ import { openPayTrust } from '../wallet/pay/trust.ts'
 import { openApple } from './apple.ts'
 import type { Foundation } from './foundation.ts'
 import { handlers } from './handlers.ts'
-import { USDC_CHAINS } from './usdc-chains.ts'
+import { USDC_CHAINS, type UsdcChain } from './usdc-chains.ts'
 
 /** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */
 export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google' | 'bank' | 'chains'> {

@@ -1,7 +1,14 @@
-import type { UsdcChain } from '../api/handler.ts'
 import type { Chains } from '../chain/open-chains.ts'
 import { caip2, TEST_CHAIN_ID, TEST_USDC } from '../chain/own-chain.ts'
 import type { Environment } from '../platform/environment.ts'
+
+/** Where an environment pays USDC. */
+export interface UsdcChain {
+  /** CAIP-2: `eip155:8453`. */
+  readonly id: string
+  /** Address of the contract of USDC, with its EIP-55 checksum. */
+  readonly contract: string
+}
 
 /**
  * Where USDC is paid unless the settings name a node: on the sandbox's own chain; in live nobody is, but destinations can be

@@ -173,7 +173,7 @@ test('the templates of this service make files of it that can be read, and rows 
     for (const name of readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isFile()))
       cpSync(join(path, name.name), join(folder, path, name.name))
   const added = api.operations.filter(({ tag }) => tag === 'gift_offers')
-  const { written, left } = writeStubs(api, added, templates!, folder)
+  const { written, left } = writeStubs(api, added, templates!, folder, join(folder, 'runtime'))
   expect([written.length, left]).toEqual([templates!.files.length, []])
   const project = new Project({ useInMemoryFileSystem: true })
   for (const file of written) {

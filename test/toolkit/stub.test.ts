@@ -117,6 +117,21 @@ test('writes those that are named, whatever is committed', async () => {
   expect((await run('stub', 'listLoans')).error).toMatch(/listLoans is no operation without a handler/)
 })
 
+test('writes beside the handlers of the tag, or of its group, wherever they are', async () => {
+  const files = [{ template: 'handlers', file: 'rooms/{{folder}}/more.ts' }]
+  put('dateline.config.json', JSON.stringify({ ...CONFIG, stub: { templates: 'templates', files } }))
+  put('rooms/library/books/handlers.ts', WRITTEN)
+  rmSync(at('rooms/books'), { recursive: true })
+  put(
+    'openapi/2030-01-01.yaml',
+    `${WITH_CREATE}\nx-tagGroups:\n  - { name: Library, tags: [books, loans] }\n`,
+  )
+  expect((await run('stub', 'createBook', 'listLoans')).data.written.toSorted()).toEqual([
+    expect.stringMatching(/rooms\/library\/books\/more\.ts$/),
+    expect.stringMatching(/rooms\/library\/loans\/more\.ts$/),
+  ])
+})
+
 test('does nothing the second time, and leaves files that stand there', async () => {
   put('openapi/2030-01-01.yaml', WITH_CREATE)
   put('rows/0003_books.sql', 'CREATE TABLE books (id text);\n')

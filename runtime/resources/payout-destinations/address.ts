@@ -1,6 +1,6 @@
 /** Addresses on a chain: CAIP-10, with the checksum of EIP-55. */
 import type { Detail } from 'dateline/runtime'
-import type { UsdcChain } from '../../api/handler.ts'
+import type { UsdcChain } from '../../process/usdc-chains.ts'
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 
