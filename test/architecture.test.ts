@@ -52,7 +52,7 @@ const ALLOWED: Record<string, readonly string[]> = {
 }
 
 /** Shares its tables, data without code, with the changes that translate by them. */
-const CATALOGUE = 'runtime/resources/merchant-categories/catalogue.ts'
+const CATALOGUE = 'runtime/cards/merchant-categories/catalogue.ts'
 
 test('rooms import only from the rooms below them', () => {
   const wrong = imports.filter(
@@ -66,96 +66,57 @@ test('rooms import only from the rooms below them', () => {
 })
 
 /**
- * Rooms of the runtime, top to bottom: a file imports, types included, only from its own room and from those below. A
- * folder within a room is a room of its own where it is listed.
+ * Layers of the runtime, top to bottom: a file imports, types included, only from its own layer and from those below.
+ * A folder within a room has a layer of its own where it is listed: it knows nothing of requests.
  */
-const RUNTIME_ROOMS = [
-  'process',
-  'cli',
-  'console',
-  'doctor',
-  'observability',
-  'wallet-updates',
-  'delivery',
-  'holders',
-  'resources/promotions',
-  'resources/treasury-reports',
-  'resources/settlements',
-  'resources/payouts',
-  'resources/payout-destinations',
-  'resources/disputes',
-  'resources/authorization-decisions',
-  'resources/card-transactions',
-  'resources/provisioning-payloads',
-  'resources/sanctions-alerts',
-  'resources/cards',
-  'resources/wallet-tokens',
-  'resources/card-programs',
-  'resources/cardholders',
-  'resources/tokens',
-  'resources/merchant-categories',
-  'resources/authorization-endpoint',
-  'resources/scans',
-  'resources/passes',
-  'resources/delivery-attempts',
-  'resources/webhook-endpoints',
-  'resources/pass-templates',
-  'resources/events',
-  'resources/account',
-  'resources/audit-log',
-  // Those that know no other resource.
-  'resources',
-  'admin',
-  'api/guard',
-  'api',
-  'api/lists',
-  'api/json',
-  'api/errors',
-  'settlement-lines',
-  'events',
-  'sanctions',
-  'stand-ins',
-  'chain',
-  'ledger',
-  'oauth',
-  'wallet',
-  'outbound',
-  'platform/usage',
-  'platform/factors',
-  'platform/limits',
-  'platform/keys',
-  'platform/addresses',
-  'platform/card-keys',
-  'platform/work',
-  'platform/audit',
-  'platform/clock',
-  'platform/database/open',
-  'platform/database/embedded',
-  'platform/database/migrate',
-  'platform/database/pool',
-  'platform/database',
-  'platform/fairness',
-  'platform',
+const LAYERS = [
+  ['process'],
+  ['dashboard'],
+  ['operator'],
+  ['cli'],
+  ['account'],
+  ['money'],
+  ['cards'],
+  ['passes'],
+  ['events'],
+  ['api'],
+  [
+    'account/oauth',
+    'money/chain',
+    'money/ledger',
+    'money/settlement-lines',
+    'cards/card-keys',
+    'cards/provisioning/encryption',
+    'cards/sanctions',
+    'passes/wallets/render',
+    'events/emit',
+    'events/outbound',
+  ],
+  ['work'],
+  ['tenants'],
+  ['database'],
+  ['platform'],
 ]
 
-/** How far below the top a file of the runtime is; -1 where no room has it. */
+/** How far below the top a file of the runtime is; -1 where no layer has it. */
 function depth(file: string): number {
   const path = file.replace(/^runtime\//, '')
-  const around = RUNTIME_ROOMS.filter((each) => path === each || path.startsWith(`${each}/`))
-  return RUNTIME_ROOMS.indexOf(around.toSorted((a, b) => b.length - a.length)[0] ?? '')
+  const rooms = LAYERS.flat().filter((each) => path.startsWith(`${each}/`))
+  const closest = rooms.toSorted((a, b) => b.length - a.length)[0]
+  return LAYERS.findIndex((layer) => closest !== undefined && layer.includes(closest))
 }
 
 const inRuntime = tracked.filter((file) => room(file) === 'runtime')
 const withinRuntime = imports.filter(({ from, to }) => room(from) === 'runtime' && room(to) === 'runtime')
 
-test('every file of the runtime is in a room, and every room has files', () => {
+test('every file of the runtime is in a layer, and every folder of a layer has files', () => {
   expect(inRuntime.filter((file) => depth(file) === -1)).toEqual([])
-  const used = new Set(inRuntime.map(depth))
-  const empty = RUNTIME_ROOMS.filter((room, index) => room !== 'resources' && !used.has(index))
-  expect(empty).toEqual([])
+  expect(
+    LAYERS.flat().filter((folder) => !inRuntime.some((file) => file.startsWith(`runtime/${folder}/`))),
+  ).toEqual([])
 })
 
-test('rooms of the runtime import only from the rooms below them, types included', () => {
+test('layers of the runtime import only from the layers below them, types included', () => {
   expect(
     withinRuntime.filter(({ from, to }) => depth(to) < depth(from)).map(({ from, to }) => `${from} → ${to}`),
   ).toEqual([])

@@ -13,9 +13,9 @@ const timeout = 300_000
 
 /** Each line that ends with `// unheard` is one of the faults that are looked for. */
 const SAMPLE = `
-import type { Database } from '../runtime/platform/database/database.ts'
-import { enqueue } from '../runtime/platform/database/enqueue.ts'
-import type { Pool } from '../runtime/platform/database/pool/pool.ts'
+import type { Database } from '../runtime/database/database.ts'
+import { enqueue } from '../runtime/database/enqueue.ts'
+import type { Pool } from '../runtime/database/pool/pool.ts'
 const S = { text: 'SELECT 1' }
 async function wrapped(db: Database): Promise<void> {
   await db.query(S)

@@ -2,10 +2,10 @@
 
 import type { OperationExtensions } from '../../generated/extensions.ts'
 import { plainAddress } from '../platform/client-address.ts'
-import type { Credential, MemberName } from '../platform/keys/keyring.ts'
-import { includesScope } from '../platform/keys/scopes.ts'
-import { claimsToBeToken } from '../platform/keys/tokens.ts'
 import { contains } from '../platform/networks.ts'
+import type { Credential, MemberName } from '../tenants/keys/keyring.ts'
+import { includesScope } from '../tenants/keys/scopes.ts'
+import { claimsToBeToken } from '../tenants/keys/tokens.ts'
 import { ApiError, forbidden, invalidParameter, unauthenticated } from './errors/errors.ts'
 import {
   type Authenticated,

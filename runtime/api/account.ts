@@ -1,7 +1,7 @@
-import type { Database } from '../platform/database/database.ts'
-import type { Transactions } from '../platform/database/pool/pool.ts'
-import type { Caller } from '../platform/keys/caller.ts'
-import type { Credential } from '../platform/keys/keyring.ts'
+import type { Database } from '../database/database.ts'
+import type { Transactions } from '../database/pool/pool.ts'
+import type { Caller } from '../tenants/keys/caller.ts'
+import type { Credential } from '../tenants/keys/keyring.ts'
 
 /** A new key and the one it replaces. */
 export interface RotatedKey {

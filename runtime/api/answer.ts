@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import type { Translate } from 'dateline/runtime'
-import { codeOf, isUnavailable, TookTooLong } from '../platform/database/errors.ts'
+import { codeOf, isUnavailable, TookTooLong } from '../database/errors.ts'
 import { refusalOf, takeToken } from './capacity.ts'
 import { corsHeaders } from './cors.ts'
 import {

@@ -1,20 +1,20 @@
 /** What a handler is, and what it is given beside its input. */
 
 import type { Reply } from 'dateline/runtime'
-import type { EmittedEvent, NewEvent } from '../events/emit.ts'
-import type { StreamStart } from '../events/streams.ts'
-import type { Outcome, PostRequest } from '../outbound/outbound.ts'
-import type { ReportLinks } from '../platform/addresses/report-links.ts'
-import type { CardKeys } from '../platform/card-keys/card-keys.ts'
-import type { Database } from '../platform/database/database.ts'
-import type { Caller } from '../platform/keys/caller.ts'
+import type { CardKeys } from '../cards/card-keys/card-keys.ts'
+import type { CardEncryption } from '../cards/provisioning/encryption/encryption.ts'
+import type { Sanctions } from '../cards/sanctions/list-in-use.ts'
+import type { Database } from '../database/database.ts'
+import type { EmittedEvent, NewEvent } from '../events/emit/emit.ts'
+import type { StreamStart } from '../events/emit/streams.ts'
+import type { Outcome, PostRequest } from '../events/outbound/outbound.ts'
+import type { UsdcChain } from '../money/chain/usdc-chains.ts'
+import type { Rates } from '../money/settlement-lines/amounts.ts'
+import type { Wallet } from '../passes/wallets/render/google/signer.ts'
+import type { PassTokens } from '../passes/wallets/render/pass-tokens.ts'
 import type { Seals } from '../platform/secrets.ts'
-import type { UsdcChain } from '../process/usdc-chains.ts'
-import type { Sanctions } from '../sanctions/list-in-use.ts'
-import type { Rates } from '../settlement-lines/amounts.ts'
-import type { Wallet } from '../wallet/google/signer.ts'
-import type { PassTokens } from '../wallet/pass-tokens.ts'
-import type { CardEncryption } from '../wallet/pay/encryption.ts'
+import type { ReportLinks } from '../tenants/addresses/report-links.ts'
+import type { Caller } from '../tenants/keys/caller.ts'
 import type { Account } from './account.ts'
 import type { Cursors } from './lists/cursors.ts'
 
@@ -72,7 +72,7 @@ export interface Links {
 export interface RequestEvents {
   /** Types that the caller's version knows. */
   readonly types: ReadonlySet<string>
-  /** Records an event, to be written with what the handler writes. Typed by `emit` of events/emit.ts: call that. */
+  /** Records an event, to be written with what the handler writes. Typed by `emit` of events/emit/emit.ts: call that. */
   emit(event: NewEvent): EmittedEvent | undefined
   /** Deliveries were put into the queue: they are looked for as soon as this is committed. */
   deliverSoon(): void

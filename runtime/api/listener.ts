@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import express from 'express'
-import { isUnavailable } from '../platform/database/errors.ts'
+import { isUnavailable } from '../database/errors.ts'
 import { ApiError, internalError, notFound, unavailable } from './errors/errors.ts'
 import type { Service } from './exchange.ts'
 import { runPipeline } from './pipeline.ts'

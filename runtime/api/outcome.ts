@@ -1,9 +1,17 @@
 /** What is written with the commit of a write: its events, its entries in the audit log and the stored response. None of it
  * is waited for: the statements travel with the COMMIT, which fails with them. */
 
-import type { RenderedEvent } from '../events/emit.ts'
-import { appendEvents, audienceOf, PLANNED_FOR } from '../events/queries.ts'
-import type { AuditEntry } from '../platform/audit/entry.ts'
+import type { Database, Statement } from '../database/database.ts'
+import { enqueue } from '../database/enqueue.ts'
+import { readSpace } from '../database/space.ts'
+import { inSteps } from '../database/steps.ts'
+import { toTimestamp } from '../database/types.ts'
+import type { RenderedEvent } from '../events/emit/emit.ts'
+import { appendEvents, audienceOf, PLANNED_FOR } from '../events/emit/queries.ts'
+import { plainAddress } from '../platform/client-address.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
+import { newId } from '../platform/ids.ts'
+import type { AuditEntry } from '../tenants/audit/entry.ts'
 import {
   appendAudit,
   appendAuditIn,
@@ -11,15 +19,7 @@ import {
   entryInChain,
   entryValues,
   placeInChain,
-} from '../platform/audit/queries.ts'
-import { plainAddress } from '../platform/client-address.ts'
-import type { Database, Statement } from '../platform/database/database.ts'
-import { enqueue } from '../platform/database/enqueue.ts'
-import { readSpace } from '../platform/database/space.ts'
-import { inSteps } from '../platform/database/steps.ts'
-import { toTimestamp } from '../platform/database/types.ts'
-import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
-import { newId } from '../platform/ids.ts'
+} from '../tenants/audit/queries.ts'
 import type { Effects } from './context.ts'
 import { type ApiError, describeError } from './errors/errors.ts'
 import type { Admitted, Service } from './exchange.ts'

@@ -1,8 +1,8 @@
 /** A read is its handler. A write is one transaction of the idempotency claim, the handler, and what is written with the commit. */
 
-import { isSpaceWiped } from '../platform/audit/queries.ts'
-import type { Database } from '../platform/database/database.ts'
-import { codeOf, constraintOf, isWorthRepeating, UNIQUE_VIOLATION } from '../platform/database/errors.ts'
+import type { Database } from '../database/database.ts'
+import { codeOf, constraintOf, isWorthRepeating, UNIQUE_VIOLATION } from '../database/errors.ts'
+import { isSpaceWiped } from '../tenants/audit/queries.ts'
 import { authenticateAgain, authenticateSandbox } from './access.ts'
 import { leaveTurn } from './capacity.ts'
 import { createContext, createInput, Effects, type Input } from './context.ts'

@@ -1,4 +1,4 @@
-import type { Database, Statement } from '../platform/database/database.ts'
+import type { Database, Statement } from '../database/database.ts'
 import {
   ALL_ROWS,
   Bindings,
@@ -7,9 +7,9 @@ import {
   type Records,
   readPage,
   type Walk,
-} from '../platform/database/page.ts'
-import { inSteps } from '../platform/database/steps.ts'
-import { toTimestamp } from '../platform/database/types.ts'
+} from '../database/page.ts'
+import { inSteps } from '../database/steps.ts'
+import { toTimestamp } from '../database/types.ts'
 
 /** A request as the log shows it. Instants in milliseconds since the epoch. */
 export interface LoggedRequest {

@@ -1,7 +1,7 @@
 /** The request log: noted as requests are answered, written in batches off their way. */
 import type { Logger } from 'pino'
-import type { Database } from '../platform/database/database.ts'
-import { isUnavailable } from '../platform/database/errors.ts'
+import type { Database } from '../database/database.ts'
+import { isUnavailable } from '../database/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { redact, redactText, sensitiveNames } from './redact.ts'
 import { addRequests, type RequestToLog } from './request-log-queries.ts'

@@ -5,7 +5,7 @@ import { changes } from '../../generated/changelog.ts'
 import { events } from '../../generated/events.ts'
 import type { OperationExtensions, VersionExtensions } from '../../generated/extensions.ts'
 import type { Environment } from '../platform/environment.ts'
-import { type Bucket, LIMITS } from '../platform/limits/limiter.ts'
+import { type Bucket, LIMITS } from '../tenants/limits/limiter.ts'
 import { ApiError, invalidParameter, notFound } from './errors/errors.ts'
 import {
   type Routed,

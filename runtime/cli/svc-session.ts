@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { type Client, createClient } from '../../generated/client/src/2026-05-19/index.ts'
 import type { Environment } from '../platform/environment.ts'
-import { parseKey } from '../platform/keys/keys.ts'
+import { parseKey } from '../tenants/keys/keys.ts'
 import { openBearer } from './sign-in/bearer.ts'
 import { configFolder } from './sign-in/config-folder.ts'
 import { DEFAULT_PROFILE, openProfiles, type Profile, type Profiles } from './sign-in/profiles.ts'

@@ -10,7 +10,7 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { refuseClient, refuseTunnel } from '../api/errors/refuse-client.ts'
-import { codeOf, messageOf } from '../platform/database/errors.ts'
+import { codeOf, messageOf } from '../database/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Settings } from '../platform/settings.ts'
 

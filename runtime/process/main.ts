@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { forgetDemoSecrets } from '../admin/demo.ts'
-import { messageOf } from '../platform/database/errors.ts'
+import { messageOf } from '../database/errors.ts'
+import { forgetDemoSecrets } from '../operator/demo.ts'
 import { createLog } from '../platform/log.ts'
 import { type Flags, readSettings, SettingsError } from '../platform/settings.ts'
 import { type RunningService, startService } from './compose.ts'

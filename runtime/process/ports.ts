@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
-import type { BaseUrls } from '../platform/addresses/base-urls.ts'
 import type { Settings } from '../platform/settings.ts'
+import type { BaseUrls } from '../tenants/addresses/base-urls.ts'
 import { type Listener, listenOn } from './listeners.ts'
 
 /** The ports that the roles of a process need. */

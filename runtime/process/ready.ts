@@ -1,6 +1,6 @@
-import type { Demo } from '../admin/demo.ts'
-import { type Chains, describeChain } from '../chain/open-chains.ts'
-import type { BaseUrls } from '../platform/addresses/base-urls.ts'
+import { type Chains, describeChain } from '../money/chain/open-chains.ts'
+import type { Demo } from '../operator/demo.ts'
+import type { BaseUrls } from '../tenants/addresses/base-urls.ts'
 
 /** What is told when everything answers. */
 export interface Ready {

@@ -2,12 +2,12 @@
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../runtime/admin/audit.ts'
-import { retireKey, revokeKey, rotateKey } from '../../runtime/admin/keys.ts'
-import { liftLimit } from '../../runtime/admin/limits.ts'
-import { createUser } from '../../runtime/admin/users.ts'
+import { createUser } from '../../runtime/account/members/users.ts'
 import { canonicalJson } from '../../runtime/api/json/canonical-json.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
+import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
+import { retireKey, revokeKey, rotateKey } from '../../runtime/tenants/admin/keys.ts'
+import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
 import {
   makeKey,

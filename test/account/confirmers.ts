@@ -3,13 +3,13 @@ import { createServer } from 'node:http'
 import express from 'express'
 import { Secret, TOTP } from 'otpauth'
 import { pino } from 'pino'
-import { insertMember } from '../../runtime/admin/tenants.ts'
-import type { MemberRole } from '../../runtime/admin/users.ts'
-import { createChallenges } from '../../runtime/console/challenges.ts'
-import { createFactors, type Factors } from '../../runtime/platform/factors/factors.ts'
-import { totpContext } from '../../runtime/platform/factors/totp-context.ts'
+import type { MemberRole } from '../../runtime/account/members/users.ts'
+import { createChallenges } from '../../runtime/dashboard/challenges.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { seal } from '../../runtime/platform/secrets.ts'
+import { insertMember } from '../../runtime/tenants/admin/tenants.ts'
+import { createFactors, type Factors } from '../../runtime/tenants/factors/factors.ts'
+import { totpContext } from '../../runtime/tenants/factors/totp-context.ts'
 import type { TestService } from '../support/service.ts'
 
 /** Machine time of a test, which codes follow: it stands still until it is moved. */
@@ -41,7 +41,7 @@ export interface Confirmer {
 
 let made = 0
 
-/** Everybody's, hashed at a small cost: what a hash has to cost is for `test/auth/secrets.test.ts`. */
+/** Everybody's, hashed at a small cost: what a hash has to cost is for `test/tenants/keys/secrets.test.ts`. */
 const PASSWORD = 'correct horse battery staple'
 const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
 const SALT = randomBytes(16)

@@ -1,8 +1,8 @@
 /** The second factor of a request: codes, and pages on which members confirm. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../runtime/admin/audit.ts'
-import { DatabaseUnavailable } from '../../runtime/platform/database/errors.ts'
+import { DatabaseUnavailable } from '../../runtime/database/errors.ts'
+import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import {
   type Answer,
   makeKey,

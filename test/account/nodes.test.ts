@@ -1,7 +1,7 @@
 /** What one node is told, all know within a second. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { revokeConnectedApp } from '../../runtime/admin/connected-apps.ts'
-import { createKey, revokeKey } from '../../runtime/admin/keys.ts'
+import { revokeConnectedApp } from '../../runtime/account/oauth/connected-apps.ts'
+import { createKey, revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import { issueToken } from '../support/access-tokens.ts'
 import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'

@@ -1,9 +1,9 @@
 /** What changes an account: billing, all its keys, the whole sandbox. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../runtime/admin/audit.ts'
-import { retireKey, revokeKey } from '../../runtime/admin/keys.ts'
-import { KEPT_TABLES, WIPED_TABLES } from '../../runtime/resources/account/wipe-queries.ts'
+import { KEPT_TABLES, WIPED_TABLES } from '../../runtime/account/account/wipe-queries.ts'
+import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
+import { retireKey, revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
 import { planAll } from '../support/planning.ts'
 import { makeKey, makeTenant, START, speak, startTestService, type TestService } from '../support/service.ts'
@@ -308,7 +308,7 @@ describe('a wipe', () => {
     )
     const names = rows.map(({ name }) => String(name))
     const known: readonly string[] = [...WIPED_TABLES, ...KEPT_TABLES]
-    const file = 'runtime/resources/account/wipe-queries.ts'
+    const file = 'runtime/account/account/wipe-queries.ts'
     const lacking = names.filter((name) => !known.includes(name))
     expect(lacking.map((name) => `${file}: neither WIPED nor KEPT_TABLES has ${name}`)).toEqual([])
     expect(known.filter((name) => !names.includes(name))).toEqual([])

@@ -1,11 +1,11 @@
 /** What is counted in memory and kept in batches. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createKey } from '../../runtime/admin/keys.ts'
-import { showTenant } from '../../runtime/admin/show.ts'
-import { createTenant } from '../../runtime/admin/tenants.ts'
-import { showUsage } from '../../runtime/admin/usage.ts'
-import type { Database } from '../../runtime/platform/database/database.ts'
-import { createUsageMeter } from '../../runtime/platform/usage/meter.ts'
+import type { Database } from '../../runtime/database/database.ts'
+import { createKey } from '../../runtime/tenants/admin/keys.ts'
+import { showTenant } from '../../runtime/tenants/admin/show.ts'
+import { createTenant } from '../../runtime/tenants/admin/tenants.ts'
+import { showUsage } from '../../runtime/tenants/admin/usage.ts'
+import { createUsageMeter } from '../../runtime/tenants/usage/meter.ts'
 import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'
 import { endPrograms, startService } from '../support/programs.ts'
 

@@ -1,17 +1,17 @@
 /** Guessing second factors: counted for each key, session and member apart, on all nodes together. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../runtime/admin/audit.ts'
-import { recognize } from '../../runtime/console/sign-in/credentials.ts'
-import { confirm as confirmAs } from '../../runtime/console/sign-in/own-credentials.ts'
-import { createPool, type MeasuredPool } from '../../runtime/platform/database/pool/pool.ts'
+import { recognize } from '../../runtime/dashboard/sign-in/credentials.ts'
+import { confirm as confirmAs } from '../../runtime/dashboard/sign-in/own-credentials.ts'
+import { createPool, type MeasuredPool } from '../../runtime/database/pool/pool.ts'
+import { sweep } from '../../runtime/process/cleanup-job.ts'
+import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import {
   type CodeSender,
   type CountedCode,
   createWrongCodes,
   type PausedSender,
   type WrongCodes,
-} from '../../runtime/platform/factors/wrong-codes.ts'
-import { sweep } from '../../runtime/process/cleanup-job.ts'
+} from '../../runtime/tenants/factors/wrong-codes.ts'
 import { makeKey, makeTenant, START, speak, startTestService, type TestService } from '../support/service.ts'
 import {
   type Confirmer,

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { retireKey, revokeKey, rotateKey } from '../../runtime/admin/keys.ts'
-import { makeKey as makeKeyText } from '../../runtime/platform/keys/keys.ts'
+import { retireKey, revokeKey, rotateKey } from '../../runtime/tenants/admin/keys.ts'
+import { makeKey as makeKeyText } from '../../runtime/tenants/keys/keys.ts'
 import {
   makeKey,
   makeTenant,

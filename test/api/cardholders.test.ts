@@ -1,6 +1,6 @@
 /** Cardholders over HTTP: created, read, listed and changed, in every version that has them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyTenant } from '../../runtime/admin/tenants.ts'
+import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import {
   makeKey,
   makeTenant,

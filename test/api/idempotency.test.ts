@@ -1,7 +1,7 @@
 /** One key, one effect. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { revokeKey } from '../../runtime/admin/keys.ts'
+import { revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import {
   type Answer,
   type Call,

@@ -1,8 +1,8 @@
 /** A pass is added to wallets and removed from them: by simulated phones, and by those who ask without a request of ours. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../runtime/admin/audit.ts'
-import { markOutsideRequest } from '../../runtime/resources/passes/installs.ts'
-import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
+import { markOutsideRequest } from '../../runtime/passes/passes/installs.ts'
+import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
+import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import {
   type Answer,
   makeKey,

@@ -1,7 +1,7 @@
 /** Buckets, their headers, and requests at the same time. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { liftLimit } from '../../runtime/admin/limits.ts'
-import { createLimiter, LIMITS, type Limiter } from '../../runtime/platform/limits/limiter.ts'
+import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
+import { createLimiter, LIMITS, type Limiter } from '../../runtime/tenants/limits/limiter.ts'
 import {
   makeKey,
   makeTenant,

@@ -1,7 +1,8 @@
 /** Scanners read passes: what they are told, what is recorded, and who wins of several at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { PassTokens } from '../../runtime/wallet/pass-tokens.ts'
-import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
+import type { PassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
+import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
+import { unzip } from '../passes/render/apple-files.ts'
 import {
   type Answer,
   makeKey,
@@ -12,7 +13,6 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
-import { unzip } from '../wallet/apple-files.ts'
 import { eventsOf } from './events-of.ts'
 import {
   countWaiting,

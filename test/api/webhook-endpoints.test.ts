@@ -1,8 +1,8 @@
 /** Endpoints of webhooks over HTTP: registration, change, secrets, and the attempts that are to be made. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openSecrets } from '../../runtime/outbound/signing.ts'
+import { openSecrets } from '../../runtime/events/outbound/signing.ts'
+import { secretContext } from '../../runtime/events/webhook-endpoints/secrets.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
-import { secretContext } from '../../runtime/resources/webhook-endpoints/secrets.ts'
 import { planAll } from '../support/planning.ts'
 import { until } from '../support/programs.ts'
 import {

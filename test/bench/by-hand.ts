@@ -1,8 +1,8 @@
 /** The operations of the bench behind Express 5 and pg. */
 import express from 'express'
 import pg from 'pg'
-import type { Database, Statement } from '../../runtime/platform/database/database.ts'
-import { types } from '../../runtime/platform/database/types.ts'
+import type { Database, Statement } from '../../runtime/database/database.ts'
+import { types } from '../../runtime/database/types.ts'
 import { getPass, getPasses, postPass, signPass } from './peer-operations.ts'
 
 const pool = new pg.Pool({

@@ -1,7 +1,7 @@
 /** An authorization as one would write it by hand: Express 5, pg, four statements in one transaction with row locks. */
 import express from 'express'
 import pg from 'pg'
-import { types } from '../../runtime/platform/database/types.ts'
+import { types } from '../../runtime/database/types.ts'
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10, types })
 

@@ -6,10 +6,10 @@
  * Options: --rows N (1000000), --rounds N (40), --only TEXT (pages whose address has it).
  */
 import { parseArgs } from 'node:util'
-import { listRoutes } from '../../runtime/console/dashboard/dashboard.ts'
-import { findById } from '../../runtime/console/dashboard/search/places.ts'
-import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
-import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { listRoutes } from '../../runtime/dashboard/pages/dashboard.ts'
+import { findById } from '../../runtime/dashboard/pages/search/places.ts'
+import { acquireServer } from '../../runtime/database/embedded/server.ts'
+import { openDatabase } from '../../runtime/database/open/open-database.ts'
 import { PREFIXES } from '../../runtime/platform/ids.ts'
 import {
   Browser,
@@ -17,7 +17,7 @@ import {
   startDashboard,
   type TestDashboard,
   type Visitor,
-} from '../console/support/dashboard.ts'
+} from '../dashboard/support/dashboard.ts'
 import { crowdId, fillSandbox } from '../isolation/crowd.ts'
 import { watchOver } from '../support/server.ts'
 import { makeKey } from '../support/service.ts'

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
+import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { START } from '../support/programs.ts'
 import type { Scratch } from './scratch.ts'
 

@@ -4,8 +4,8 @@
  */
 import Fastify from 'fastify'
 import postgres from 'postgres'
-import type { Database, Statement } from '../../runtime/platform/database/database.ts'
-import { parseTimestamp } from '../../runtime/platform/database/types.ts'
+import type { Database, Statement } from '../../runtime/database/database.ts'
+import { parseTimestamp } from '../../runtime/database/types.ts'
 import { getPass, getPasses, origin, type PassOrder, postPass, signPass } from './peer-operations.ts'
 
 const asIs = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

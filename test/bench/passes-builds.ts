@@ -3,12 +3,12 @@ import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { PKPass } from 'passkit-generator'
-import { createPassBuilder, type PassBuilder } from '../../runtime/wallet/apple/build.ts'
-import { createImages } from '../../runtime/wallet/apple/images.ts'
-import { type AppleSigner, openAppleSigner } from '../../runtime/wallet/apple/signer.ts'
-import { arrangeFields } from '../../runtime/wallet/layout.ts'
-import type { PassState } from '../../runtime/wallet/pass-state.ts'
-import { picture, stateOf } from '../wallet/states.ts'
+import { createPassBuilder, type PassBuilder } from '../../runtime/passes/wallets/render/apple/build.ts'
+import { createImages } from '../../runtime/passes/wallets/render/apple/images.ts'
+import { type AppleSigner, openAppleSigner } from '../../runtime/passes/wallets/render/apple/signer.ts'
+import { arrangeFields } from '../../runtime/passes/wallets/render/layout.ts'
+import type { PassState } from '../../runtime/passes/wallets/render/pass-state.ts'
+import { picture, stateOf } from '../passes/render/states.ts'
 
 const ROUNDS = 5
 const OURS = 400

@@ -17,7 +17,7 @@ import { createInterface } from 'node:readline'
 import { parseArgs, promisify } from 'node:util'
 import autocannon from 'autocannon'
 import pg from 'pg'
-import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
+import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { issueToken } from '../support/access-tokens.ts'
 import { START } from '../support/programs.ts'
 import { type Scratch, withScratch } from './scratch.ts'
@@ -59,7 +59,7 @@ async function start(scratch: Scratch, args: readonly string[], env: NodeJS.Proc
 async function liftLimit(bucket: string, tenant: string, env: NodeJS.ProcessEnv): Promise<void> {
   const where = ['--tenant', tenant, '--env', 'sandbox', '--bucket', bucket]
   const admin = [
-    'runtime/cli/admin.ts',
+    'runtime/operator/command/admin.ts',
     'limit',
     'lift',
     ...where,

@@ -1,9 +1,9 @@
 /** How many cardholders a second a worker holds against a list, its database included. */
 import { pino } from 'pino'
-import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
-import { type OpenDatabase, openDatabase } from '../../runtime/platform/database/open/open-database.ts'
-import { screenAll } from '../../runtime/resources/cardholders/screening-job.ts'
-import type { Matcher, Subject } from '../../runtime/sanctions/matcher.ts'
+import { screenAll } from '../../runtime/cards/cardholders/screening-job.ts'
+import type { Matcher, Subject } from '../../runtime/cards/sanctions/matcher.ts'
+import { acquireServer } from '../../runtime/database/embedded/server.ts'
+import { type OpenDatabase, openDatabase } from '../../runtime/database/open/open-database.ts'
 import { watchOver } from '../support/server.ts'
 import type { Scratch } from './scratch.ts'
 

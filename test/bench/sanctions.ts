@@ -4,8 +4,8 @@
  *
  *   npm run bench:sanctions
  */
-import { createMatcher, type Subject } from '../../runtime/sanctions/matcher.ts'
-import { readOfac } from '../../runtime/sanctions/ofac.ts'
+import { createMatcher, type Subject } from '../../runtime/cards/sanctions/matcher.ts'
+import { readOfac } from '../../runtime/cards/sanctions/ofac.ts'
 import { runWorker } from './sanctions-worker.ts'
 import { withScratch } from './scratch.ts'
 

@@ -5,17 +5,13 @@
  * Options: --sizes N,N (10000,1000000).
  */
 import { parseArgs } from 'node:util'
-import { openReportLinks } from '../../runtime/platform/addresses/report-links.ts'
-import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
-import { type OpenDatabase, openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { acquireServer } from '../../runtime/database/embedded/server.ts'
+import { type OpenDatabase, openDatabase } from '../../runtime/database/open/open-database.ts'
+import { makeReports } from '../../runtime/money/reports/job.ts'
+import { insertReport, type ReportType, readReport } from '../../runtime/money/reports/queries.ts'
+import { settleDue } from '../../runtime/money/settlements/job.ts'
 import { firstIdAt } from '../../runtime/platform/ids.ts'
-import { settleDue } from '../../runtime/resources/settlements/job.ts'
-import { makeReports } from '../../runtime/resources/treasury-reports/job.ts'
-import {
-  insertReport,
-  type ReportType,
-  readReport,
-} from '../../runtime/resources/treasury-reports/queries.ts'
+import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { watchOver } from '../support/server.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { withScratch } from './scratch.ts'

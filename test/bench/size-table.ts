@@ -1,10 +1,10 @@
 /** The table of the bench of sizes: every operation in a large tenant beside the same in a small one. */
 
-import { readEvent, readEventsAfter } from '../../runtime/events/queries.ts'
-import type { Database, Result, Statement } from '../../runtime/platform/database/database.ts'
-import type { OpenDatabase } from '../../runtime/platform/database/open/open-database.ts'
-import { readTemplate, shareTemplates } from '../../runtime/resources/pass-templates/queries.ts'
-import { lockPasses, readPass, updatePasses } from '../../runtime/resources/passes/queries.ts'
+import type { Database, Result, Statement } from '../../runtime/database/database.ts'
+import type { OpenDatabase } from '../../runtime/database/open/open-database.ts'
+import { readEvent, readEventsAfter } from '../../runtime/events/emit/queries.ts'
+import { lockPasses, readPass, updatePasses } from '../../runtime/passes/passes/queries.ts'
+import { readTemplate, shareTemplates } from '../../runtime/passes/templates/queries.ts'
 import { type Crowd, crowdId } from '../isolation/crowd.ts'
 import { examine } from '../isolation/examine.ts'
 import { everyCount, everyList, everyPage } from '../isolation/pages.ts'

@@ -8,8 +8,8 @@
  * --tenants N (2000, of a thousand passes each), --rounds N (40).
  */
 import { parseArgs } from 'node:util'
-import { acquireServer } from '../../runtime/platform/database/embedded/server.ts'
-import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { acquireServer } from '../../runtime/database/embedded/server.ts'
+import { openDatabase } from '../../runtime/database/open/open-database.ts'
 import { fillSandbox } from '../isolation/crowd.ts'
 import { watchOver } from '../support/server.ts'
 import { withScratch } from './scratch.ts'

@@ -1,7 +1,7 @@
 /** Events as the bench emits them. */
 
-import { collectEvents } from '../../runtime/events/emit.ts'
-import type { Database } from '../../runtime/platform/database/database.ts'
+import type { Database } from '../../runtime/database/database.ts'
+import { collectEvents } from '../../runtime/events/emit/emit.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 
 export const VERSION = '2026-05-19'

@@ -1,11 +1,11 @@
 /** Tenants of the bench of deliveries, put into the sandbox's tables as the API would, and crowds of attempts. */
 
-import type { MeasuredPool } from '../../runtime/platform/database/pool/pool.ts'
-import { toTimestamp } from '../../runtime/platform/database/types.ts'
+import type { MeasuredPool } from '../../runtime/database/pool/pool.ts'
+import { toTimestamp } from '../../runtime/database/types.ts'
+import { insertEndpoint } from '../../runtime/events/webhook-endpoints/queries.ts'
+import { createEndpointSecrets } from '../../runtime/events/webhook-endpoints/secrets.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import type { Seals } from '../../runtime/platform/secrets.ts'
-import { insertEndpoint } from '../../runtime/resources/webhook-endpoints/queries.ts'
-import { createEndpointSecrets } from '../../runtime/resources/webhook-endpoints/secrets.ts'
 import { emitEvents } from './webhooks-events.ts'
 
 /** Makes a tenant with so many endpoints of one URL, which hear of everything; gives its id. */

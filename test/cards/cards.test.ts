@@ -1,6 +1,6 @@
 /** Card programs and cards over HTTP: made, read, listed and changed, in every version that has them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyTenant } from '../../runtime/admin/tenants.ts'
+import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
 import {

@@ -1,8 +1,8 @@
 /** Disputes: their states, their time, their documents, and what they do to the ledger. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyLedger } from '../../runtime/admin/ledger.ts'
-import { readAccount } from '../../runtime/ledger/accounts.ts'
-import { expireDisputes } from '../../runtime/resources/disputes/expiry-job.ts'
+import { expireDisputes } from '../../runtime/cards/disputes/expiry-job.ts'
+import { readAccount } from '../../runtime/money/ledger/accounts.ts'
+import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import {

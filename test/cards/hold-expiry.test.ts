@@ -1,7 +1,7 @@
 /** Holds expire when their time is over, and that is told once. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { verifyLedger } from '../../runtime/admin/ledger.ts'
-import { expireHolds } from '../../runtime/resources/card-transactions/expiry-job.ts'
+import { expireHolds } from '../../runtime/cards/transactions/expiry-job.ts'
+import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeTenant, startTestService, type TestService } from '../support/service.ts'

@@ -1,12 +1,12 @@
 /** Refunds return interchange in proportion: in one part or in many, in the settlement of the clearing or in a later one. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyLedger } from '../../runtime/admin/ledger.ts'
 import {
   linesOfClearing,
   linesOfRefund,
   returnedInterchange,
-} from '../../runtime/settlement-lines/amounts.ts'
+} from '../../runtime/money/settlement-lines/amounts.ts'
+import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
 import { CARD_VERSIONS, type CardVersion, make, makeCard, speakAll } from './fixtures.ts'
 

@@ -2,7 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { current } from '../../generated/versions.ts'
-import { openTransferListener } from '../../runtime/resources/payouts/transfer-listener.ts'
+import { openTransferListener } from '../../runtime/money/payouts/transfer-listener.ts'
 import { makeKey, makeTenant, type TestService } from '../support/service.ts'
 import { type DefaultAction, LIMITS, type Operation } from './money-model.ts'
 import { type Made, requestOf } from './money-operations.ts'

@@ -1,6 +1,6 @@
 /** What holds of an account after any sequence of operations, read from the database and from the events. */
 import { expect } from 'vitest'
-import { findFault } from '../../runtime/ledger/verify.ts'
+import { findFault } from '../../runtime/money/ledger/verify.ts'
 import type { Account, Sent } from './money-account.ts'
 import { LIMITS } from './money-model.ts'
 import { share } from './treasury-model.ts'

@@ -1,7 +1,7 @@
 /** Ways in which the settlement clock of an account can come to the same time, and what is there then. */
-import { expireHolds } from '../../runtime/resources/card-transactions/expiry-job.ts'
-import { activateDestinations } from '../../runtime/resources/payout-destinations/activation-job.ts'
-import { settleDue } from '../../runtime/resources/settlements/job.ts'
+import { expireHolds } from '../../runtime/cards/transactions/expiry-job.ts'
+import { activateDestinations } from '../../runtime/money/destinations/activation-job.ts'
+import { settleDue } from '../../runtime/money/settlements/job.ts'
 import { strictLog } from '../support/strict-log.ts'
 import type { Account, Answered } from './money-account.ts'
 

@@ -2,12 +2,12 @@
 
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { rotateCardKey } from '../../runtime/admin/card-keys.ts'
-import { verifyTenant } from '../../runtime/admin/tenants.ts'
-import { createCardKeys } from '../../runtime/platform/card-keys/card-keys.ts'
-import { reseal } from '../../runtime/platform/card-keys/rotation.ts'
+import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
+import { reseal } from '../../runtime/cards/card-keys/rotation.ts'
+import { checkDigit, makeSecrets } from '../../runtime/cards/cards/numbers.ts'
+import { rotateCardKey } from '../../runtime/operator/card-keys.ts'
 import { UnsealError } from '../../runtime/platform/secrets.ts'
-import { checkDigit, makeSecrets } from '../../runtime/resources/cards/numbers.ts'
+import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { refusal, speakFor } from '../api/fixtures.ts'
 import { endPrograms, startProgram, until } from '../support/programs.ts'
 import {
@@ -245,7 +245,11 @@ describe('a rotation', () => {
       // In the middle of a step: those before it are written, and it is not.
       const text = `SELECT FROM sandbox.card_numbers WHERE tenant_id = 'ten_killed' AND card_id = $1 FOR UPDATE`
       await db.query({ text }, [ids[400]])
-      const program = startProgram(process.execPath, ['runtime/cli/admin.ts', 'card-keys', 'rotate'], env)
+      const program = startProgram(
+        process.execPath,
+        ['runtime/operator/command/admin.ts', 'card-keys', 'rotate'],
+        env,
+      )
       await until('it to wait', async () => {
         const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
         return (await query(waits)).length > 0

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openPayTrust } from '../../runtime/wallet/pay/trust.ts'
+import { openPayTrust } from '../../runtime/cards/provisioning/encryption/trust.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import {
   makeKey,

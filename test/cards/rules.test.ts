@@ -1,11 +1,11 @@
 /** Every rule that an authorization is decided by, and every reason that they give. */
 import { describe, expect, test } from 'vitest'
-import { periodsOf } from '../../runtime/resources/card-transactions/periods.ts'
+import { periodsOf } from '../../runtime/cards/transactions/periods.ts'
 import {
   type AuthorizationFacts,
   type AuthorizationRequest,
   decide,
-} from '../../runtime/resources/card-transactions/rules.ts'
+} from '../../runtime/cards/transactions/rules.ts'
 
 const NOW = Date.parse('2026-06-01T12:00:00.000Z')
 

@@ -1,6 +1,6 @@
 /** What happens to card transactions over HTTP, and what it does to the balance, the ledger and limits. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyLedger } from '../../runtime/admin/ledger.ts'
+import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import {

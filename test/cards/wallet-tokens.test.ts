@@ -1,6 +1,6 @@
 /** Cards on phones: how wallet tokens come to be, change, and follow their card. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { usePayloads } from '../../runtime/resources/provisioning-payloads/stand-in-job.ts'
+import { usePayloads } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { refusal, speakFor } from '../api/fixtures.ts'
 import {
   makeKey,

@@ -1,9 +1,9 @@
 /** Limits of waits for locks are set on the coordinator's session; it is servers of shards that wait. */
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Database } from '../../runtime/platform/database/database.ts'
-import { codeOf, LOCK_NOT_AVAILABLE } from '../../runtime/platform/database/errors.ts'
-import { createPool, type MeasuredPool } from '../../runtime/platform/database/pool/pool.ts'
+import type { Database } from '../../runtime/database/database.ts'
+import { codeOf, LOCK_NOT_AVAILABLE } from '../../runtime/database/errors.ts'
+import { createPool, type MeasuredPool } from '../../runtime/database/pool/pool.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/programs.ts'
 

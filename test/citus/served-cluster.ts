@@ -1,9 +1,9 @@
 /** A service on a cluster of its own, whose servers are lost while they work and between the phases of a commit. */
 import pg from 'pg'
 import { current } from '../../generated/versions.ts'
-import { createClock } from '../../runtime/platform/clock/clock.ts'
-import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
-import { spaceOf } from '../../runtime/platform/database/space.ts'
+import { openDatabase } from '../../runtime/database/open/open-database.ts'
+import { spaceOf } from '../../runtime/database/space.ts'
+import { createClock } from '../../runtime/tenants/clock/clock.ts'
 import { holdMachineClock, type MachineClock } from '../account/confirmers.ts'
 import { until } from '../support/programs.ts'
 import { PEPPER } from '../support/server.ts'

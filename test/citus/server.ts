@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { ensureBuilt } from 'dateline/build'
 import type { TestProject } from 'vitest/node'
-import { migrate } from '../../runtime/platform/database/migrate/migrate.ts'
+import { migrate } from '../../runtime/database/migrate/migrate.ts'
 import { ADDRESSES, administer, PEPPER } from '../support/server.ts'
 import { ask, createClusterDatabase, listServers, sealDatabase, startCluster } from './cluster.ts'
 

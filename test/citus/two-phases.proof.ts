@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../runtime/admin/audit.ts'
-import type { Database } from '../../runtime/platform/database/database.ts'
+import type { Database } from '../../runtime/database/database.ts'
+import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { type Confirmer, makeConfirmer } from '../account/confirmers.ts'
 import { makeTemplate } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'

@@ -17,7 +17,7 @@ const ALSO = [
   'test/account/**/*.test.ts',
   'test/events/**/*.test.ts',
   'test/isolation/isolation.test.ts',
-  'test/delivery/{by-hand,exhaustion,first-attempts,retention,schedule}.test.ts',
+  'test/events/delivery/{by-hand,exhaustion,first-attempts,retention,schedule}.test.ts',
 ]
 
 export default defineConfig({

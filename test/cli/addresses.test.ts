@@ -1,7 +1,7 @@
 /** Under which addresses callers reach a deployment whose processes each serve a part of it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { resolveBaseUrls } from '../../runtime/platform/addresses/base-urls.ts'
 import { readSettings, SettingsError } from '../../runtime/platform/settings.ts'
+import { resolveBaseUrls } from '../../runtime/tenants/addresses/base-urls.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, startService } from '../support/programs.ts'
 

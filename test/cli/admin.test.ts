@@ -1,7 +1,7 @@
 import { TOTP } from 'otpauth'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { parseKey } from '../../runtime/platform/keys/keys.ts'
 import { verifyPassword } from '../../runtime/platform/secrets.ts'
+import { parseKey } from '../../runtime/tenants/keys/keys.ts'
 import { issueToken } from '../support/access-tokens.ts'
 import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'
 import { type Ending, endPrograms, runAdmin } from '../support/programs.ts'

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ensureDemo } from '../../runtime/admin/demo.ts'
-import { findPostmaster } from '../../runtime/platform/database/embedded/postmaster.ts'
+import { findPostmaster } from '../../runtime/database/embedded/postmaster.ts'
+import { ensureDemo } from '../../runtime/operator/demo.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import {
   type DemoDatabase,

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { BEFORE_EVENTS } from '../../runtime/events/queries.ts'
-import { makeKey } from '../../runtime/platform/keys/keys.ts'
+import { BEFORE_EVENTS } from '../../runtime/events/emit/queries.ts'
+import { makeKey } from '../../runtime/tenants/keys/keys.ts'
 import { until } from '../support/programs.ts'
 
 export const KEY = makeKey('secret', 'sandbox')

@@ -8,8 +8,15 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createClient, testHeaders } from '../../generated/client/src/2026-05-19/index.ts'
-import { openDelivery } from '../../runtime/delivery/open-delivery.ts'
-import { Browser, type Console, REDIRECT, registerClient, signIn, startConsole } from '../oauth/browser.ts'
+import { openDelivery } from '../../runtime/events/delivery/open-delivery.ts'
+import {
+  Browser,
+  type Console,
+  REDIRECT,
+  registerClient,
+  signIn,
+  startConsole,
+} from '../account/oauth/browser.ts'
 import { endPrograms, type Program, startProgram, until } from '../support/programs.ts'
 import { makeKey, makeTenant, startTestService, type TestService } from '../support/service.ts'
 import { compileIn, installClient } from './installed.ts'

@@ -17,7 +17,7 @@ import {
   type WebhookHeaders,
   type WebhookSecret,
 } from '../../generators/client-runtime/webhooks.ts'
-import { signBody } from '../../runtime/outbound/signing.ts'
+import { signBody } from '../../runtime/events/outbound/signing.ts'
 
 const HEADER = 'Service-Signature'
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64url')}`

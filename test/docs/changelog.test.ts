@@ -7,7 +7,7 @@ import { DOMParser, type Element } from '@xmldom/xmldom'
 import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { versions } from '../../generated/versions.ts'
-import { createConsole } from '../../runtime/console/console.ts'
+import { createConsole } from '../../runtime/dashboard/console.ts'
 
 const ATOM = 'http://www.w3.org/2005/Atom'
 const names = versions.map(({ name }) => name)

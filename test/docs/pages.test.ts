@@ -28,15 +28,15 @@ test.each(pages)('%s names files and folders that are there', (page) => {
 })
 
 test('paths are found in sentences, tables and drawings', () => {
-  expect(pathsIn('CONTRIBUTING.md')).toContain('test/db/migration-rules.test.ts')
-  expect(pathsIn('docs/architecture.md')).toContain('runtime/outbound')
+  expect(pathsIn('CONTRIBUTING.md')).toContain('test/database/migration-rules.test.ts')
+  expect(pathsIn('docs/architecture.md')).toContain('runtime/events/outbound')
 })
 
 test('the tree of rooms lists every folder of the runtime, and no other', () => {
   const [, tree = ''] = /^runtime\/\n((?: {2}.*\n)+)/m.exec(read('docs/architecture.md')) ?? []
   const listed = [...tree.matchAll(/^ {2}(\w[\w-]*)\//gm)].map(([, name]) => name)
-  const folders = readdirSync(join(ROOT, 'runtime'), { withFileTypes: true }).filter((each) =>
-    each.isDirectory(),
+  const folders = readdirSync(join(ROOT, 'runtime'), { withFileTypes: true }).filter(
+    (each) => each.isDirectory() && !each.name.startsWith('.'),
   )
   expect(listed.toSorted()).toEqual(folders.map(({ name }) => name).toSorted())
 })

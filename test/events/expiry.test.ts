@@ -1,8 +1,8 @@
 /** Passes expire when their time is over, and that is told once. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { verifyAudit } from '../../runtime/admin/audit.ts'
-import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
-import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
+import { expirePasses } from '../../runtime/passes/passes/expiry-job.ts'
+import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
+import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'

@@ -1,8 +1,8 @@
 /** Every event of templates, passes and scans is what a real call makes, in each version that has its type. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { events as views } from '../../generated/events.ts'
-import { expirePasses } from '../../runtime/resources/passes/expiry-job.ts'
-import { openPassTokens } from '../../runtime/wallet/pass-tokens.ts'
+import { expirePasses } from '../../runtime/passes/passes/expiry-job.ts'
+import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { issuePass, makeTemplate, speakFor, VERSIONS } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { type Answer, makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'

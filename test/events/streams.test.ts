@@ -1,9 +1,9 @@
 /** Live streams of events over HTTP: nothing lost, nothing twice, ended when they have to end. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { revokeKey } from '../../runtime/admin/keys.ts'
-import { createEventStreams } from '../../runtime/events/streams.ts'
-import { createWakeUps } from '../../runtime/events/wake-ups.ts'
+import { createEventStreams } from '../../runtime/events/emit/streams.ts'
+import { createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
+import { revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import { makeTemplate, refusal, speakFor, TEMPLATE } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
 import {

@@ -1,8 +1,8 @@
 /** Wake-ups from process to process: late never, lost sometimes, and never in the way. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/wake-ups.ts'
-import { type OpenDatabase, openDatabase } from '../../runtime/platform/database/open/open-database.ts'
+import { type OpenDatabase, openDatabase } from '../../runtime/database/open/open-database.ts'
+import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/programs.ts'

@@ -1,7 +1,8 @@
 /** A process that moves settlements on once it is signalled to, as the worker of the service does. */
-import { openDatabase } from '../../runtime/platform/database/open/open-database.ts'
-import { settleDue } from '../../runtime/resources/settlements/job.ts'
-import { openSanctions } from '../../runtime/sanctions/list-in-use.ts'
+
+import { openSanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
+import { openDatabase } from '../../runtime/database/open/open-database.ts'
+import { settleDue } from '../../runtime/money/settlements/job.ts'
 import { strictLog } from '../support/strict-log.ts'
 
 const { TEST_DATABASE = '', TEST_PEPPER = '', TEST_NOW = '' } = process.env

@@ -3,8 +3,8 @@
  * and settled, and its payout is made: all of it has happened or nothing, and whoever comes next does it once.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { verifyAudit } from '../../runtime/admin/audit.ts'
-import { settleDue } from '../../runtime/resources/settlements/job.ts'
+import { settleDue } from '../../runtime/money/settlements/job.ts'
+import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { type Account, openAccount, perform } from '../cards/money-account.ts'
 import type { Operation } from '../cards/money-model.ts'
 import { expectSound, expectTold } from '../cards/money-properties.ts'

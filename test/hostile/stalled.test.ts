@@ -1,7 +1,7 @@
 /** A body that does not arrive holds one of its tenant's slots no longer than a body may take. */
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CONCURRENT_REQUESTS } from '../../runtime/platform/limits/limiter.ts'
+import { CONCURRENT_REQUESTS } from '../../runtime/tenants/limits/limiter.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
 import { talk } from '../support/wire.ts'
 

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLimiter, type RequestLimiter } from '../../runtime/platform/limits/limiter.ts'
+import { createLimiter, type RequestLimiter } from '../../runtime/tenants/limits/limiter.ts'
 import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
 import { talk, type WireAnswer, type WireOptions } from '../support/wire.ts'

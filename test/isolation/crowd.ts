@@ -1,5 +1,5 @@
 /** A large tenant beside many tiny ones, as tables look where plans go wrong. */
-import type { Database } from '../../runtime/platform/database/database.ts'
+import type { Database } from '../../runtime/database/database.ts'
 
 /** A tenant, and what its lists can be asked for. */
 export interface Crowd {

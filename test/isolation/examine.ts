@@ -1,7 +1,7 @@
 /** What statements read, by PostgreSQL's own count, under the plans that it may choose. */
 
-import type { Database } from '../../runtime/platform/database/database.ts'
-import { enqueue } from '../../runtime/platform/database/enqueue.ts'
+import type { Database } from '../../runtime/database/database.ts'
+import { enqueue } from '../../runtime/database/enqueue.ts'
 import { plainText, type Recorded } from './recorder.ts'
 
 /** One execution of a statement. */

@@ -1,7 +1,7 @@
 import type { Operation } from '../../runtime/api/routing.ts'
-import { createRandom } from '../guard/random.ts'
-import { type Described, describeRequest, type RequestDocument } from '../guard/requests.ts'
-import { makeValue, resolve, type Schema } from '../guard/values.ts'
+import { createRandom } from '../api/guard/random.ts'
+import { type Described, describeRequest, type RequestDocument } from '../api/guard/requests.ts'
+import { makeValue, resolve, type Schema } from '../api/guard/values.ts'
 
 /** A request in which `‹prefix›` stands wherever an object is named. */
 export interface Shape {

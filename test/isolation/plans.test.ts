@@ -1,6 +1,6 @@
 /** Whatever plan PostgreSQL chooses, a statement reads about as many rows as it gives, in the largest tenant too. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findNamed } from '../../runtime/resources/named.ts'
+import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { makeTenant, START, startTestService, type TestService } from '../support/service.ts'
 import { type Crowd, crowdId, fillSandbox, rowsOf } from './crowd.ts'

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { codeOf } from '../../runtime/platform/database/errors.ts'
+import { codeOf } from '../../runtime/database/errors.ts'
 import type { Recorded } from './recorder.ts'
 
 /** A node of a plan, as `EXPLAIN (FORMAT JSON)` writes it. */

@@ -1,5 +1,5 @@
-import type { Database, Result, Statement } from '../../runtime/platform/database/database.ts'
-import type { Pool, Transactions } from '../../runtime/platform/database/pool/pool.ts'
+import type { Database, Result, Statement } from '../../runtime/database/database.ts'
+import type { Pool, Transactions } from '../../runtime/database/pool/pool.ts'
 import type { TestDatabase } from '../support/database.ts'
 
 /** A statement as it was sent, by whom, on behalf of whom. */

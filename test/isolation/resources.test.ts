@@ -10,11 +10,11 @@ import {
   type ResourceView,
   viewResource,
 } from '../../generators/scaffold/resource-view.ts'
+import { RECORD_TABLES } from '../../runtime/account/account/wipe-queries.ts'
 import { RECIPES } from '../../runtime/cli/trigger-recipes.ts'
-import type { Database } from '../../runtime/platform/database/database.ts'
+import type { Database } from '../../runtime/database/database.ts'
 import { PREFIXES } from '../../runtime/platform/ids.ts'
 import { handlers } from '../../runtime/process/handlers.ts'
-import { RECORD_TABLES } from '../../runtime/resources/account/wipe-queries.ts'
 import { type Crowd, FILLED } from './crowd.ts'
 import { writtenLists } from './lists.ts'
 import { everyList } from './pages.ts'

@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { forOneTenant } from '../../runtime/delivery/queries/visits.ts'
-import { readSqlFile } from '../../runtime/platform/database/sql-file.ts'
+import { readSqlFile } from '../../runtime/database/sql-file.ts'
+import { forOneTenant } from '../../runtime/events/delivery/queries/visits.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 const RUNTIME = join(import.meta.dirname, '../../runtime')

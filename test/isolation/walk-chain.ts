@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
+import type { Pool } from '../../runtime/database/pool/pool.ts'
 import {
   findDueTransfers,
   lockTransfer,
   updateTransfer,
   withdraw,
-} from '../../runtime/chain/transfer-queries.ts'
-import { enqueueTransfer } from '../../runtime/chain/transfers.ts'
-import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
+} from '../../runtime/money/chain/transfer-queries.ts'
+import { enqueueTransfer } from '../../runtime/money/chain/transfers.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 
 const TO = 'eip155:31337:0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

@@ -1,7 +1,7 @@
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
-import { digestKey } from '../../runtime/platform/keys/keys.ts'
-import { makeToken } from '../../runtime/platform/keys/tokens.ts'
+import { digestKey } from '../../runtime/tenants/keys/keys.ts'
+import { makeToken } from '../../runtime/tenants/keys/tokens.ts'
 
 /** Where it is stored, and under which pepper. */
 interface Deployment {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
-import type { Operator } from '../../runtime/admin/change.ts'
-import { type DemoSecrets, ensureDemo } from '../../runtime/admin/demo.ts'
-import { createClock, type OffsetClock } from '../../runtime/platform/clock/clock.ts'
 import {
   type DatabaseSettings,
   type OpenDatabase,
   openDatabase,
-} from '../../runtime/platform/database/open/open-database.ts'
+} from '../../runtime/database/open/open-database.ts'
+import { type DemoSecrets, ensureDemo } from '../../runtime/operator/demo.ts'
+import type { Operator } from '../../runtime/tenants/admin/change.ts'
+import { createClock, type OffsetClock } from '../../runtime/tenants/clock/clock.ts'
 import { openRelay, type Relay } from './relay.ts'
 import { administer, databaseUrl } from './server.ts'
 import { STAND_IN } from './stand-in.ts'
@@ -17,7 +17,7 @@ export interface TestDatabase extends OpenDatabase {
   /** As the owner. */
   readonly url: string
   readonly clock: OffsetClock
-  /** For the functions of runtime/admin: `createTenant(db.operator, …)`, `createKey(db.operator, …)`. */
+  /** For the functions of runtime/operator: `createTenant(db.operator, …)`, `createKey(db.operator, …)`. */
   readonly operator: Operator
 }
 

@@ -1,5 +1,5 @@
 /** What payouts are made from: money that is payable, and a destination past its hold. */
-import { post } from '../../runtime/ledger/post.ts'
+import { post } from '../../runtime/money/ledger/post.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import type { TestDatabase } from './database.ts'

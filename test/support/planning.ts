@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { findDue } from '../../runtime/delivery/queries/due.ts'
-import { planAttempts } from '../../runtime/delivery/queries/visits.ts'
-import type { Pool } from '../../runtime/platform/database/pool/pool.ts'
+import type { Pool } from '../../runtime/database/pool/pool.ts'
+import { findDue } from '../../runtime/events/delivery/queries/due.ts'
+import { planAttempts } from '../../runtime/events/delivery/queries/visits.ts'
 
 /** Plans the attempts of everything that was emitted, as a worker does, but makes none of them. */
 export async function planAll(pool: Pool): Promise<void> {

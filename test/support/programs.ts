@@ -149,5 +149,5 @@ export function runAdmin(
   env: Readonly<Record<string, string>>,
   ...words: readonly string[]
 ): Promise<Ending> {
-  return startProgram(process.execPath, ['runtime/cli/admin.ts', ...words], env).ended
+  return startProgram(process.execPath, ['runtime/operator/command/admin.ts', ...words], env).ended
 }

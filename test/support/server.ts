@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { ensureBuilt } from 'dateline/build'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { acquireServer, type EmbeddedServer } from '../../runtime/platform/database/embedded/server.ts'
-import { migrate } from '../../runtime/platform/database/migrate/migrate.ts'
+import { acquireServer, type EmbeddedServer } from '../../runtime/database/embedded/server.ts'
+import { migrate } from '../../runtime/database/migrate/migrate.ts'
 
 /** What the test files are told of the server: where it is and which database to copy. */
 export interface TestServer {

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Boundary } from '../../platform/database/page.ts'
+import type { Boundary } from '../../database/page.ts'
 import { parseInstant } from '../../platform/instants.ts'
 import { invalidParameter } from '../errors/errors.ts'
 

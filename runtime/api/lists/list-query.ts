@@ -1,4 +1,4 @@
-import type { CreatedRange, Page, Records } from '../../platform/database/page.ts'
+import type { CreatedRange, Page, Records } from '../../database/page.ts'
 import { parseInstant } from '../../platform/instants.ts'
 import { invalidParameter } from '../errors/errors.ts'
 import type { Cursors } from './cursors.ts'

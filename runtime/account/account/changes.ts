@@ -1,0 +1,103 @@
+import type { AccountChanges, RotatedKey } from '../../api/account.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import type { Pool } from '../../database/pool/pool.ts'
+import { bumpRevision } from '../../database/revision.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { insertKey, type NewKey, RETIRE_KEY } from '../../tenants/admin/keys.ts'
+import type { Clock } from '../../tenants/clock/clock.ts'
+import type { Caller } from '../../tenants/keys/caller.ts'
+import { wipeSpace } from './wipe-queries.ts'
+
+/** As the roles of the environments have it. */
+const ENTER: Statement = {
+  text: `SELECT set_config('search_path', $1, true), set_config('statement_timeout', '30s', true)`,
+}
+
+// Two rotations at once come one after the other: the second finds the successors that the first has made.
+const LOCK_TENANT: Statement = {
+  text: 'SELECT plan FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE',
+}
+
+const KEYS_IN_USE: Statement = {
+  text: `SELECT id, scope, member_id, allowed_ips FROM control.keys
+         WHERE tenant_id = $1 AND environment = $2 AND kind = 'secret' AND retired_at IS NULL AND revoked_at IS NULL
+         ORDER BY id FOR UPDATE`,
+}
+
+const CHANGE_BILLING: Statement = {
+  text: `UPDATE control.tenants
+         SET plan = coalesce($2, plan), billing_email = CASE WHEN $3 THEN $4 ELSE billing_email END
+         WHERE id = $1 RETURNING plan`,
+}
+
+type KeyInUse = {
+  readonly id: string
+  readonly scope: NewKey['scope']
+  readonly member_id: string | null
+  readonly allowed_ips: readonly string[]
+}
+
+export function createAccountChanges(
+  control: Pool,
+  pepper: string,
+  environment: Environment,
+  clock: Pick<Clock, 'machine'>,
+): AccountChanges {
+  return {
+    forTenant: (tenantId) => ({
+      transaction: (work) =>
+        control.forTenant(tenantId).transaction((db) => {
+          enqueue(db.query(ENTER, [environment]))
+          return work(db)
+        }),
+    }),
+    notifyNodes: () => bumpRevision(control),
+    bind: (db, { tenant: { id: tenantId }, space, now, moved }) => ({
+      rotateKeys: () => rotateKeys(db, pepper, tenantId, environment, now),
+      async wipeSandbox() {
+        const wiped = await wipeSpace(db, space, clock.machine())
+        moved(wiped.space)
+        return wiped.deleted
+      },
+      async changeBilling({ plan, billingEmail }) {
+        const values = [tenantId, plan ?? null, billingEmail !== undefined, billingEmail ?? null]
+        const { rows } = await db.query<{ plan: Caller['tenant']['plan'] }>(CHANGE_BILLING, values)
+        enqueue(bumpRevision(db))
+        return rows[0]!.plan
+      },
+    }),
+  }
+}
+
+async function rotateKeys(
+  db: Database,
+  pepper: string,
+  tenantId: string,
+  environment: Environment,
+  now: number,
+): Promise<readonly RotatedKey[]> {
+  enqueue(db.query(LOCK_TENANT, [tenantId]))
+  const { rows } = await db.query<KeyInUse>(KEYS_IN_USE, [tenantId, environment])
+  const rotated = await Promise.all(
+    rows.map(async (old) => {
+      const successor: NewKey = {
+        tenantId,
+        environment,
+        kind: 'secret',
+        scope: old.scope,
+        memberId: old.member_id,
+        allowedIps: old.allowed_ips,
+        replacesId: old.id,
+      }
+      const [{ id, secret }] = await Promise.all([
+        insertKey(db, pepper, successor, now),
+        db.query(RETIRE_KEY, [tenantId, old.id, toTimestamp(now)]),
+      ])
+      return { id, replacesId: old.id, secret }
+    }),
+  )
+  enqueue(bumpRevision(db))
+  return rotated
+}

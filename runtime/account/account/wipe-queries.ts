@@ -1,0 +1,302 @@
+/** How a tenant's sandbox is emptied: it gets a new space at once, and what stands in the old one is deleted in steps. */
+
+import type { Database, Statement } from '../../database/database.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { NOT_NULL_VIOLATION } from '../../database/errors.ts'
+import type { Pool } from '../../database/pool/pool.ts'
+import { readSpace, spaceOf } from '../../database/space.ts'
+import { toTimestamp } from '../../database/types.ts'
+
+/** Tables of an environment that a wipe leaves alone: what was done and used stays known. */
+export const KEPT_TABLES = [
+  'audit_log',
+  'audit_heads',
+  'usage_counters',
+  'usage_batches',
+  'wiped_spaces',
+] as const
+
+interface WipedTable {
+  readonly name: string
+  /** What tells its rows of a space apart, in the order of an index; absent where there is one row at most. */
+  readonly key?: string
+  /** The type of its records; absent for what callers know nothing of. */
+  readonly type?: string
+  /** Attempts that were under way at the wipe may still write in it: it is emptied when they have ended. */
+  readonly isLate?: boolean
+}
+
+/** In the order of deletion: attempts that end meanwhile find no endpoint, and so are followed by none. */
+const WIPED: readonly WipedTable[] = [
+  { name: 'webhook_endpoints', key: 'id', type: 'webhook_endpoint' },
+  { name: 'events', key: 'id', type: 'event' },
+  { name: 'event_heads' },
+  { name: 'idempotency_answers', key: 'key' },
+  { name: 'request_log', key: 'id' },
+  { name: 'sanctions_alerts', key: 'id', type: 'sanctions_alert' },
+  { name: 'screenings' },
+  { name: 'cardholders', key: 'id', type: 'cardholder' },
+  { name: 'tokens', key: 'id', type: 'token' },
+  { name: 'scans', key: 'id', type: 'scan' },
+  { name: 'passes', key: 'id', type: 'pass' },
+  { name: 'pass_templates', key: 'id', type: 'pass_template' },
+  { name: 'trial_usage' },
+  { name: 'authorization_endpoints' },
+  { name: 'bank_transfers', key: 'id' },
+  { name: 'payouts', key: 'id', type: 'payout' },
+  { name: 'payout_defaults' },
+  { name: 'payout_destinations', key: 'id', type: 'payout_destination' },
+  { name: 'dispute_files', key: 'dispute_id' },
+  { name: 'disputes', key: 'id', type: 'dispute' },
+  { name: 'authorization_decisions', key: 'id', type: 'authorization_decision' },
+  { name: 'card_transactions', key: 'id', type: 'card_transaction' },
+  { name: 'card_spending', key: 'card_id' },
+  { name: 'settlement_lines', key: 'id' },
+  { name: 'settlements', key: 'id', type: 'settlement' },
+  { name: 'settlement_clocks' },
+  // Whoever writes a report holds it: nothing is added to its files once it is gone.
+  { name: 'treasury_reports', key: 'id', type: 'treasury_report' },
+  { name: 'treasury_report_pieces', key: 'report_id' },
+  { name: 'ledger_checkpoints', key: 'at' },
+  { name: 'ledger_entries', key: 'id' },
+  { name: 'ledger_transactions', key: 'cause' },
+  { name: 'ledger_resolutions', key: 'hold_id' },
+  { name: 'ledger_holds', key: 'id' },
+  { name: 'ledger_accounts', key: 'id' },
+  { name: 'wallet_tokens', key: 'id', type: 'wallet_token' },
+  { name: 'provisioning_payloads', key: 'id', type: 'provisioning_payload' },
+  { name: 'card_numbers', key: 'card_id' },
+  { name: 'cards', key: 'id', type: 'card' },
+  { name: 'card_programs', key: 'id', type: 'card_program' },
+  { name: 'promotions', key: 'id' },
+  { name: 'promoted_objects', key: 'sandbox_id' },
+  { name: 'promotion_heads' },
+  { name: 'wallet_changes', key: 'subject_id', isLate: true },
+  { name: 'wallet_updates', key: 'target', isLate: true },
+  { name: 'apple_registrations', key: 'device_id', isLate: true },
+  { name: 'wallet_heads', isLate: true },
+  { name: 'chain_transfers', key: 'id', isLate: true },
+  { name: 'google_callbacks', key: 'nonce', isLate: true },
+  { name: 'google_cursors', isLate: true },
+  { name: 'google_refusals', key: 'target_id', isLate: true },
+  { name: 'touched_changes', key: 'change', isLate: true },
+  { name: 'webhook_senders', isLate: true },
+  { name: 'webhook_waiting', key: 'attempt_id', isLate: true },
+  { name: 'webhook_ready', key: 'attempt_id', isLate: true },
+  { name: 'webhook_attempts', key: 'id', type: 'webhook_delivery_attempt', isLate: true },
+]
+
+/** Tables that a wipe empties of the tenant's rows. */
+export const WIPED_TABLES = WIPED.map(({ name }) => name)
+
+/** Those of them with records that callers know of. */
+export const RECORD_TABLES = WIPED.filter(({ type }) => type !== undefined).map(({ name }) => name)
+
+// Wipes of a tenant, and what else changes its account, come one after the other. First, as in a rotation of its keys.
+const MOVE: Statement = {
+  text: `UPDATE control.tenants SET sandbox_wipes = sandbox_wipes + 1 WHERE id = $1 AND sandbox_wipes = $2`,
+}
+
+// Whoever writes in the old space passes here last: before this it is counted, after this it fails and is done again.
+const CLOSE: Statement = { text: 'UPDATE audit_heads SET wipes = $2 WHERE tenant_id = $1' }
+
+const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
+
+// Nothing is sent without the bucket: deliveries of the old space end with it. The new space starts with what is left in it.
+const READ_BUCKET: Statement = {
+  text: 'SELECT tokens, refilled_at FROM webhook_senders WHERE tenant_id = $1 FOR UPDATE',
+}
+
+const OPEN_BUCKET: Statement = {
+  text: 'INSERT INTO webhook_senders (tenant_id, tokens, refilled_at, planned) VALUES ($1, $2, $3, $4)',
+}
+
+const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }
+
+// Events go on counting where they were: who watches them must not see a number twice.
+const READ_SEQUENCE: Statement = { text: 'SELECT sequence FROM event_heads WHERE tenant_id = $1' }
+
+const OPEN_SEQUENCE: Statement = { text: 'INSERT INTO event_heads (tenant_id, sequence) VALUES ($1, $2)' }
+
+/** Takes what goes on from one space to the other: each statement is for one of them, which may be on two machines. */
+async function carryOver(db: Database, old: string, space: string): Promise<void> {
+  const [buckets, heads] = await Promise.all([
+    db.query<{ tokens: number; refilled_at: number }>(READ_BUCKET, [old]),
+    db.query<{ sequence: number }>(READ_SEQUENCE, [old]),
+  ])
+  const sequence = heads.rows[0]?.sequence
+  for (const { tokens, refilled_at } of buckets.rows) {
+    enqueue(db.query(OPEN_BUCKET, [space, tokens, toTimestamp(refilled_at), sequence ?? 0]))
+  }
+  if (sequence !== undefined) enqueue(db.query(OPEN_SEQUENCE, [space, sequence]))
+  enqueue(db.query(REMOVE_BUCKET, [old]))
+}
+
+/** More records of a type are not counted, because the tenant's writes wait for it: the number then stands for that many or more. */
+const MAX_COUNTED = 1_000_000
+
+const COUNT: Statement = {
+  text: `SELECT ${WIPED.flatMap(({ name, type }) =>
+    type === undefined
+      ? []
+      : `(SELECT count(*) FROM (SELECT FROM ${name} WHERE tenant_id = $1 LIMIT $2) AS counted) AS ${type}`,
+  ).join(', ')}`,
+}
+
+export interface WipedSpace {
+  /** Where the tenant's data is from now on. */
+  readonly space: string
+  /** How many records of each type were in the old one. */
+  readonly deleted: Readonly<Record<string, number>>
+}
+
+/** Another wipe came first. Looks like the failure of every other write in the old space. */
+function wipedAlready(): Error {
+  return Object.assign(new Error('the space was wiped already'), {
+    code: NOT_NULL_VIOLATION,
+    table: 'audit_heads',
+  })
+}
+
+/**
+ * Moves a tenant to a new space in the sandbox. To be called in a transaction of the owner, which fails as `isSpaceWiped`
+ * tells when another wipe came first. The tenant's other writes wait while its records are counted.
+ *
+ * @param now machine time.
+ */
+export async function wipeSpace(
+  db: Database,
+  old: string,
+  now: number,
+  maxCounted: number = MAX_COUNTED,
+): Promise<WipedSpace> {
+  const { tenantId, wipes } = readSpace(old)
+  const space = spaceOf(tenantId, wipes + 1)
+  if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
+  enqueue(db.query(CLOSE, [tenantId, wipes + 1]))
+  enqueue(db.query(RETIRE, [old, toTimestamp(now)]))
+  await carryOver(db, old, space)
+  const { rows } = await db.query<Record<string, number>>(COUNT, [old, maxCounted])
+  return { space, deleted: rows[0]! }
+}
+
+export interface RetiredSpace {
+  readonly space: string
+  /** Machine time. */
+  readonly wipedAt: number
+}
+
+const LIST: Statement = { text: 'SELECT tenant_id, wiped_at FROM wiped_spaces ORDER BY wiped_at' }
+
+/** Spaces that are still to be emptied, the longest wiped first. */
+export async function listWipedSpaces(db: Database): Promise<readonly RetiredSpace[]> {
+  const { rows } = await db.query<{ tenant_id: string; wiped_at: number }>(LIST)
+  return rows.map(({ tenant_id, wiped_at }) => ({ space: tenant_id, wipedAt: wiped_at }))
+}
+
+const HOLD: Statement = {
+  text: 'SELECT FROM wiped_spaces WHERE tenant_id = $1 FOR UPDATE SKIP LOCKED',
+}
+
+/** Deletes rows of a table behind a key, at most `limit`; gives the last key, or undefined when nothing is left behind it. */
+async function deleteStep(
+  tx: Database,
+  { name, key }: WipedTable,
+  space: string,
+  after: string | undefined,
+  limit: number,
+): Promise<string | undefined> {
+  if (key === undefined) {
+    await tx.query({ text: `DELETE FROM ${name} WHERE tenant_id = $1` }, [space])
+    return undefined
+  }
+  const behind = after === undefined ? '' : `AND ${key} > $3`
+  const { rows } = await tx.query<{ last: string | null }>(
+    {
+      text: `WITH last AS MATERIALIZED (
+               SELECT ${key} FROM ${name} WHERE tenant_id = $1 ${behind} ORDER BY ${key} OFFSET $2 LIMIT 1
+             ), gone AS (
+               DELETE FROM ${name} WHERE tenant_id = $1 ${behind} AND ${key} <= (SELECT ${key} FROM last)
+             )
+             SELECT ${key}::text AS last FROM last`,
+    },
+    after === undefined ? [space, limit - 1] : [space, limit - 1, after],
+  )
+  const last = rows[0]?.last ?? undefined
+  if (last === undefined) {
+    const rest = { text: `DELETE FROM ${name} WHERE tenant_id = $1 ${behind.replace('$3', '$2')}` }
+    await tx.query(rest, after === undefined ? [space] : [space, after])
+  }
+  return last
+}
+
+// A scan from the front would visit the entries of all rows that are deleted and not vacuumed yet.
+const READ_PROGRESS: Statement = {
+  text: 'SELECT emptying, emptied_to FROM wiped_spaces WHERE tenant_id = $1',
+}
+
+const NOTE_PROGRESS: Statement = {
+  text: 'UPDATE wiped_spaces SET emptying = $2, emptied_to = $3 WHERE tenant_id = $1',
+}
+
+interface Progress {
+  readonly emptying: string | null
+  readonly emptied_to: string | null
+}
+
+/**
+ * Deletes everything in a wiped space, at most `limit` rows in a transaction. Gives up when another worker is at it; whoever
+ * comes after a worker that was killed goes on where it was.
+ *
+ * @param isOver whether everything has ended that was under way at the wipe; tables in which that may write wait for it.
+ * @param pause is awaited after each transaction; false ends the work.
+ * @returns whether nothing is left.
+ */
+export async function emptySpace(
+  pool: Pool,
+  space: string,
+  limit: number,
+  isOver: boolean,
+  pause: () => Promise<boolean>,
+): Promise<boolean> {
+  const [progress] = (await pool.query<Progress>(READ_PROGRESS, [space])).rows
+  const begun = WIPED.findIndex(({ name }) => name === progress?.emptying)
+  for (const table of WIPED.slice(Math.max(begun, 0))) {
+    if (table.isLate && !isOver) return false
+    let after = table.name === progress?.emptying ? (progress.emptied_to ?? undefined) : undefined
+    do {
+      const step = await pool.transaction(async (tx) => {
+        if ((await tx.query(HOLD, [space])).count === 0) return 'held'
+        const last = await deleteStep(tx, table, space, after, limit)
+        await tx.query(NOTE_PROGRESS, [space, table.name, last ?? after ?? null])
+        return { last }
+      })
+      if (step === 'held') return false
+      after = step.last
+      if (!(await pause())) return false
+    } while (after !== undefined)
+  }
+  return true
+}
+
+const FORGET_DEVICES: Statement = {
+  text: `DELETE FROM control.apple_devices d WHERE d.environment = 'sandbox' AND d.space = $1 AND d.device_id IN (
+           SELECT g.device_id FROM control.apple_devices g
+            WHERE g.environment = 'sandbox' AND g.space = $1 ORDER BY g.device_id LIMIT $2)`,
+}
+
+/**
+ * Forgets some of the devices that had passes in the space.
+ *
+ * @param control as the owner. @returns whether none is left.
+ */
+export async function forgetDevices(control: Database, space: string, limit: number): Promise<boolean> {
+  return (await control.query(FORGET_DEVICES, [space, limit])).count < limit
+}
+
+const FORGET: Statement = { text: 'DELETE FROM wiped_spaces WHERE tenant_id = $1' }
+
+/** Nothing is left of the space, and nothing under way can come to it. */
+export async function forgetSpace(db: Database, space: string): Promise<void> {
+  await db.query(FORGET, [space])
+}

@@ -1,0 +1,232 @@
+/** Members of a tenant: their roles, and their leaving. One owner who can sign in is always left. */
+
+import type { Database, Statement } from '../../database/database.ts'
+import type { Environment } from '../../platform/environment.ts'
+import {
+  ControlError,
+  change,
+  isoTime,
+  type Operator,
+  type OperatorNote,
+} from '../../tenants/admin/change.ts'
+import { revokeGrantRow } from '../oauth/queries.ts'
+import { withdrawInvitationsOf } from './invitations.ts'
+import { type Credentials, type MemberRole, makeCredentials } from './users.ts'
+
+const LIST: Statement = {
+  text: `SELECT m.id, m.email, m.role, m.created, m.totp_secret IS NOT NULL AS can_sign_in,
+                (SELECT max(s.seen_at) FROM control.sessions s
+                 WHERE s.tenant_id = $1 AND s.member_id = m.id) AS seen_at
+         FROM control.members m WHERE m.tenant_id = $1 ORDER BY m.created, m.id`,
+}
+
+// Locked in one order, so that of two owners who demote each other at once the second finds out.
+const LOCK_OWNERS: Statement = {
+  text: `SELECT id FROM control.members WHERE tenant_id = $1 AND role = 'owner' AND totp_secret IS NOT NULL
+         ORDER BY id FOR UPDATE`,
+}
+
+const LOCK: Statement = {
+  text: `SELECT role, totp_secret IS NOT NULL AS can_sign_in FROM control.members
+         WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+}
+
+const SET_ROLE: Statement = {
+  text: 'UPDATE control.members SET role = $3 WHERE tenant_id = $1 AND id = $2',
+}
+
+const GRANTS: Statement = {
+  text: `SELECT id, environment FROM control.oauth_grants
+         WHERE tenant_id = $1 AND member_id = $2 AND revoked_at IS NULL`,
+}
+
+const HAND_OVER_KEYS: Statement = {
+  text: 'UPDATE control.keys SET member_id = $3 WHERE tenant_id = $1 AND member_id = $2',
+}
+
+/** What a member signs in with, or is signed in by, beside password and code. */
+const SIGN_IN_DELETIONS: readonly Statement[] = [
+  { text: 'DELETE FROM control.sessions WHERE tenant_id = $1 AND member_id = $2' },
+  { text: 'DELETE FROM control.recovery_codes WHERE tenant_id = $1 AND member_id = $2' },
+  { text: 'DELETE FROM control.passkeys WHERE tenant_id = $1 AND member_id = $2' },
+  { text: 'DELETE FROM control.totp_uses WHERE tenant_id = $1 AND member_id = $2' },
+  { text: 'DELETE FROM control.wrong_codes WHERE tenant_id = $1 AND member_id = $2' },
+]
+
+const DELETE: Statement = { text: 'DELETE FROM control.members WHERE tenant_id = $1 AND id = $2' }
+
+const FIND: Statement = {
+  text: `SELECT m.tenant_id, m.id, m.email, m.role, m.created, m.totp_secret IS NOT NULL AS can_sign_in,
+                (SELECT max(s.seen_at) FROM control.sessions s
+                 WHERE s.tenant_id = m.tenant_id AND s.member_id = m.id) AS seen_at
+         FROM control.members m WHERE m.id = $1`,
+}
+
+const LOCK_BY_ID: Statement = {
+  text: `SELECT tenant_id, email, totp_secret IS NOT NULL AS can_sign_in FROM control.members
+         WHERE id = $1 FOR UPDATE`,
+}
+
+const SET_CREDENTIALS: Statement = {
+  text: 'UPDATE control.members SET password_hash = $3, totp_secret = $4 WHERE tenant_id = $1 AND id = $2',
+}
+
+interface Row {
+  readonly id: string
+  readonly email: string
+  readonly role: MemberRole
+  readonly created: number
+  readonly can_sign_in: boolean
+  readonly seen_at: number | null
+}
+
+export interface ListedMember extends Omit<Row, 'created' | 'seen_at'> {
+  readonly created: string
+  /** To the minute; null: no session is left. */
+  readonly seen_at: string | null
+}
+
+/** Oldest first. */
+export async function listMembers({ control }: Operator, tenantId: string): Promise<readonly ListedMember[]> {
+  const { rows } = await control.query<Row>(LIST, [tenantId])
+  return rows.map((row) => ({ ...row, created: isoTime(row.created), seen_at: isoTime(row.seen_at) }))
+}
+
+/** One member. @throws ControlError `not_found`. */
+export async function showMember(
+  { control }: Operator,
+  id: string,
+): Promise<ListedMember & { readonly tenant_id: string }> {
+  const { rows } = await control.query<Row & { readonly tenant_id: string }>(FIND, [id])
+  if (!rows[0]) throw noMember(id)
+  return { ...rows[0], created: isoTime(rows[0].created), seen_at: isoTime(rows[0].seen_at) }
+}
+
+const noMember = (id: string) =>
+  new ControlError('not_found', `no user ${id} (an identifier starts with mem_; user list shows them)`)
+
+type Locked = { readonly tenant_id: string; readonly email: string; readonly can_sign_in: boolean }
+
+async function lockById(tx: Database, id: string): Promise<Locked> {
+  const { rows } = await tx.query<Locked>(LOCK_BY_ID, [id])
+  if (!rows[0]) throw noMember(id)
+  return rows[0]
+}
+
+/** Ends sessions, passkeys and recovery codes of a member. */
+async function endSignIns(tx: Database, tenantId: string, id: string): Promise<void> {
+  for (const deletion of SIGN_IN_DELETIONS) await tx.query(deletion, [tenantId, id])
+}
+
+/** Ends what the member let applications do, and what the member has invited. */
+async function endAuthority(
+  operator: Operator,
+  tx: Database,
+  note: (note: OperatorNote) => void,
+  tenantId: string,
+  id: string,
+): Promise<void> {
+  await withdrawInvitationsOf(tx, tenantId, id)
+  const grants = await tx.query<{ id: string; environment: Environment }>(GRANTS, [tenantId, id])
+  for (const grant of grants.rows) {
+    await revokeGrantRow(tx, tenantId, grant.id, operator.clock.service(grant.environment))
+    note({ tenantId, environment: grant.environment, action: 'connected_app.revoked', targetId: grant.id })
+  }
+}
+
+/**
+ * Takes a member's credentials away: no password, code or passkey signs in any more, sessions end at once, and so does what
+ * the member let applications do. Keys go on working. `resetUser` lets the member in again. Again: changes nothing.
+ *
+ * @throws ControlError `not_found`.
+ */
+export async function disableUser(
+  operator: Operator,
+  id: string,
+): Promise<{ readonly id: string; readonly tenant_id: string; readonly can_sign_in: false }> {
+  return change(operator, async (tx, note) => {
+    const { tenant_id: tenantId, can_sign_in: canSignIn } = await lockById(tx, id)
+    if (canSignIn) {
+      await tx.query(SET_CREDENTIALS, [tenantId, id, null, null])
+      await endSignIns(tx, tenantId, id)
+      await endAuthority(operator, tx, note, tenantId, id)
+      note({ tenantId, action: 'member.disabled', targetId: id })
+    }
+    return { id, tenant_id: tenantId, can_sign_in: false }
+  })
+}
+
+/**
+ * Gives a member a new password and a new secret for codes, which are shown once. The old ones, passkeys and recovery codes
+ * stop working, and sessions end at once.
+ *
+ * @throws ControlError `not_found`.
+ */
+export async function resetUser(
+  operator: Operator,
+  id: string,
+): Promise<{ readonly id: string; readonly tenant_id: string; readonly email: string } & Credentials> {
+  return change(operator, async (tx, note) => {
+    const { tenant_id: tenantId, email } = await lockById(tx, id)
+    const { stored, credentials } = await makeCredentials(operator.pepper, tenantId, id)
+    await tx.query(SET_CREDENTIALS, [tenantId, id, stored.passwordHash, stored.sealedTotp])
+    await endSignIns(tx, tenantId, id)
+    note({ tenantId, action: 'member.reset', targetId: id })
+    return { id, tenant_id: tenantId, email, ...credentials }
+  })
+}
+
+/** @param role what becomes of the member. @throws ControlError `not_found`; `conflict` where no owner would be left. */
+async function lockMember(
+  tx: Database,
+  tenantId: string,
+  id: string,
+  role?: MemberRole,
+): Promise<MemberRole> {
+  const owners = await tx.query<{ id: string }>(LOCK_OWNERS, [tenantId])
+  const { rows } = await tx.query<Pick<Row, 'role' | 'can_sign_in'>>(LOCK, [tenantId, id])
+  if (!rows[0]?.can_sign_in) throw new ControlError('not_found', `no member ${id}`)
+  if (role !== 'owner' && owners.rows.length === 1 && owners.rows[0]?.id === id) {
+    throw new ControlError('conflict', 'an account keeps at least one owner: make another member one first')
+  }
+  return rows[0].role
+}
+
+/**
+ * Gives a member another role, from the next request on. What an owner who is none any more has invited is void.
+ *
+ * @throws ControlError `not_found`; `conflict` for the last owner.
+ */
+export function changeRole(
+  operator: Operator,
+  tenantId: string,
+  id: string,
+  role: MemberRole,
+): Promise<void> {
+  return change(operator, async (tx, note) => {
+    const before = await lockMember(tx, tenantId, id, role)
+    if (before === role) return
+    await tx.query(SET_ROLE, [tenantId, id, role])
+    if (before === 'owner') await withdrawInvitationsOf(tx, tenantId, id)
+    note({ tenantId, action: 'member.role_changed', targetId: id })
+  })
+}
+
+/**
+ * Removes a member with the sessions, the invitations and the applications that the member let in, on every node at once.
+ * The member's keys go on working and belong to another.
+ *
+ * @param heir the member to whom the keys pass.
+ * @throws ControlError `not_found`; `conflict` for the last owner and for oneself.
+ */
+export function removeMember(operator: Operator, tenantId: string, id: string, heir: string): Promise<void> {
+  if (id === heir) throw new ControlError('conflict', 'nobody removes themselves: ask another owner')
+  return change(operator, async (tx, note) => {
+    await lockMember(tx, tenantId, id)
+    await endAuthority(operator, tx, note, tenantId, id)
+    await tx.query(HAND_OVER_KEYS, [tenantId, id, heir])
+    await endSignIns(tx, tenantId, id)
+    await tx.query(DELETE, [tenantId, id])
+    note({ tenantId, action: 'member.removed', targetId: id })
+  })
+}

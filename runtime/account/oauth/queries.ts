@@ -1,0 +1,162 @@
+/** Statements of OAuth, on the control schema. Codes and tokens name no tenant: their digest, or the authorization's id, locates them. */
+import type { Database, Statement } from '../../database/database.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { Environment } from '../../platform/environment.ts'
+import type { SCOPE_OF_ROLE } from '../../tenants/keys/scopes.ts'
+
+export interface ClientRow {
+  readonly id: string
+  readonly environment: Environment
+  readonly name: string
+  readonly redirect_uris: readonly string[]
+  readonly scopes: readonly string[]
+  /** Null: it is public. */
+  readonly secret_digest: Buffer | null
+}
+
+const FIND_CLIENT: Statement = {
+  text: `SELECT id, environment, name, redirect_uris, scopes, secret_digest
+         FROM control.oauth_clients WHERE id = $1`,
+}
+
+export async function findClient(db: Database, id: string): Promise<ClientRow | undefined> {
+  return (await db.query<ClientRow>(FIND_CLIENT, [id])).rows[0]
+}
+
+export interface GrantRow {
+  readonly tenant_id: string
+  readonly id: string
+  readonly member_id: string
+  readonly client_id: string
+  readonly environment: Environment
+  readonly scopes: readonly string[]
+  readonly created: number
+}
+
+/** With the role that the member has now, which may be lower than it was at the consent. */
+export interface FoundGrant extends GrantRow {
+  readonly role: keyof typeof SCOPE_OF_ROLE
+}
+
+const FIND_GRANT: Statement = {
+  text: `SELECT g.tenant_id, g.id, g.member_id, g.client_id, g.environment, g.scopes, g.created, m.role
+         FROM control.oauth_grants g
+         JOIN control.members m ON m.tenant_id = g.tenant_id AND m.id = g.member_id
+         WHERE g.id = $1 AND g.revoked_at IS NULL`,
+}
+
+/** Undefined when there is none, or none any more. */
+export async function findGrant(db: Database, id: string): Promise<FoundGrant | undefined> {
+  return (await db.query<FoundGrant>(FIND_GRANT, [id])).rows[0]
+}
+
+const INSERT_GRANT: Statement = {
+  text: `INSERT INTO control.oauth_grants (tenant_id, id, member_id, client_id, environment, scopes, created)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+}
+
+export function insertGrant(db: Database, grant: GrantRow): Promise<unknown> {
+  const { tenant_id, id, member_id, client_id, environment, scopes, created } = grant
+  return db.query(INSERT_GRANT, [
+    tenant_id,
+    id,
+    member_id,
+    client_id,
+    environment,
+    scopes,
+    toTimestamp(created),
+  ])
+}
+
+const REVOKE_GRANT: Statement = {
+  text: `UPDATE control.oauth_grants SET revoked_at = $3
+         WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL`,
+}
+
+const DELETE_OF_GRANT: Statement = { text: 'DELETE FROM control.oauth_artefacts WHERE grant_id = $1' }
+
+/** Ends the authorization and all that was issued on it; false when it had ended before. @param now service time. */
+export async function revokeGrantRow(
+  db: Database,
+  tenantId: string,
+  id: string,
+  now: number,
+): Promise<boolean> {
+  const { count } = await db.query(REVOKE_GRANT, [tenantId, id, toTimestamp(now)])
+  await db.query(DELETE_OF_GRANT, [id])
+  return count === 1
+}
+
+export interface Artefact {
+  readonly digest: Buffer
+  readonly model: string
+  readonly grantId: string | null
+  readonly scopes: readonly string[]
+  readonly sealed: Buffer
+  /** Machine time, milliseconds. */
+  readonly expiresAt: number
+}
+
+const SAVE: Statement = {
+  text: `INSERT INTO control.oauth_artefacts (digest, model, grant_id, scopes, sealed, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (digest) DO UPDATE SET sealed = excluded.sealed, expires_at = excluded.expires_at`,
+}
+
+export function saveArtefact(db: Database, artefact: Artefact): Promise<unknown> {
+  const { digest, model, grantId, scopes, sealed, expiresAt } = artefact
+  return db.query(SAVE, [digest, model, grantId, scopes, sealed, toTimestamp(expiresAt)])
+}
+
+const FIND: Statement = {
+  text: 'SELECT sealed, consumed_at, expires_at FROM control.oauth_artefacts WHERE digest = $1 AND model = $2',
+}
+
+export interface StoredArtefact {
+  readonly sealed: Buffer
+  readonly consumed_at: number | null
+  readonly expires_at: number
+}
+
+export async function findArtefact(
+  db: Database,
+  digest: Buffer,
+  model: string,
+): Promise<StoredArtefact | undefined> {
+  return (await db.query<StoredArtefact>(FIND, [digest, model])).rows[0]
+}
+
+const CONSUME: Statement = {
+  text: `UPDATE control.oauth_artefacts SET consumed_at = $2 WHERE digest = $1 AND consumed_at IS NULL
+         RETURNING grant_id`,
+}
+
+/** Whether it was not used before: of several at once one is told so. @param now machine time. */
+export async function consumeArtefact(db: Database, digest: Buffer, now: number): Promise<boolean> {
+  return (await db.query(CONSUME, [digest, toTimestamp(now)])).rows.length === 1
+}
+
+const DELETE: Statement = {
+  text: 'DELETE FROM control.oauth_artefacts WHERE digest = $1 AND model = $2',
+}
+
+export function deleteArtefact(db: Database, digest: Buffer, model: string): Promise<unknown> {
+  return db.query(DELETE, [digest, model])
+}
+
+const SWEEP_ARTEFACTS: Statement = { text: 'DELETE FROM control.oauth_artefacts WHERE expires_at <= $1' }
+
+const SWEEP_GRANTS: Statement = {
+  text: `DELETE FROM control.oauth_grants g
+         WHERE g.created <= $1 AND NOT EXISTS (SELECT FROM control.oauth_artefacts a WHERE a.grant_id = g.id)`,
+}
+
+/**
+ * Deletes what has run out, of all tenants, and authorizations of which nothing is left.
+ *
+ * @param expiredBy machine time. @param grantedBy service time: a consent whose code is yet to come stays.
+ */
+export async function sweepOauth(db: Database, expiredBy: number, grantedBy: number): Promise<void> {
+  await db.query(SWEEP_ARTEFACTS, [toTimestamp(expiredBy)])
+  await db.query(SWEEP_GRANTS, [toTimestamp(grantedBy)])
+}

@@ -1,0 +1,164 @@
+/** What a promotion would do with each object, found out without doing it. */
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Detail } from 'dateline/runtime'
+import type { components } from '../../../generated/canonical/types.ts'
+import { MAX_DETAILS } from '../../api/errors/errors.ts'
+import type { PrepareContext } from '../../api/handler.ts'
+import type { Database } from '../../database/database.ts'
+import { MAX_ENDPOINTS } from '../../events/webhook-endpoints/handlers.ts'
+import { countEndpoints, lockEndpointCount } from '../../events/webhook-endpoints/queries.ts'
+import { findDifferences } from './differences.ts'
+import { lockPromotions, type PromotionRow, readCopies } from './queries.ts'
+import { type Promotable, type PromotableType, READERS } from './sources.ts'
+
+type Step = components['schemas']['PromotionStep']
+
+/** An object of the sandbox as it was read, and which rules of live a copy would break. */
+export interface Source extends Promotable {
+  readonly id: string
+  /** Of its content. */
+  readonly digest: string
+  readonly problems: readonly Detail[]
+}
+
+/** What is read of the sandbox for one promotion at most, in characters of JSON: a template may have images of 700 KiB. */
+const MAX_READ = 8 * 1024 * 1024
+
+/** A plan shows so many differences at most, in equal parts for its steps: plans are stored, and listed a hundred at a time. */
+const MAX_DIFFERENCES = 1000
+
+/** Of one step, as the document says. */
+const MAX_DIFFERENCES_OF_STEP = 100
+
+/** What there is to promote, or what is wrong with the identifiers. */
+export type Sources =
+  | { readonly sources: readonly Source[]; readonly faults?: undefined }
+  | { readonly faults: readonly Detail[] }
+
+/** Reads the objects from the sandbox, one after the other: what they have in memory together is bounded. */
+export async function readSources(
+  context: PrepareContext,
+  type: PromotableType,
+  ids: readonly string[],
+): Promise<Sources> {
+  const sandbox = await context.openSandbox()
+  const faults: Detail[] = []
+  const found: Promotable[] = []
+  const digests: string[] = []
+  let length = 0
+  for (const [index, id] of ids.entries()) {
+    const field = `sandbox_ids[${index}]`
+    if (ids.indexOf(id) < index) {
+      faults.push({ field, issue: 'stands there already' })
+      continue
+    }
+    const promotable = await READERS[type](sandbox.db, sandbox.space, id)
+    if (!promotable) {
+      faults.push({ field, issue: `is no ${type.replaceAll('_', ' ')} of your sandbox` })
+      continue
+    }
+    const text = JSON.stringify(promotable.content)
+    length += text.length
+    if (length > MAX_READ)
+      return { faults: [{ field, issue: 'is too much for one promotion: ask for fewer' }] }
+    found.push(promotable)
+    digests.push(createHash('sha256').update(text).digest('hex'))
+  }
+  if (faults.length > 0) return { faults }
+  const problems = await Promise.all(found.map((each) => each.check(context)))
+  const sources = found.map((each, index) => ({
+    ...each,
+    id: ids[index]!,
+    digest: digests[index]!,
+    problems: problems[index]!,
+  }))
+  return { sources }
+}
+
+/**
+ * Plans what becomes of the sources.
+ *
+ * @param lock whether the plan is carried out in the same transaction, in which nothing may make it untrue.
+ */
+export async function makePlan(
+  db: Database,
+  space: string,
+  type: PromotableType,
+  sources: readonly Source[],
+  lock: boolean,
+): Promise<readonly Step[]> {
+  if (lock) await lockPromotions(db, space)
+  const ids = sources.map(({ id }) => id)
+  const copies = await readCopies(db, space, ids)
+  const isFull = type === 'webhook_endpoint' ? await countRoom(db, space, lock) : () => false
+  const shown = Math.min(MAX_DIFFERENCES_OF_STEP, Math.floor(MAX_DIFFERENCES / sources.length))
+  const steps: Step[] = []
+  for (const source of sources) {
+    const liveId = copies.get(source.id)
+    const copy = liveId === undefined ? undefined : await READERS[type](db, space, liveId)
+    steps.push(copy ? compare(source, liveId!, copy, shown) : propose(source, isFull))
+  }
+  return steps
+}
+
+/** Takes a place for a new endpoint each time it is asked; true when there is none left. */
+async function countRoom(db: Database, space: string, lock: boolean): Promise<() => boolean> {
+  const used = lock ? await lockEndpointCount(db, space) : await countEndpoints(db, space)
+  let left = MAX_ENDPOINTS - used
+  return () => {
+    left -= 1
+    return left < 0
+  }
+}
+
+const FULL: Detail = {
+  field: '',
+  issue: `is one too many: live has at most ${MAX_ENDPOINTS} endpoints; delete one first`,
+}
+
+function propose({ id, problems }: Source, isFull: () => boolean): Step {
+  const all = problems.length === 0 && isFull() ? [FULL] : problems.slice(0, MAX_DETAILS)
+  const action = all.length === 0 ? 'create' : 'refused'
+  return {
+    sandbox_id: id,
+    live_id: null,
+    action,
+    differences: [],
+    problems: all.map((each) => ({ ...each })),
+  }
+}
+
+function compare({ id, content }: Source, liveId: string, copy: Promotable, shown: number): Step {
+  const differences = findDifferences(content, copy.content).take(shown).toArray()
+  const action = differences.length === 0 ? 'unchanged' : 'differs'
+  return { sandbox_id: id, live_id: liveId, action, differences, problems: [] }
+}
+
+/** What is otherwise than an earlier plan of the same objects said, by object: empty where that still holds. */
+export function findChanges(
+  before: Pick<PromotionRow, 'plan' | 'digests'>,
+  plan: readonly Step[],
+  sources: readonly Source[],
+): Detail[] {
+  return plan.flatMap((step, index) => {
+    const field = `sandbox_ids[${index}]`
+    const was = before.plan[index]!
+    if (step.action !== was.action) {
+      return [
+        { field, issue: `was to be ${IN_WORDS[was.action]}, and now is to be ${IN_WORDS[step.action]}` },
+      ]
+    }
+    if (sources[index]!.digest !== before.digests[index]) {
+      return [{ field, issue: 'was changed in the sandbox meanwhile' }]
+    }
+    return isDeepStrictEqual(step, was) ? [] : [{ field, issue: 'is otherwise in live by now' }]
+  })
+}
+
+const IN_WORDS: Readonly<Record<Step['action'], string>> = {
+  create: 'created',
+  unchanged: 'left unchanged',
+  differs: 'left as it is, which differs',
+  refused: 'refused',
+}

@@ -1,0 +1,111 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  ALL_ROWS,
+  Bindings,
+  type CreatedRange,
+  type Page,
+  type Records,
+  readPage,
+} from '../../database/page.ts'
+import { toTimestamp } from '../../database/types.ts'
+
+type Schemas = components['schemas']
+
+/** A promotion as stored. `created` in milliseconds since the epoch, service time of live. */
+export interface PromotionRow {
+  readonly id: string
+  readonly resource_type: Schemas['PromotableType']
+  readonly dry_run: boolean
+  readonly plan: readonly Schemas['PromotionStep'][]
+  readonly copies: readonly Schemas['PromotedObject'][]
+  /** Of the sources as they were planned, in the order of the plan. */
+  readonly digests: readonly string[]
+  readonly created: number
+}
+
+const COLUMNS = 'id, resource_type, dry_run, plan, copies, digests, created'
+
+const INSERT: Statement = {
+  name: 'promotions_insert',
+  text: `INSERT INTO promotions (tenant_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+}
+
+export function insertPromotion(db: Database, tenantId: string, row: PromotionRow): Promise<unknown> {
+  const { id, resource_type, dry_run, plan, copies, digests, created } = row
+  const written = [plan, copies, digests].map((part) => JSON.stringify(part))
+  return db.query(INSERT, [tenantId, id, resource_type, dry_run, ...written, toTimestamp(created)])
+}
+
+const READ: Statement = {
+  name: 'promotions_read',
+  text: `SELECT ${COLUMNS} FROM promotions WHERE tenant_id = $1 AND id = $2`,
+}
+
+export async function readPromotion(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<PromotionRow | undefined> {
+  return (await db.query<PromotionRow>(READ, [tenantId, id])).rows[0]
+}
+
+const LISTED = { table: 'promotions', alias: 'p', columns: COLUMNS }
+
+export async function listPromotions(
+  db: Database,
+  tenantId: string,
+  { created }: { readonly created: CreatedRange },
+  page: Page,
+): Promise<Records<PromotionRow>> {
+  return readPage<PromotionRow>(db, LISTED, new Bindings(tenantId), [ALL_ROWS], created, page)
+}
+
+const LOCK: Statement = {
+  name: 'promotion_heads_lock',
+  text: `INSERT INTO promotion_heads AS h (tenant_id, applied) VALUES ($1, 1)
+         ON CONFLICT (tenant_id) DO UPDATE SET applied = h.applied + 1`,
+}
+
+/** Keeps the tenant's other promotions from copying anything until the transaction ends. */
+export function lockPromotions(db: Database, tenantId: string): Promise<unknown> {
+  return db.query(LOCK, [tenantId])
+}
+
+// In JSON, for the plan: see pass-templates/queries.ts.
+const READ_COPIES: Statement = {
+  name: 'promoted_objects_read',
+  text: `SELECT o.sandbox_id, o.live_id FROM json_array_elements_text($2) AS wanted (id)
+          CROSS JOIN LATERAL (
+            SELECT sandbox_id, live_id FROM promoted_objects o
+             WHERE o.tenant_id = $1 AND o.sandbox_id = wanted.id OFFSET 0
+          ) AS o`,
+}
+
+/** What was copied of these objects of the sandbox, by their ids; a copy may have been deleted since. */
+export async function readCopies(
+  db: Database,
+  tenantId: string,
+  sandboxIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const values = [tenantId, JSON.stringify(sandboxIds)]
+  const { rows } = await db.query<Schemas['PromotedObject']>(READ_COPIES, values)
+  return new Map(rows.map(({ sandbox_id, live_id }) => [sandbox_id, live_id]))
+}
+
+const WRITE_COPY: Statement = {
+  name: 'promoted_objects_write',
+  text: `INSERT INTO promoted_objects (tenant_id, sandbox_id, live_id, promotion_id) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (tenant_id, sandbox_id)
+         DO UPDATE SET live_id = excluded.live_id, promotion_id = excluded.promotion_id`,
+}
+
+/** Remembers a copy, in place of an earlier one that was deleted. */
+export function writeCopy(
+  db: Database,
+  tenantId: string,
+  { sandbox_id, live_id }: Schemas['PromotedObject'],
+  promotionId: string,
+): Promise<unknown> {
+  return db.query(WRITE_COPY, [tenantId, sandbox_id, live_id, promotionId])
+}

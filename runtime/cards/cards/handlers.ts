@@ -1,0 +1,118 @@
+import type { CardsHandlers, TestCardsHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
+import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
+import { type Context, prepared } from '../../api/handler.ts'
+import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { checkControls, patchControls } from '../programs/spending-controls.ts'
+import { activateCard, cancelCard, changeCard, writeChange } from './changes.ts'
+import { issueCard, replaceCard } from './issuing.ts'
+import { type CardRow, listCards, lockCard, readCard } from './queries.ts'
+import { freeze, requireLive, ship, unfreeze } from './states.ts'
+import { readSecrets } from './stored-number.ts'
+import { showCard } from './view.ts'
+
+type Schemas = components['schemas']
+
+export const cardsHandlers = {
+  createCard: prepared(
+    ({ cardKeys }, _input: { body: Schemas['CardCreate'] }) => cardKeys.sealer(),
+    async (context, { body }, sealer) => {
+      const card = await issueCard(context, body, sealer)
+      return { status: 201 as const, body: showCard(card, context.request.now) }
+    },
+  ),
+
+  async listCards({ caller, db, cursors, request }, { query }) {
+    const page = readPage(query, cursors)
+    const filter = {
+      created: readCreated(query),
+      ...(query.status && { statuses: query.status }),
+      ...(query.type && { types: query.type }),
+      ...(query.cardholder_id && { cardholderIds: query.cardholder_id }),
+    }
+    const records = await listCards(db, caller.space, filter, page)
+    return { status: 200, body: showList(records, page, cursors, (card) => showCard(card, request.now)) }
+  },
+
+  async getCard({ caller, db, request }, { path }) {
+    const card = await readCard(db, caller.space, path.card_id)
+    if (!card) throw notFound()
+    return { status: 200, body: showCard(card, request.now) }
+  },
+
+  async updateCard(context, { path, body }) {
+    const change = (card: CardRow) => patch(card, body, context.request.now)
+    return { status: 200, body: await changeCard(context, path.card_id, change) }
+  },
+
+  async activateCard(context, { path }) {
+    return { status: 200, body: await activateCard(context, path.card_id) }
+  },
+
+  async freezeCard(context, { path }) {
+    const change = (card: CardRow) => freeze(card, context.request.now)
+    return { status: 200, body: await changeCard(context, path.card_id, change) }
+  },
+
+  async unfreezeCard(context, { path }) {
+    const change = (card: CardRow) => unfreeze(card, context.request.now)
+    return { status: 200, body: await changeCard(context, path.card_id, change) }
+  },
+
+  async cancelCard(context, { path, body }) {
+    return { status: 200, body: await cancelCard(context, path.card_id, body?.reason ?? 'user') }
+  },
+
+  replaceCard: prepared(
+    ({ cardKeys }, _input: { path: { card_id: string }; body: Schemas['CardReplace'] }) => cardKeys.sealer(),
+    async (context, { path, body }, sealer) => {
+      const card = await replaceCard(context, path.card_id, body.reason, sealer)
+      return { status: 201 as const, body: card }
+    },
+  ),
+
+  async getCardDetails(context, { path }) {
+    const card = await readCard(context.db, context.caller.space, path.card_id)
+    if (!card) throw notFound()
+    if (card.type !== 'virtual')
+      throw invalidState('The number of a physical card is on it, and shown nowhere else.')
+    const { number, cvc } = await readSecrets(context, card.id)
+    const { exp_month, exp_year } = card
+    return {
+      status: 200,
+      body: { object: 'card_details', card_id: card.id, number, cvc, exp_month, exp_year },
+    }
+  },
+
+  async simulateShipping(context, { body }) {
+    const { caller, db, request } = context
+    const card = await lockCard(db, caller.space, body.card_id)
+    if (!card) throw validationFailed([{ field: 'card_id', issue: 'names no card' }])
+    const shipped = ship(card, body.status, request.now)
+    return {
+      status: 200,
+      body: writeChange(context, card, shipped, SHIPPING_EVENTS[body.status] ?? 'card.updated'),
+    }
+  },
+} satisfies CardsHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateShipping'>
+
+const SHIPPING_EVENTS: Readonly<Record<string, 'card.shipped' | 'card.delivered'>> = {
+  shipped: 'card.shipped',
+  delivered: 'card.delivered',
+}
+
+/** Applies a merge patch (RFC 7396). */
+function patch(card: CardRow, given: Schemas['CardUpdate'], now: number): CardRow {
+  requireLive(card, 'changed')
+  const metadata = given.metadata === null ? {} : mergePatch(card.metadata, given.metadata ?? {})
+  const changed = {
+    ...card,
+    spending_controls: patchControls(card.spending_controls, given.spending_controls),
+    metadata: metadata as CardRow['metadata'],
+    updated: now,
+  }
+  const faults = [...checkControls(given.spending_controls), ...checkMetadata(changed.metadata)]
+  if (faults.length > 0) throw validationFailed(faults)
+  return changed
+}

@@ -1,0 +1,149 @@
+/** A new card, with what has to be true of its cardholder and program. */
+import type { Detail } from 'dateline/runtime'
+import type { components } from '../../../generated/canonical/types.ts'
+import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { emit } from '../../events/emit/emit.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Sealer } from '../card-keys/card-keys.ts'
+import { type Standing, shareStanding } from '../cardholders/queries.ts'
+import { type CardProgramRow, readCardProgram } from '../programs/queries.ts'
+import { checkControls, readControls } from '../programs/spending-controls.ts'
+import { checkAddress, readAddress } from '../tokens/identity.ts'
+import { writeChange, writeEnd } from './changes.ts'
+import { expiryOf } from './numbers.ts'
+import { type CardRow, insertCard, lockCard, readCard } from './queries.ts'
+import { replace, requireReplaceable } from './states.ts'
+import { assignNumber } from './stored-number.ts'
+import { showCard } from './view.ts'
+
+type Schemas = components['schemas']
+
+/** Issues a card to an active cardholder. Throws 422 by field, and `invalid_state` where the cardholder is not active. */
+export async function issueCard(
+  context: Context,
+  order: Schemas['CardCreate'],
+  sealer: Sealer,
+): Promise<CardRow> {
+  const { caller, db } = context
+  const [cardholder, program] = await Promise.all([
+    shareStanding(db, caller.space, order.cardholder_id),
+    order.card_program_id && readCardProgram(db, caller.space, order.card_program_id),
+  ])
+  const faults = [
+    ...(cardholder ? [] : [{ field: 'cardholder_id', issue: 'names no cardholder' }]),
+    ...checkProgram(order, program || undefined),
+    ...checkShipping(order),
+    ...checkControls(order.spending_controls),
+  ]
+  if (faults.length > 0) throw validationFailed(faults)
+  requireActive(cardholder)
+  const { spending_controls } = order
+  return insertNew(context, sealer, {
+    cardholder_id: order.cardholder_id,
+    card_program_id: order.card_program_id ?? null,
+    type: order.type,
+    replacement_for_id: null,
+    shipping: order.shipping ? startShipping(order.shipping) : null,
+    spending_controls:
+      spending_controls === undefined && program
+        ? program.spending_controls
+        : readControls(spending_controls ?? null),
+    metadata: order.metadata ?? {},
+  })
+}
+
+/**
+ * Issues a card in place of another. Throws 404, and `invalid_state` where that is canceled or replaced already, or the
+ * cardholder is not active.
+ */
+export async function replaceCard(
+  context: Context,
+  id: string,
+  reason: Schemas['CardReplacementReason'],
+  sealer: Sealer,
+): Promise<Schemas['Card']> {
+  const { caller, db, request } = context
+  const known = await readCard(db, caller.space, id)
+  if (!known) throw notFound()
+  // The cardholder first, as everywhere.
+  const [cardholder, card] = await Promise.all([
+    shareStanding(db, caller.space, known.cardholder_id),
+    lockCard(db, caller.space, id),
+  ])
+  if (!card) throw notFound()
+  requireReplaceable(card)
+  requireActive(cardholder)
+  const { shipping } = card
+  const successor = await insertNew(context, sealer, {
+    ...card,
+    replacement_for_id: card.id,
+    shipping: shipping && { ...shipping, status: 'pending', tracking_number: null },
+  })
+  const replaced = replace(card, successor, reason, request.now)
+  if (replaced.status === 'canceled') await writeEnd(context, card, replaced, successor.id)
+  else writeChange(context, card, replaced, 'card.updated')
+  return showCard(successor, request.now)
+}
+
+/** What is chosen of a new card. */
+type CardOrder = Pick<
+  CardRow,
+  | 'cardholder_id'
+  | 'card_program_id'
+  | 'type'
+  | 'replacement_for_id'
+  | 'shipping'
+  | 'spending_controls'
+  | 'metadata'
+>
+
+async function insertNew(context: Context, sealer: Sealer, order: CardOrder): Promise<CardRow> {
+  const { caller, db, events, request } = context
+  const { now } = request
+  const id = newId('card', now)
+  const card: CardRow = {
+    ...order,
+    id,
+    status: order.type === 'virtual' ? 'active' : 'inactive',
+    frozen: false,
+    last4: await assignNumber(context, sealer, id),
+    ...expiryOf(now),
+    cancellation_reason: null,
+    replaced_by_id: null,
+    created: now,
+    updated: now,
+  }
+  enqueue(insertCard(db, caller.space, card))
+  emit(events, { type: 'card.created', data: { card: showCard(card, now) } })
+  return card
+}
+
+function requireActive(cardholder: Standing | undefined): void {
+  if (cardholder?.status !== 'active') {
+    throw invalidState(`Cards are issued to active cardholders; this one is ${cardholder?.status}.`)
+  }
+  if (cardholder.sanctions_status !== 'clear')
+    throw invalidState('The cardholder has an open sanctions alert.')
+}
+
+function checkProgram(
+  { card_program_id, type }: Schemas['CardCreate'],
+  program: CardProgramRow | undefined,
+): Detail[] {
+  if (card_program_id === undefined) return []
+  if (!program) return [{ field: 'card_program_id', issue: 'names no card program' }]
+  if (program.kind === 'both' || program.kind === type) return []
+  return [{ field: 'type', issue: `is not what the program issues: ${program.kind} cards` }]
+}
+
+function checkShipping({ type, shipping }: Schemas['CardCreate']): Detail[] {
+  if (type === 'virtual') return shipping ? [{ field: 'shipping', issue: 'is for physical cards only' }] : []
+  if (!shipping) return [{ field: 'shipping', issue: 'is needed for a physical card' }]
+  return checkAddress('shipping.address', readAddress(shipping.address))
+}
+
+function startShipping({ address, service }: Schemas['CardShippingInput']): Schemas['CardShipping'] {
+  return { address: readAddress(address), service, status: 'pending', tracking_number: null }
+}

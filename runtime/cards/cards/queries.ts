@@ -1,0 +1,178 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  ALL_ROWS,
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+  type Walk,
+} from '../../database/page.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { SpendingControls } from '../programs/spending-controls.ts'
+
+type Schemas = components['schemas']
+
+const STATUSES = ['inactive', 'active', 'canceled'] as const satisfies readonly Schemas['CardStatus'][]
+const TYPES = ['virtual', 'physical'] as const satisfies readonly Schemas['CardType'][]
+
+/** A card as stored, without its number. Times in milliseconds since the epoch. */
+export interface CardRow {
+  readonly id: string
+  readonly cardholder_id: string
+  readonly card_program_id: string | null
+  readonly type: Schemas['CardType']
+  readonly status: Schemas['CardStatus']
+  readonly frozen: boolean
+  readonly last4: string
+  readonly exp_month: number
+  readonly exp_year: number
+  /** Null unless it is canceled. */
+  readonly cancellation_reason: Schemas['CardCancellationReason'] | null
+  readonly replacement_for_id: string | null
+  readonly replaced_by_id: string | null
+  /** Null for virtual cards. */
+  readonly shipping: Schemas['CardShipping'] | null
+  readonly spending_controls: SpendingControls
+  readonly metadata: Readonly<Record<string, string>>
+  readonly created: number
+  readonly updated: number
+}
+
+const COLUMNS = `id, cardholder_id, card_program_id, type, status, frozen, last4, exp_month, exp_year,
+  cancellation_reason, replacement_for_id, replaced_by_id, shipping, spending_controls, metadata, created, updated`
+
+const INSERT: Statement = {
+  name: 'cards_insert',
+  text: `INSERT INTO cards (tenant_id, ${COLUMNS})
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+}
+
+export function insertCard(db: Database, tenantId: string, row: CardRow): Promise<unknown> {
+  return db.query(INSERT, [
+    tenantId,
+    row.id,
+    row.cardholder_id,
+    row.card_program_id,
+    row.type,
+    row.status,
+    row.frozen,
+    row.last4,
+    row.exp_month,
+    row.exp_year,
+    row.cancellation_reason,
+    row.replacement_for_id,
+    row.replaced_by_id,
+    row.shipping && JSON.stringify(row.shipping),
+    JSON.stringify(row.spending_controls),
+    JSON.stringify(row.metadata),
+    toTimestamp(row.created),
+    toTimestamp(row.updated),
+  ])
+}
+
+const READ: Statement = {
+  name: 'cards_read',
+  text: `SELECT ${COLUMNS} FROM cards WHERE tenant_id = $1 AND id = $2`,
+}
+
+export async function readCard(db: Database, tenantId: string, id: string): Promise<CardRow | undefined> {
+  return (await db.query<CardRow>(READ, [tenantId, id])).rows[0]
+}
+
+const LOCK: Statement = { name: 'cards_lock', text: `${READ.text} FOR UPDATE` }
+
+/** The card as nobody else can change it before the end of the transaction. */
+export async function lockCard(db: Database, tenantId: string, id: string): Promise<CardRow | undefined> {
+  return (await db.query<CardRow>(LOCK, [tenantId, id])).rows[0]
+}
+
+/** By their identifiers, in the order of their making: so no two transactions wait for each other. */
+const locked = (ids: string) => `SELECT c.* FROM (${ids} ORDER BY id) AS wanted
+          CROSS JOIN LATERAL (
+            SELECT ${COLUMNS} FROM cards c WHERE c.tenant_id = $1 AND c.id = wanted.id FOR UPDATE
+          ) AS c`
+
+// What a card replaces never changes.
+const LOCK_LINE: Statement = {
+  name: 'cards_lock_line',
+  text: `WITH RECURSIVE line AS (
+           SELECT id, replacement_for_id FROM cards WHERE tenant_id = $1 AND id = $2
+            UNION ALL
+           SELECT c.id, c.replacement_for_id FROM line JOIN cards c ON c.tenant_id = $1 AND c.id = line.replacement_for_id
+         )
+         ${locked('SELECT id FROM line')}`,
+}
+
+/** A card, last, after those that it replaces; none where there is no such card. */
+export async function lockLine(db: Database, tenantId: string, id: string): Promise<CardRow[]> {
+  return (await db.query<CardRow>(LOCK_LINE, [tenantId, id])).rows.slice()
+}
+
+const LOCK_OF_CARDHOLDER: Statement = {
+  name: 'cards_lock_of_cardholder',
+  text: locked(
+    `SELECT id FROM cards WHERE tenant_id = $1 AND cardholder_id = $2 AND status IN ('inactive', 'active')`,
+  ),
+}
+
+/** The cards of a cardholder that are not canceled. */
+export async function lockCardsOf(
+  db: Database,
+  tenantId: string,
+  cardholderId: string,
+): Promise<readonly CardRow[]> {
+  const { rows } = await db.query<CardRow>(LOCK_OF_CARDHOLDER, [tenantId, cardholderId])
+  return rows.filter(({ status }) => status !== 'canceled')
+}
+
+const UPDATE: Statement = {
+  name: 'cards_update',
+  text: `UPDATE cards SET status = $3, frozen = $4, cancellation_reason = $5, replaced_by_id = $6, shipping = $7,
+                spending_controls = $8, metadata = $9, updated = $10
+         WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Writes what may change of a card that `lockCard` holds. */
+export function updateCard(db: Database, tenantId: string, row: CardRow): Promise<unknown> {
+  return db.query(UPDATE, [
+    tenantId,
+    row.id,
+    row.status,
+    row.frozen,
+    row.cancellation_reason,
+    row.replaced_by_id,
+    row.shipping && JSON.stringify(row.shipping),
+    JSON.stringify(row.spending_controls),
+    JSON.stringify(row.metadata),
+    toTimestamp(row.updated),
+  ])
+}
+
+/** Alternatives for each; absent: whatever. */
+export interface CardFilter {
+  readonly created: CreatedRange
+  readonly statuses?: readonly string[]
+  readonly types?: readonly string[]
+  readonly cardholderIds?: readonly string[]
+}
+
+const LISTED = { table: 'cards', alias: 'c', columns: COLUMNS }
+
+export async function listCards(
+  db: Database,
+  tenantId: string,
+  { statuses, types, cardholderIds, created }: CardFilter,
+  page: Page,
+): Promise<Records<CardRow>> {
+  const kinds = [statuses ?? STATUSES, types ?? TYPES]
+  const walk: Walk = cardholderIds
+    ? { columns: ['cardholder_id', 'status', 'type'], keys: combine(cardholderIds, ...kinds) }
+    : statuses || types
+      ? { columns: ['status', 'type'], keys: combine(...kinds) }
+      : ALL_ROWS
+  const bindings = new Bindings(tenantId)
+  return readPage<CardRow>(db, LISTED, bindings, [walk], created, page)
+}

@@ -1,0 +1,63 @@
+import type {
+  AuthorizationDecisionsHandlers,
+  TestCardsHandlers,
+} from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
+import { notFound } from '../../api/errors/errors.ts'
+import { type Context, pausing } from '../../api/handler.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { lockFacts, requireCard } from '../transactions/authorizing.ts'
+import { readMerchant } from '../transactions/simulators.ts'
+import { showCardTransaction } from '../transactions/view.ts'
+import { pose } from './asking.ts'
+import { authorize, conclude } from './concluding.ts'
+import { type AskedUse, isToBeAsked, listDecisions, readDecision } from './queries.ts'
+import { showDecision } from './view.ts'
+
+type Schemas = components['schemas']
+
+export const authorizationDecisionsHandlers = {
+  async listAuthorizationDecisions({ caller, db, cursors }, { query }) {
+    const page = readPage(query, cursors)
+    const filter = {
+      created: readCreated(query),
+      ...(query.status && { statuses: query.status }),
+      ...(query.card_transaction_id && { transactionIds: query.card_transaction_id }),
+    }
+    const records = await listDecisions(db, caller.space, filter, page)
+    return { status: 200, body: showList(records, page, cursors, showDecision) }
+  },
+
+  async getAuthorizationDecision({ caller, db }, { path }) {
+    const row = await readDecision(db, caller.space, path.authorization_decision_id)
+    if (!row) throw notFound()
+    return { status: 200, body: showDecision(row) }
+  },
+
+  /** As the network would ask: the tenant's endpoint decides too, where it has one. */
+  simulateAuthorization: pausing(
+    ({ db, caller, request, again }, { body }: { body: Schemas['AuthorizationSimulation'] }) =>
+      Promise.all([
+        lockFacts(db, caller.space, body.card_id, request.now, again ? 'locked' : 'read'),
+        caller.tenant.plan === 'enterprise' &&
+          isToBeAsked(db, caller.space, request.header('Idempotency-Key') ?? null),
+      ]),
+    async (context, { body }, ahead) => {
+      const use = readUse(body)
+      const [facts, isAsked] = await ahead
+      return isAsked ? pose(context, use, requireCard(facts)) : undefined
+    },
+    async ({ db, caller, events, request }, { body }, asked, ahead) => {
+      const facts = requireCard((await ahead)[0])
+      const place = { db, space: caller.space, events, now: request.now }
+      const row = asked ? await conclude(place, asked, facts) : await authorize(place, readUse(body), facts)
+      return { status: 201, body: showCardTransaction(row) }
+    },
+  ),
+} satisfies AuthorizationDecisionsHandlers<Context> &
+  Pick<TestCardsHandlers<Context>, 'simulateAuthorization'>
+
+function readUse(body: Schemas['AuthorizationSimulation']): AskedUse {
+  const { card_id, amount, currency = 'usd', merchant, entry_method = null, wallet = null } = body
+  return { card_id, currency, merchant: readMerchant(merchant), requested: amount, entry_method, wallet }
+}

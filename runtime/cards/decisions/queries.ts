@@ -1,0 +1,219 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  ALL_ROWS,
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+  type Walk,
+} from '../../database/page.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { DefaultAction } from '../authorization-endpoint/queries.ts'
+import type { Use } from '../transactions/authorizing.ts'
+
+type Schemas = components['schemas']
+
+/** What is asked about: how a card is to be used. */
+export interface AskedUse extends Use {
+  readonly card_id: string
+  readonly currency: string
+}
+
+/** A decision as stored; instants in milliseconds since the epoch, amounts in cents. */
+export interface DecisionRow {
+  readonly id: string
+  readonly card_transaction_id: string
+  readonly status: (typeof STATUSES)[number]
+  readonly approved: boolean | null
+  readonly amount: number | null
+  readonly decline_reason: Schemas['DeclineReasonCode'] | null
+  readonly duration_ms: number | null
+  readonly default_action_used: boolean
+  readonly metadata: Readonly<Record<string, string>>
+  readonly created: number
+  readonly updated: number
+  readonly use: AskedUse
+  readonly default_action: DefaultAction
+  /** Machine time; null once it has ended. */
+  readonly due: number | null
+}
+
+const STATUSES = ['pending', 'responded', 'timed_out', 'errored'] as const
+
+const COLUMNS = `d.id, d.card_transaction_id, d.status, d.approved, d.amount, d.decline_reason, d.duration_ms,
+  d.default_action_used, d.metadata, d.created, d.updated, d.use, d.default_action, d.due`
+
+const ASK: Statement = {
+  name: 'authorization_decisions_ask',
+  text: `INSERT INTO authorization_decisions (tenant_id, id, card_transaction_id, status, created, updated, use,
+                                              default_action, request_key, due)
+         VALUES ($1, $2, $3, 'pending', $4, $4, $5, $6, $7::uuid, $8)`,
+}
+
+/** A question before its answer. */
+export interface NewQuestion
+  extends Pick<DecisionRow, 'id' | 'card_transaction_id' | 'use' | 'default_action' | 'created'> {
+  readonly due: number
+}
+
+/** Writes a question. @param requestKey of the request that asks, null where it has none. */
+export function insertQuestion(
+  db: Database,
+  tenantId: string,
+  row: NewQuestion,
+  requestKey: string | null,
+): Promise<unknown> {
+  return db.query(ASK, [
+    tenantId,
+    row.id,
+    row.card_transaction_id,
+    toTimestamp(row.created),
+    JSON.stringify(row.use),
+    row.default_action,
+    requestKey,
+    toTimestamp(row.due),
+  ])
+}
+
+const BY_REQUEST: Statement = {
+  name: 'authorization_decisions_by_request',
+  text: `SELECT ${COLUMNS} FROM authorization_decisions d WHERE d.tenant_id = $1 AND d.request_key = $2::uuid`,
+}
+
+/** What was asked for the request with this key. */
+export async function findQuestion(
+  db: Database,
+  tenantId: string,
+  requestKey: string,
+): Promise<DecisionRow | undefined> {
+  return (await db.query<DecisionRow>(BY_REQUEST, [tenantId, requestKey])).rows[0]
+}
+
+const IS_ASKED: Statement = {
+  name: 'authorization_decisions_is_asked',
+  text: `SELECT EXISTS (SELECT FROM authorization_endpoints e WHERE e.tenant_id = $1)
+             OR EXISTS (SELECT FROM authorization_decisions d WHERE d.tenant_id = $1 AND d.request_key = $2::uuid) AS asked`,
+}
+
+/** Whether the tenant is to be asked about the request with this key, or was asked already; null: it has no key. */
+export async function isToBeAsked(
+  db: Database,
+  tenantId: string,
+  requestKey: string | null,
+): Promise<boolean> {
+  return (await db.query<{ asked: boolean }>(IS_ASKED, [tenantId, requestKey])).rows[0]!.asked
+}
+
+const FORGET: Statement = {
+  name: 'authorization_decisions_forget',
+  text: 'UPDATE authorization_decisions SET request_key = NULL WHERE tenant_id = $1 AND request_key = $2::uuid',
+}
+
+/** Frees a key whose time is over, for another request. */
+export function forgetRequest(db: Database, tenantId: string, requestKey: string): Promise<unknown> {
+  return db.query(FORGET, [tenantId, requestKey])
+}
+
+const READ: Statement = {
+  name: 'authorization_decisions_read',
+  text: `SELECT ${COLUMNS} FROM authorization_decisions d WHERE d.tenant_id = $1 AND d.id = $2`,
+}
+
+export async function readDecision(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<DecisionRow | undefined> {
+  return (await db.query<DecisionRow>(READ, [tenantId, id])).rows[0]
+}
+
+const LOCK: Statement = { name: 'authorization_decisions_lock', text: `${READ.text} FOR NO KEY UPDATE` }
+
+/** Reads a decision and keeps others from ending it until the transaction ends. */
+export async function lockDecision(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<DecisionRow | undefined> {
+  return (await db.query<DecisionRow>(LOCK, [tenantId, id])).rows[0]
+}
+
+const END: Statement = {
+  name: 'authorization_decisions_end',
+  text: `UPDATE authorization_decisions SET status = $3, default_action_used = $4, updated = $5, due = NULL
+          WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Writes how a question that `lockDecision` holds has ended. */
+export function endQuestion(
+  db: Database,
+  tenantId: string,
+  { id, status, default_action_used, updated }: DecisionRow,
+): Promise<unknown> {
+  return db.query(END, [tenantId, id, status, default_action_used, toTimestamp(updated)])
+}
+
+const NOTE: Statement = {
+  name: 'authorization_decisions_note',
+  text: `UPDATE authorization_decisions
+            SET approved = $3, amount = $4, decline_reason = $5, duration_ms = $6, metadata = $7
+          WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** What an endpoint has answered, as it is stored. */
+export type Noted = Pick<DecisionRow, 'approved' | 'amount' | 'decline_reason' | 'duration_ms' | 'metadata'>
+
+/** Writes what was answered, in time or late: it says nothing of the end. */
+export function noteAnswer(db: Database, tenantId: string, id: string, noted: Noted): Promise<unknown> {
+  const { approved, amount, decline_reason, duration_ms, metadata } = noted
+  return db.query(NOTE, [
+    tenantId,
+    id,
+    approved,
+    amount,
+    decline_reason,
+    duration_ms,
+    JSON.stringify(metadata),
+  ])
+}
+
+const OVERDUE: Statement = {
+  name: 'authorization_decisions_overdue',
+  text: `SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE d.due <= $1 ORDER BY d.due LIMIT $2`,
+}
+
+/** Questions of any tenant whose asking process did not end them. @param now machine time. */
+export async function findOverdueQuestions(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string; readonly id: string }[]> {
+  return (await db.query<{ tenant_id: string; id: string }>(OVERDUE, [toTimestamp(now), limit])).rows
+}
+
+/** Alternatives for each; absent: whatever. */
+export interface DecisionFilter {
+  readonly created: CreatedRange
+  readonly statuses?: readonly string[]
+  readonly transactionIds?: readonly string[]
+}
+
+const LISTED = { table: 'authorization_decisions', alias: 'd', columns: COLUMNS }
+
+export async function listDecisions(
+  db: Database,
+  tenantId: string,
+  { created, statuses, transactionIds }: DecisionFilter,
+  page: Page,
+): Promise<Records<DecisionRow>> {
+  const walk: Walk = transactionIds
+    ? { columns: ['card_transaction_id', 'status'], keys: combine(transactionIds, statuses ?? STATUSES) }
+    : statuses
+      ? { columns: ['status'], keys: combine(statuses) }
+      : ALL_ROWS
+  const bindings = new Bindings(tenantId)
+  return readPage<DecisionRow>(db, LISTED, bindings, [walk], created, page)
+}

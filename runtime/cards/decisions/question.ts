@@ -1,0 +1,84 @@
+/** The question to a tenant whether an authorization is approved: rendered, signed, sent, and its answer read. */
+
+import type { components } from '../../../generated/canonical/types.ts'
+import { events as views } from '../../../generated/events.ts'
+import { AuthorizationAnswer as isAnswer } from '../../../generated/validators.js'
+import { versions } from '../../../generated/versions.ts'
+import { renderEvent, renderingVersion } from '../../events/emit/emit.ts'
+import type { Outcome, PostRequest } from '../../events/outbound/outbound.ts'
+import { signBody } from '../../events/outbound/signing.ts'
+import { writeInstant } from '../../platform/instants.ts'
+import { parsePeerJson } from '../../platform/json/peer-json.ts'
+
+type Schemas = components['schemas']
+
+/** The first version that has decisions: tenants pinned to an older one are asked in this. */
+const OLDEST = versions.findIndex(({ operations }) =>
+  operations.some(({ id }) => id === 'getAuthorizationDecision'),
+)
+
+/** The transaction is rendered as the event that would tell of it. */
+const TYPE = 'card.transaction.authorized'
+
+export interface Question {
+  readonly id: string
+  readonly transaction: Schemas['CardTransaction']
+  readonly url: string
+  /** Every secret that signs. */
+  readonly secrets: readonly string[]
+  /** What the tenant is pinned to in the environment. */
+  readonly pin: string | null
+  /** Service time. */
+  readonly now: number
+  /** Machine time, which is signed. */
+  readonly machineNow: number
+}
+
+/** The request to the tenant's endpoint. */
+export function writeQuestion(question: Question): PostRequest {
+  const { id, transaction, url, secrets, now, machineNow } = question
+  const pinned = versions.findIndex(({ name }) => name === renderingVersion(question.pin, now))
+  const version = versions[Math.max(pinned, OLDEST)]!.name
+  const event = renderEvent(views, version, { type: TYPE, data: { card_transaction: transaction } }, now)
+  if (!event) throw new Error(`${version} has no event ${TYPE}`)
+  const body = JSON.stringify({
+    id,
+    object: 'authorization_decision',
+    version,
+    created: writeInstant(now),
+    data: (JSON.parse(event.body) as { data: unknown }).data,
+  })
+  const signature = views[version]?.[TYPE]?.headers?.['Service-Signature'] ?? 'Service-Signature'
+  const headers = {
+    'Content-Type': 'application/json',
+    [signature]: signBody(secrets, body, Math.floor(machineNow / 1000)),
+  }
+  return { url, headers, body }
+}
+
+/** What the endpoint said; `errored` where that cannot be used. */
+export type Answer =
+  | {
+      readonly status: 'responded'
+      readonly given: Schemas['AuthorizationAnswer']
+      readonly durationMs: number
+    }
+  | { readonly status: 'errored'; readonly durationMs: number | null }
+
+/** Reads an answer: 200, as the document describes it, for no more than was asked. @param requested cents. */
+export function readAnswer(outcome: Outcome, requested: number): Answer {
+  const { durationMs } = outcome
+  if ('error' in outcome) return { status: 'errored', durationMs: null }
+  const given = outcome.status === 200 ? parse(outcome.body) : undefined
+  if (!given || (given.amount ?? 0) > requested) return { status: 'errored', durationMs }
+  return { status: 'responded', given, durationMs }
+}
+
+function parse(text: string): Schemas['AuthorizationAnswer'] | undefined {
+  try {
+    const value: unknown = parsePeerJson(text)
+    return isAnswer(value) ? (value as Schemas['AuthorizationAnswer']) : undefined
+  } catch {
+    return undefined // not JSON is no answer
+  }
+}

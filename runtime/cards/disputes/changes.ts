@@ -1,0 +1,79 @@
+/** Disputes written with all that follows from them: what they contest, the ledger, events. */
+import { notFound } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { emit } from '../../events/emit/emit.ts'
+import { newEntries, post } from '../../money/ledger/post.ts'
+import { requireBounds } from '../../money/settlement-lines/bounds.ts'
+import { writeLines } from '../../money/settlement-lines/lines.ts'
+import { readOpenSettlement } from '../../money/settlement-lines/queries.ts'
+import { refuseBeyond } from '../transactions/bounds.ts'
+import type { Place } from '../transactions/changes.ts'
+import { addDisputed, type DisputeRow, type LockedDispute, lockDispute, updateDispute } from './queries.ts'
+import { contested, transferOf } from './states.ts'
+import { showDispute } from './view.ts'
+
+/** Writes a dispute as it is now; it and its transaction are locked. */
+export async function writeChange(place: Place, before: DisputeRow, after: DisputeRow): Promise<void> {
+  const { db, space, events } = place
+  enqueue(updateDispute(db, space, after))
+  const more = contested(after) - contested(before)
+  if (more !== 0) enqueue(addDisputed(db, space, after.card_transaction_id, more))
+  const transfer = transferOf(before, after)
+  // A dispute that gives way to a refund keeps its status, and its amount is smaller each time.
+  const cause = after.status === before.status ? `${after.status}/${after.amount}` : after.status
+  await refuseBeyond(move(place, after, cause, transfer))
+  const data = { dispute: showDispute(after) }
+  if (after.status === 'submitted' && before.status === 'unsubmitted') {
+    emit(events, { type: 'dispute.submitted', data })
+    emit(events, { type: 'dispute.funds_reinstated', data })
+  } else if (after.closed_at !== null && before.closed_at === null) {
+    emit(events, { type: 'dispute.closed', data })
+    if (transfer && after.status !== 'won') emit(events, { type: 'dispute.funds_rescinded', data })
+  } else {
+    emit(events, { type: 'dispute.updated', data, before: { dispute: showDispute(before) } })
+    if (transfer) emit(events, { type: 'dispute.funds_rescinded', data })
+  }
+}
+
+/** Posts what a dispute moves, with its line. */
+async function move(
+  place: Place,
+  after: DisputeRow,
+  cause: string,
+  transfer: ReturnType<typeof transferOf>,
+): Promise<void> {
+  const { db, space } = place
+  const entries = newEntries(after.updated)
+  if (transfer && after.status !== 'won') {
+    const { amount } = transfer
+    const line =
+      transfer.to === 'provisional_credit'
+        ? ({ type: 'dispute', amount, ledger_entry_id: entries.to } as const)
+        : ({ type: 'dispute_reversal', amount: -amount, ledger_entry_id: entries.from } as const)
+    await writeLines(place, [{ ...line, source_id: after.id }], after.updated, place.open)
+  }
+  const posting = { transfer: transfer && { ...transfer, entries } }
+  const posted = post(db, space, `${after.id}/${cause}`, posting, after.updated)
+  if (transfer?.to === 'provisional_credit') await requireBounds(posted, 'up')
+}
+
+/**
+ * Changes one dispute, and gives it.
+ *
+ * @param missing is thrown where there is none; default: 404.
+ */
+export async function changeDispute(
+  { caller, db, events }: Pick<Context, 'caller' | 'db' | 'events'>,
+  id: string,
+  change: (locked: LockedDispute) => DisputeRow,
+  missing: () => Error = notFound,
+): Promise<DisputeRow> {
+  const locked = await lockDispute(db, caller.space, id)
+  if (!locked) throw missing()
+  const after = change(locked)
+  const isMoved = after.provisional_credit !== locked.dispute.provisional_credit
+  const open = isMoved ? await readOpenSettlement(db, caller.space) : undefined
+  await writeChange({ db, space: caller.space, events, open }, locked.dispute, after)
+  return after
+}

@@ -1,0 +1,47 @@
+/** Disputes that were not submitted in time: they end, and that is told. */
+
+import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
+import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { lockCardTransactions } from '../transactions/queries.ts'
+import { writeChange } from './changes.ts'
+import { findOverdueDisputes, lockDispute } from './queries.ts'
+import { close } from './states.ts'
+
+/** Ends the disputes whose deadline has come by the service clock. */
+export function expireDisputes(parts: DueParts): Promise<void> {
+  return doDue(parts, {
+    name: 'dispute_expiry',
+    finds: [findOverdueDisputes],
+    async act(place, found) {
+      // Locks all card transactions first, in the order that every transaction uses, to avoid deadlocks.
+      await lockCardTransactions(
+        place.db,
+        place.space,
+        found.map(({ card_transaction_id }) => card_transaction_id),
+      )
+      const done: Done[] = []
+      for (const { id } of found) done.push(...(await expire(place, id)))
+      return done
+    },
+  })
+}
+
+async function expire(place: DuePlace, id: string): Promise<readonly Done[]> {
+  const locked = await lockDispute(place.db, place.space, id)
+  // Another node, or whoever submitted or withdrew it, may have been quicker.
+  if (locked?.dispute.status !== 'unsubmitted' || locked.dispute.submission_deadline > place.now) return []
+  const { dispute } = locked
+  const at = Math.max(dispute.updated, dispute.submission_deadline)
+  await writeChange(place, dispute, close(dispute, 'expired', at))
+  return [{ id, action: 'dispute.expired' }]
+}
+
+const PAUSE_MS = 1000
+
+/** Looks every second. */
+export function startDisputeExpiryJob(parts: DueParts): PeriodicJob {
+  return runPeriodically(() => expireDisputes(parts), {
+    pauseMs: PAUSE_MS,
+    failed: (err) => parts.log.warn({ err }, 'disputes could not be ended; the next look finds them'),
+  })
+}

@@ -1,0 +1,45 @@
+/** A refund of what is disputed: the disputes that are open give way, so that nothing is given back twice. */
+import type { Context } from '../../api/handler.ts'
+import { readInterchange, readOpenSettlement } from '../../money/settlement-lines/queries.ts'
+import { writeChange as writeTransaction } from '../transactions/changes.ts'
+import { type CardTransactionRow, lockCardTransaction } from '../transactions/queries.ts'
+import { missingTransaction } from '../transactions/simulators.ts'
+import { refund } from '../transactions/states.ts'
+import { writeChange } from './changes.ts'
+import { lockDisputesOf } from './queries.ts'
+import { giveWay, OPEN } from './states.ts'
+
+/**
+ * Refunds a transaction, and gives it. Where less is left undisputed, disputes are about less or end: those first that are not
+ * submitted, and the newest of several.
+ *
+ * @param given cents; absent: all that was not given back.
+ */
+export async function refundTransaction(
+  { db, caller: { space }, events, rates, request: { now } }: Context,
+  id: string,
+  given: number | undefined,
+): Promise<CardTransactionRow> {
+  const [before, open, interchange, disputes] = await Promise.all([
+    lockCardTransaction(db, space, id),
+    readOpenSettlement(db, space),
+    readInterchange(db, space, id),
+    lockDisputesOf(db, space, id, OPEN),
+  ])
+  if (!before) throw missingTransaction()
+  const disputed = disputes.reduce((sum, { amount }) => sum + amount, 0)
+  const refunded = refund(before, given, disputed, now)
+  const place = { db, space, events, rates, open, interchange }
+  const excess = Math.max(0, refunded.refunded + before.disputed - before.cleared)
+  const after = { ...refunded, disputed: before.disputed - excess }
+  let over = excess
+  const inTurn = OPEN.flatMap((status) => disputes.filter((each) => each.status === status).toReversed())
+  for (const dispute of inTurn) {
+    if (over === 0) break
+    const by = Math.min(over, dispute.amount)
+    await writeChange(place, dispute, giveWay(dispute, by, now))
+    over -= by
+  }
+  await writeTransaction(place, before, after, 'card.transaction.refunded')
+  return after
+}

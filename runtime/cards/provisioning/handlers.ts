@@ -1,0 +1,98 @@
+import type { ProvisioningPayloadsHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
+import { invalidState, notFound, notImplemented, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { newId } from '../../platform/ids.ts'
+import { writeInstant } from '../../platform/instants.ts'
+import { readCardholder } from '../cardholders/queries.ts'
+import { type CardRow, lockCard, readCard } from '../cards/queries.ts'
+import { readSecrets } from '../cards/stored-number.ts'
+import { eligibilityOf } from '../cards/view.ts'
+import type { CardForWallet } from './encryption/apple.ts'
+import { insertPayload, listPayloads, type PayloadRow, readPayload } from './queries.ts'
+
+type Schemas = components['schemas']
+
+const NO_GOOGLE = 'Cards cannot be added to Google Pay here.'
+
+/** Who makes the device's card number: the network of the range for tests. */
+const NETWORK = 'visa'
+
+export const provisioningPayloadsHandlers = {
+  async createProvisioningPayload(context, { path, body }) {
+    const { caller, db, request } = context
+    const encrypt = encryptionFor(context, body)
+    const card = await lockCard(db, caller.space, path.card_id)
+    if (!card) throw notFound()
+    const { eligible, ineligible_reason } = eligibilityOf(card, request.now)
+    if (!eligible) throw invalidState(`The card cannot be added to a wallet: ${ineligible_reason}.`)
+    const row: PayloadRow = {
+      id: newId('ppl', request.now),
+      card_id: card.id,
+      wallet: body.wallet,
+      nonce: body.wallet === 'apple_pay' ? body.nonce.toLowerCase() : null,
+      last4: card.last4,
+      wallet_token_id: null,
+      consumed_at: null,
+      created: request.now,
+    }
+    if (!(await insertPayload(db, caller.space, row))) {
+      throw validationFailed([{ field: 'nonce', issue: 'was used for this card before' }])
+    }
+    return { status: 201, body: { ...showPayload(row), ...encrypt(await cardForWallet(context, card)) } }
+  },
+
+  async listProvisioningPayloads({ caller, db, cursors }, { path, query }) {
+    const page = readPage(query, cursors)
+    if (!(await readCard(db, caller.space, path.card_id))) throw notFound()
+    const filter = { cardId: path.card_id, created: readCreated(query) }
+    const records = await listPayloads(db, caller.space, filter, page)
+    return { status: 200, body: showList(records, page, cursors, showPayload) }
+  },
+
+  async getProvisioningPayload({ caller, db }, { path }) {
+    const row = await readPayload(db, caller.space, path.provisioning_payload_id)
+    if (row?.card_id !== path.card_id) throw notFound()
+    return { status: 200, body: showPayload(row) }
+  },
+} satisfies ProvisioningPayloadsHandlers<Context>
+
+/** How the card is encrypted for the device. Throws 422 where its certificates lead nowhere. */
+function encryptionFor(
+  { cardEncryption }: Context,
+  request: Schemas['ProvisioningPayloadCreate'],
+): (card: CardForWallet) => object {
+  if (request.wallet === 'google_pay') {
+    return (card) => {
+      const opaque_payment_card = cardEncryption.forGoogle(card, request)
+      return opaque_payment_card === undefined ? notImplemented(NO_GOOGLE) : { opaque_payment_card }
+    }
+  }
+  const leaf = cardEncryption.checkChain(request.certificates)
+  if ('field' in leaf) throw validationFailed([leaf])
+  return (card) => cardEncryption.forApple(card, request, leaf)
+}
+
+async function cardForWallet(context: Context, card: CardRow): Promise<CardForWallet> {
+  const [secrets, cardholder] = await Promise.all([
+    readSecrets(context, card.id),
+    readCardholder(context.db, context.caller.space, card.cardholder_id),
+  ])
+  const { exp_month, exp_year } = card
+  return { ...secrets, exp_month, exp_year, holderName: cardholder?.name ?? '' }
+}
+
+function showPayload(row: PayloadRow): Schemas['ProvisioningPayload'] {
+  const { id, card_id, wallet, last4, wallet_token_id, consumed_at, created } = row
+  const common = {
+    id,
+    object: 'provisioning_payload',
+    card_id,
+    wallet_token_id,
+    consumed_at: consumed_at === null ? null : writeInstant(consumed_at),
+    created: writeInstant(created),
+  } as const
+  if (wallet === 'apple_pay') return { ...common, wallet }
+  return { ...common, wallet: 'google_pay', card_network: NETWORK, token_service_provider: NETWORK, last4 }
+}

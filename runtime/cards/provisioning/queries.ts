@@ -1,0 +1,115 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+} from '../../database/page.ts'
+import { toTimestamp } from '../../database/types.ts'
+
+/** A payload as stored, without what was encrypted. Times in milliseconds since the epoch, service time. */
+export interface PayloadRow {
+  readonly id: string
+  readonly card_id: string
+  readonly wallet: components['schemas']['Wallet']
+  /** Of Apple's request, in lower case; null for Google. */
+  readonly nonce: string | null
+  readonly last4: string
+  readonly wallet_token_id: string | null
+  readonly consumed_at: number | null
+  readonly created: number
+}
+
+const COLUMNS = 'id, card_id, wallet, nonce, last4, wallet_token_id, consumed_at, created'
+
+const INSERT: Statement = {
+  name: 'provisioning_payloads_insert',
+  text: `INSERT INTO provisioning_payloads (tenant_id, id, card_id, wallet, nonce, last4, awaiting, created)
+         VALUES ($1, $2, $3, $4, $5, $6, true, $7) ON CONFLICT (tenant_id, nonce, card_id) DO NOTHING`,
+}
+
+/** Writes a new payload; false where its nonce was used for the card already. */
+export async function insertPayload(db: Database, tenantId: string, row: PayloadRow): Promise<boolean> {
+  const { id, card_id, wallet, nonce, last4, created } = row
+  return (
+    (await db.query(INSERT, [tenantId, id, card_id, wallet, nonce, last4, toTimestamp(created)])).count > 0
+  )
+}
+
+const READ: Statement = {
+  name: 'provisioning_payloads_read',
+  text: `SELECT ${COLUMNS} FROM provisioning_payloads WHERE tenant_id = $1 AND id = $2`,
+}
+
+export async function readPayload(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<PayloadRow | undefined> {
+  return (await db.query<PayloadRow>(READ, [tenantId, id])).rows[0]
+}
+
+// Not yet used nor given up, so that each is used once however many look.
+const LOCK: Statement = {
+  name: 'provisioning_payloads_lock',
+  text: `${READ.text} AND awaiting FOR UPDATE`,
+}
+
+/** A payload that a wallet may still use. */
+export async function lockAwaiting(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<PayloadRow | undefined> {
+  return (await db.query<PayloadRow>(LOCK, [tenantId, id])).rows[0]
+}
+
+const SETTLE: Statement = {
+  name: 'provisioning_payloads_settle',
+  text: `UPDATE provisioning_payloads SET awaiting = false, wallet_token_id = $3, consumed_at = $4
+         WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Used, by the token, or given up: without one. */
+export function settlePayload(
+  db: Database,
+  tenantId: string,
+  id: string,
+  used?: { readonly tokenId: string; readonly at: number },
+): Promise<unknown> {
+  return db.query(SETTLE, [tenantId, id, used?.tokenId ?? null, used ? toTimestamp(used.at) : null])
+}
+
+const AWAITING: Statement = {
+  name: 'provisioning_payloads_awaiting',
+  text: `SELECT tenant_id, id, card_id FROM provisioning_payloads p
+         WHERE awaiting AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = p.tenant_id)
+         ORDER BY created LIMIT $1`,
+}
+
+export interface AwaitingPayload {
+  readonly tenant_id: string
+  readonly id: string
+  readonly card_id: string
+}
+
+/** Payloads of all tenants that no wallet has used yet, the oldest first. */
+export async function findAwaiting(db: Database, limit: number): Promise<readonly AwaitingPayload[]> {
+  return (await db.query<AwaitingPayload>(AWAITING, [limit])).rows
+}
+
+const LISTED = { table: 'provisioning_payloads', alias: 'p', columns: COLUMNS }
+
+export async function listPayloads(
+  db: Database,
+  tenantId: string,
+  { cardId, created }: { readonly cardId: string; readonly created: CreatedRange },
+  page: Page,
+): Promise<Records<PayloadRow>> {
+  const bindings = new Bindings(tenantId)
+  const walk = { columns: ['card_id'], keys: combine([cardId]) }
+  return readPage<PayloadRow>(db, LISTED, bindings, [walk], created, page)
+}

@@ -1,0 +1,60 @@
+/** In the sandbox, does what phones do: uses provisioning payloads, so that cards get onto devices. */
+
+import { enqueue } from '../../database/enqueue.ts'
+import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
+import { emit } from '../../events/emit/emit.ts'
+import { newId } from '../../platform/ids.ts'
+import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { lockCard } from '../cards/queries.ts'
+import { eligibilityOf } from '../cards/view.ts'
+import { showWalletToken } from '../wallet-tokens/changes.ts'
+import { insertWalletToken, type WalletTokenRow } from '../wallet-tokens/queries.ts'
+import { type AwaitingPayload, findAwaiting, lockAwaiting, settlePayload } from './queries.ts'
+
+/** Uses the sandbox's payloads that no wallet has used. Each locks its card, so each has a transaction of its own. */
+export function usePayloads(parts: DueParts): Promise<void> {
+  return doDue(parts, {
+    name: 'provisioning_payloads',
+    finds: [(db, _, limit) => findAwaiting(db, limit)],
+    isSingle: true,
+    environments: ['sandbox'],
+    act: (place, [payload]) => usePayload(place, payload!),
+  })
+}
+
+async function usePayload(
+  { db, space, events, now }: DuePlace,
+  { id, card_id }: AwaitingPayload,
+): Promise<readonly Done[]> {
+  // The card first, in the order that every transaction uses.
+  const card = await lockCard(db, space, card_id)
+  const payload = await lockAwaiting(db, space, id)
+  if (!payload) return [] // another node was quicker
+  if (!card || !eligibilityOf(card, now).eligible) {
+    await settlePayload(db, space, id)
+    return []
+  }
+  const token: WalletTokenRow = {
+    id: newId('wtk', now),
+    card_id,
+    provisioning_payload_id: id,
+    wallet: payload.wallet,
+    status: 'requested',
+    created: now,
+    updated: now,
+  }
+  enqueue(insertWalletToken(db, space, token))
+  enqueue(settlePayload(db, space, id, { tokenId: token.id, at: now }))
+  emit(events, { type: 'card.wallet_token.created', data: { wallet_token: showWalletToken(token) } })
+  return [{ id: token.id, action: 'wallet_token.created' }]
+}
+
+const PAUSE_MS = 1000
+
+/** Looks every second. */
+export function startStandInJob(parts: DueParts): PeriodicJob {
+  return runPeriodically(() => usePayloads(parts), {
+    pauseMs: PAUSE_MS,
+    failed: (err) => parts.log.warn({ err }, 'payloads could not be used; the next look finds them'),
+  })
+}

@@ -1,0 +1,163 @@
+/** Transactions written with all that follows from them: spending, the ledger, events. Their cards are locked. */
+import { notFound } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { emit } from '../../events/emit/emit.ts'
+import { newEntries, type Posting, post, type Transfer } from '../../money/ledger/post.ts'
+import {
+  type Interchange,
+  type LineAmount,
+  linesOfClearing,
+  linesOfRefund,
+  type Rates,
+  returnedInterchange,
+} from '../../money/settlement-lines/amounts.ts'
+import { requireBounds } from '../../money/settlement-lines/bounds.ts'
+import { type SettlementPlace, writeLines } from '../../money/settlement-lines/lines.ts'
+import { type OpenSettlement, readOpenSettlement } from '../../money/settlement-lines/queries.ts'
+import { refuseBeyond } from './bounds.ts'
+import {
+  type CardTransactionRow,
+  insertCardTransaction,
+  lockCardTransaction,
+  updateCardTransaction,
+} from './queries.ts'
+import { addSpending, spentBy } from './spending.ts'
+import { showCardTransaction } from './view.ts'
+
+/** Where a transaction is written. */
+export interface Place extends SettlementPlace {
+  /** Of what is collected; absent where nothing is. */
+  readonly rates?: Rates
+  /** Interchange before a refund; absent where nothing is given back. */
+  readonly interchange?: Interchange | undefined
+  /** Where the lines go of what is collected or given back, asked for with the locks; absent where nothing is. */
+  readonly open?: OpenSettlement | undefined
+}
+
+type EventType =
+  | 'card.transaction.authorized'
+  | 'card.transaction.declined'
+  | 'card.transaction.reversed'
+  | 'card.transaction.expired'
+  | 'card.transaction.cleared'
+  | 'card.transaction.refunded'
+
+/** Nothing has moved yet. */
+const NOTHING = { held: 0, hold_id: null, cleared: 0, refunded: 0 }
+
+/**
+ * Writes a new transaction. One that holds something fails with `Overtaken` where what was requested is not available any more.
+ */
+export async function writeNew(place: Place, row: CardTransactionRow, type: EventType): Promise<void> {
+  const { db, space, events } = place
+  enqueue(insertCardTransaction(db, space, row))
+  await refuseBeyond(move(place, NOTHING, row, row.status === 'authorized' ? 1 : 0, row.created))
+  emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
+}
+
+/** Writes a transaction as it is now. */
+export async function writeChange(
+  place: Place,
+  before: CardTransactionRow,
+  after: CardTransactionRow,
+  type: EventType | 'card.transaction.updated',
+): Promise<void> {
+  const { db, space, events } = place
+  enqueue(updateCardTransaction(db, space, after))
+  await refuseBeyond(move(place, before, after, 0, after.updated))
+  const data = { card_transaction: showCardTransaction(after) }
+  if (type === 'card.transaction.updated') {
+    emit(events, { type, data, before: { card_transaction: showCardTransaction(before) } })
+  } else emit(events, { type, data })
+}
+
+/** Adds up and posts what a transaction has moved. Throws `BeyondBounds` if a sum would leave what can be shown. */
+async function move(
+  place: Place,
+  before: Pick<CardTransactionRow, keyof typeof NOTHING>,
+  after: CardTransactionRow,
+  authorizations: number,
+  now: number,
+): Promise<void> {
+  const { db, space } = place
+  addSpending(db, space, after, spentBy(after) - spentBy(before), authorizations)
+  // A new authorization was decided without the account's lock.
+  const posting = postingOf(before, after, now, authorizations > 0 ? after.requested : undefined)
+  if (posting.transfer) await settle(place, after, posting.transfer)
+  const posted = post(db, space, `${after.id}/${after.history.length}`, posting, now)
+  if (!posting.transfer) return
+  await requireBounds(posted, posting.transfer.to === 'program_funds' ? 'up' : 'down')
+}
+
+type Collected = Transfer & Required<Pick<Transfer, 'entries'>>
+
+/** Lines of what was collected or given back. Interchange and fee refer to the same entry as the collection that they are of. */
+async function settle(place: Place, row: CardTransactionRow, transfer: Collected): Promise<void> {
+  const { from, amount, entries } = transfer
+  const isCollected = from === 'program_funds'
+  const amounts = isCollected ? collected(amount, place) : givenBack(amount, place, row)
+  const [funding, clearing] = isCollected ? [entries.from, entries.to] : [entries.to, entries.from]
+  const lines = amounts.map((line) => ({
+    ...line,
+    source_id: row.id,
+    ledger_entry_id: line.type === 'program_funding' ? funding : clearing,
+  }))
+  await writeLines(place, lines, row.updated, place.open)
+}
+
+function collected(amount: number, { rates }: Place): readonly LineAmount[] {
+  if (!rates) throw new Error('a collection needs the rates of interchange and fee')
+  return linesOfClearing(amount, rates)
+}
+
+function givenBack(amount: number, { interchange }: Place, row: CardTransactionRow): readonly LineAmount[] {
+  if (!interchange) throw new Error('a refund needs the interchange so far')
+  return linesOfRefund(amount, returnedInterchange(interchange, row))
+}
+
+function postingOf(
+  before: Pick<CardTransactionRow, keyof typeof NOTHING>,
+  after: CardTransactionRow,
+  now: number,
+  covered: number | undefined,
+): Posting & { readonly transfer: Collected | undefined } {
+  const collected = after.cleared - after.refunded - (before.cleared - before.refunded)
+  const [from, to] =
+    collected > 0
+      ? (['program_funds', 'network_clearing'] as const)
+      : (['network_clearing', 'program_funds'] as const)
+  const isHeldAnew = after.hold_id !== before.hold_id
+  return {
+    transfer:
+      collected === 0 ? undefined : { from, to, amount: Math.abs(collected), entries: newEntries(now) },
+    resolved: isHeldAnew && before.hold_id !== null ? { id: before.hold_id, amount: before.held } : undefined,
+    placed:
+      isHeldAnew && after.hold_id !== null ? { id: after.hold_id, amount: after.held, covered } : undefined,
+  }
+}
+
+/** What changing a transaction takes of a request. */
+export type ChangeContext = Pick<Context, 'caller' | 'db' | 'events' | 'request' | 'rates'>
+
+/**
+ * Changes one transaction, and gives it.
+ *
+ * @param missing is thrown where there is none; default: 404.
+ */
+export async function changeCardTransaction(
+  { caller, db, events, rates }: ChangeContext,
+  id: string,
+  type: Parameters<typeof writeChange>[3],
+  change: (row: CardTransactionRow) => CardTransactionRow,
+  missing: () => Error = notFound,
+): Promise<CardTransactionRow> {
+  const [before, open] = await Promise.all([
+    lockCardTransaction(db, caller.space, id),
+    type === 'card.transaction.cleared' ? readOpenSettlement(db, caller.space) : undefined,
+  ])
+  if (!before) throw missing()
+  const after = change(before)
+  await writeChange({ db, space: caller.space, events, rates, open }, before, after, type)
+  return after
+}

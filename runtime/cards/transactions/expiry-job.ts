@@ -1,0 +1,71 @@
+/** Authorizations that hold for too long: what is held is given back, and told. */
+
+import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
+import { readClockOffset } from '../../money/settlement-lines/clock.ts'
+import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { type Place, writeChange } from './changes.ts'
+import {
+  type CardTransactionRow,
+  findHoldersAhead,
+  findOverdueHolds,
+  findOverdueHoldsOf,
+  lockCardTransactions,
+} from './queries.ts'
+import { giveUp } from './states.ts'
+
+/** Tenants whose clock is ahead looked at at a time. */
+const AHEAD = 10
+
+/** Expires the holds whose time has come by the settlement clock. */
+export function expireHolds(parts: DueParts): Promise<void> {
+  return doDue(parts, {
+    name: 'hold_expiry',
+    finds: [findOverdueHolds, findOverdueAhead],
+    act: (place, found) =>
+      expireOf(
+        place,
+        found.map(({ id }) => id),
+      ),
+  })
+}
+
+/** Those of the first tenants whose settlement clock is ahead and who have some. */
+const findOverdueAhead: typeof findOverdueHolds = async (db, now, limit) => {
+  const holders = await findHoldersAhead(db, now, AHEAD)
+  const found = await Promise.all(
+    holders.map(async ({ tenant_id, offset_ms }) => {
+      const ids = await findOverdueHoldsOf(db, tenant_id, now + offset_ms, Math.floor(limit / AHEAD))
+      return ids.map((id) => ({ tenant_id, id }))
+    }),
+  )
+  return found.flat()
+}
+
+async function expireOf(place: DuePlace, ids: readonly string[]): Promise<readonly Done[]> {
+  const { db, space, now } = place
+  const [rows, offset] = await Promise.all([lockCardTransactions(db, space, ids), readClockOffset(db, space)])
+  // Another node, or a clearing, may have been quicker.
+  const overdue = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= now + offset)
+  for (const row of overdue) await expire(place, row, now)
+  return overdue.map(({ id }) => ({ id, action: 'card_transaction.expired' }))
+}
+
+/**
+ * Gives back what a transaction holds that is locked, and tells of it.
+ *
+ * @param now service time: of the expiry too, where the settlement clock is ahead.
+ */
+export async function expire(place: Place, row: CardTransactionRow, now: number): Promise<void> {
+  const at = Math.min(now, Math.max(row.updated, row.expires_at!))
+  await writeChange(place, row, giveUp(row, 'expiry', row.held, at), 'card.transaction.expired')
+}
+
+const PAUSE_MS = 1000
+
+/** Looks every second. */
+export function startHoldExpiryJob(parts: DueParts): PeriodicJob {
+  return runPeriodically(() => expireHolds(parts), {
+    pauseMs: PAUSE_MS,
+    failed: (err) => parts.log.warn({ err }, 'holds could not be expired; the next look finds them'),
+  })
+}

@@ -1,0 +1,336 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  ALL_ROWS,
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+  type Walk,
+} from '../../database/page.ts'
+import { toTimestamp } from '../../database/types.ts'
+import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
+
+type Schemas = components['schemas']
+
+const STATUSES = [
+  'authorized',
+  'declined',
+  'reversed',
+  'expired',
+  'cleared',
+] as const satisfies readonly Schemas['CardTransactionStatus'][]
+const TYPES = ['purchase', 'cash_withdrawal'] as const satisfies readonly Schemas['CardTransactionType'][]
+
+export type Step = Schemas['CardTransactionStep']
+
+/** A transaction as stored. Amounts in cents, times in milliseconds since the epoch. */
+export interface CardTransactionRow {
+  readonly id: string
+  readonly card_id: string
+  readonly cardholder_id: string
+  readonly type: (typeof TYPES)[number]
+  readonly status: (typeof STATUSES)[number]
+  readonly merchant: Schemas['Merchant']
+  readonly currency: Schemas['Currency']
+  readonly requested: number
+  readonly authorized: number
+  /** authorized − reversed − what clearings have consumed */
+  readonly held: number
+  readonly cleared: number
+  readonly refunded: number
+  readonly reversed: number
+  /** By open and won disputes. */
+  readonly disputed: number
+  readonly entry_method: Schemas['EntryMethod'] | null
+  readonly wallet: Schemas['Wallet'] | null
+  readonly decline_code: Schemas['DeclineReasonCode'] | null
+  readonly decision_id: string | null
+  /** The ledger's hold; null where nothing is held. */
+  readonly hold_id: string | null
+  readonly expires_at: number | null
+  /** The last time. */
+  readonly cleared_at: number | null
+  readonly rules: readonly Schemas['JudgedRule'][]
+  readonly history: readonly Step[]
+  readonly metadata: Readonly<Record<string, string>>
+  readonly created: number
+  readonly updated: number
+}
+
+const FIXED = [
+  'id',
+  'card_id',
+  'cardholder_id',
+  'type',
+  'merchant',
+  'currency',
+  'entry_method',
+  'wallet',
+  'decision_id',
+  'created',
+] as const
+const MUTABLE = [
+  ...[
+    'status',
+    'requested',
+    'authorized',
+    'held',
+    'cleared',
+    'refunded',
+    'reversed',
+    'disputed',
+    'decline_code',
+    'hold_id',
+  ],
+  ...['expires_at', 'cleared_at', 'rules', 'history', 'metadata', 'updated'],
+] as const
+
+const COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
+
+const optional = (ms: number | null) => (ms === null ? null : toTimestamp(ms))
+
+/** In the order of MUTABLE. */
+const changing = (row: CardTransactionRow): unknown[] => [
+  row.status,
+  row.requested,
+  row.authorized,
+  row.held,
+  row.cleared,
+  row.refunded,
+  row.reversed,
+  row.disputed,
+  row.decline_code,
+  row.hold_id,
+  optional(row.expires_at),
+  optional(row.cleared_at),
+  JSON.stringify(row.rules),
+  JSON.stringify(row.history),
+  JSON.stringify(row.metadata),
+  toTimestamp(row.updated),
+]
+
+const INSERT: Statement = {
+  name: 'card_transactions_insert',
+  text: `INSERT INTO card_transactions (tenant_id, id, ${[...MUTABLE, ...FIXED.slice(1)].join(', ')}, category)
+         VALUES (${[...Array(FIXED.length + MUTABLE.length + 2).keys()].map((n) => `$${n + 1}`).join(', ')})`,
+}
+
+export function insertCardTransaction(
+  db: Database,
+  tenantId: string,
+  row: CardTransactionRow,
+): Promise<unknown> {
+  return db.query(INSERT, [
+    tenantId,
+    row.id,
+    ...changing(row),
+    row.card_id,
+    row.cardholder_id,
+    row.type,
+    JSON.stringify(row.merchant),
+    row.currency,
+    row.entry_method,
+    row.wallet,
+    row.decision_id,
+    toTimestamp(row.created),
+    categoryOf(row.merchant.category_code),
+  ])
+}
+
+const UPDATE: Statement = {
+  name: 'card_transactions_update',
+  text: `UPDATE card_transactions SET ${MUTABLE.map((column, index) => `${column} = $${index + 3}`).join(', ')}
+         WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Writes what may change of a transaction that `lockCardTransaction` holds. */
+export function updateCardTransaction(
+  db: Database,
+  tenantId: string,
+  row: CardTransactionRow,
+): Promise<unknown> {
+  return db.query(UPDATE, [tenantId, row.id, ...changing(row)])
+}
+
+const READ: Statement = {
+  name: 'card_transactions_read',
+  text: `SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = $2`,
+}
+
+export async function readCardTransaction(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<CardTransactionRow | undefined> {
+  return (await db.query<CardTransactionRow>(READ, [tenantId, id])).rows[0]
+}
+
+// A transaction keeps its card, so it need not be locked to be asked for it.
+const LOCK_CARD: Statement = {
+  name: 'card_transactions_lock_card',
+  text: `SELECT c.id FROM cards c WHERE c.tenant_id = $1
+            AND c.id = (SELECT t.card_id FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = $2) FOR UPDATE`,
+}
+
+const LOCK: Statement = { name: 'card_transactions_lock', text: `${READ.text} FOR UPDATE` }
+
+/** The transaction as nobody else can change it before the end of the transaction of the database; its card is locked before it. */
+export async function lockCardTransaction(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<CardTransactionRow | undefined> {
+  const [, { rows }] = await Promise.all([
+    db.query(LOCK_CARD, [tenantId, id]),
+    db.query<CardTransactionRow>(LOCK, [tenantId, id]),
+  ])
+  return rows[0]
+}
+
+// Cards in the order of their identifiers, and each before its transactions; all are found by their keys.
+const LOCK_CARDS_OF: Statement = {
+  name: 'card_transactions_lock_cards',
+  text: `SELECT c.id FROM (
+           SELECT DISTINCT t.card_id FROM json_array_elements_text($2) AS wanted (id)
+            CROSS JOIN LATERAL (SELECT card_id FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = wanted.id OFFSET 0) AS t
+            ORDER BY 1
+         ) AS t CROSS JOIN LATERAL (SELECT id FROM cards c WHERE c.tenant_id = $1 AND c.id = t.card_id FOR UPDATE) AS c`,
+}
+
+const LOCK_ALL: Statement = {
+  name: 'card_transactions_lock_all',
+  text: `SELECT t.* FROM (SELECT id FROM json_array_elements_text($2) AS id ORDER BY id) AS wanted
+          CROSS JOIN LATERAL (
+            SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = wanted.id FOR UPDATE
+          ) AS t`,
+}
+
+/** Several, as `lockCardTransaction` locks one. */
+export async function lockCardTransactions(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<readonly CardTransactionRow[]> {
+  const values = [tenantId, JSON.stringify(ids)]
+  const [, { rows }] = await Promise.all([
+    db.query(LOCK_CARDS_OF, values),
+    db.query<CardTransactionRow>(LOCK_ALL, values),
+  ])
+  return rows
+}
+
+const OVERDUE: Statement = {
+  name: 'card_transactions_overdue',
+  text: `SELECT tenant_id, id FROM card_transactions t WHERE t.expires_at <= $1
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = t.tenant_id)
+          ORDER BY t.expires_at LIMIT $2`,
+}
+
+const OVERDUE_AHEAD: Statement = {
+  name: 'card_transactions_overdue_ahead',
+  text: `SELECT c.tenant_id, c.offset_ms FROM settlement_clocks c WHERE c.offset_ms > 0 AND EXISTS (
+           SELECT FROM card_transactions t WHERE t.tenant_id = c.tenant_id
+              AND t.expires_at <= $1::timestamptz + c.offset_ms * interval '1 millisecond')
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = c.tenant_id) LIMIT $2`,
+}
+
+/** Tenants whose settlement clock is ahead and who hold something for too long by it. @param now service time. */
+export async function findHoldersAhead(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string; readonly offset_ms: number }[]> {
+  return (await db.query<{ tenant_id: string; offset_ms: number }>(OVERDUE_AHEAD, [toTimestamp(now), limit]))
+    .rows
+}
+
+const OVERDUE_OF: Statement = {
+  name: 'card_transactions_overdue_of',
+  text: `SELECT t.id FROM card_transactions t WHERE t.tenant_id = $1 AND t.expires_at <= $2 ORDER BY t.expires_at LIMIT $3`,
+}
+
+/** Those of one tenant, the longest due first. @param until by the settlement clock. */
+export async function findOverdueHoldsOf(
+  db: Database,
+  tenantId: string,
+  until: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(OVERDUE_OF, [tenantId, toTimestamp(until), limit])
+  return rows.map(({ id }) => id)
+}
+
+const NEXT_EXPIRY: Statement = {
+  name: 'card_transactions_next_expiry',
+  text: 'SELECT min(t.expires_at) AS at FROM card_transactions t WHERE t.tenant_id = $1 AND t.expires_at IS NOT NULL',
+}
+
+/** When the next hold of a tenant expires, by the settlement clock; null where nothing is held. */
+export async function readNextExpiry(db: Database, tenantId: string): Promise<number | null> {
+  return (await db.query<{ at: number | null }>(NEXT_EXPIRY, [tenantId])).rows[0]!.at
+}
+
+/** Transactions of all tenants that hold something for too long. @param now service time, which no settlement clock is behind. */
+export async function findOverdueHolds(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string; readonly id: string }[]> {
+  return (await db.query<{ tenant_id: string; id: string }>(OVERDUE, [toTimestamp(now), limit])).rows
+}
+
+/** Alternatives for each; absent: whatever. */
+export interface CardTransactionFilter {
+  readonly created: CreatedRange
+  readonly cardIds?: readonly string[]
+  readonly cardholderIds?: readonly string[]
+  readonly statuses?: readonly string[]
+  readonly types?: readonly string[]
+  readonly categoryCodes?: readonly string[]
+}
+
+const LISTED = { table: 'card_transactions', alias: 't', columns: COLUMNS }
+
+export async function listCardTransactions(
+  db: Database,
+  tenantId: string,
+  filter: CardTransactionFilter,
+  page: Page,
+): Promise<Records<CardTransactionRow>> {
+  const bindings = new Bindings(tenantId)
+  return readPage<CardTransactionRow>(db, LISTED, bindings, [walkOf(filter, bindings)], filter.created, page)
+}
+
+/** Along the index of what tells most; what is asked for beside that is looked at in each record. */
+function walkOf(
+  { cardIds, cardholderIds, statuses, types, categoryCodes }: CardTransactionFilter,
+  bindings: Bindings,
+): Walk {
+  const kinds = [statuses ?? STATUSES, types ?? TYPES] as const
+  const along = (
+    column: string,
+    values: readonly string[],
+    ...beside: readonly (string | undefined)[]
+  ): Walk => {
+    const where = beside.filter((each) => each !== undefined).join(' AND ')
+    return {
+      columns: [column, 'status', 'type'],
+      keys: combine(values, ...kinds),
+      ...(where === '' ? {} : { where }),
+    }
+  }
+  const among = (expression: string, values: readonly string[] | undefined) =>
+    values && `${expression} = ANY (${bindings.bind(values)}::text[])`
+  const code = () => among(`(t.merchant->>'category_code')`, categoryCodes)
+  if (cardIds) return along('card_id', cardIds, among('t.cardholder_id', cardholderIds), code())
+  if (cardholderIds) return along('cardholder_id', cardholderIds, code())
+  if (categoryCodes) {
+    const members = [...new Set(categoryCodes.map(categoryOf))]
+    return along('category', members, members.includes(OTHER_CATEGORIES) ? code() : undefined)
+  }
+  if (!statuses && !types) return ALL_ROWS
+  return { columns: ['status', 'type'], keys: combine(...kinds) }
+}

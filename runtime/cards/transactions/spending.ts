@@ -1,0 +1,108 @@
+/** What cards have spent, added up as it is spent. */
+import type { Database, Statement } from '../../database/database.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import type { CardholderRow } from '../cardholders/queries.ts'
+import { categoryOf } from '../merchant-categories/catalogue.ts'
+import type { WalletTokenRow } from '../wallet-tokens/queries.ts'
+import { type Periods, periodsOf } from './periods.ts'
+import type { CardTransactionRow } from './queries.ts'
+
+/** For each limit the time it is about, as days or months from one to another. */
+const TIMES = `(VALUES ('daily', 'day', $3::date, $3::date), ('weekly', 'day', $4::date, $3::date),
+                      ('monthly', 'month', $5::date, $5::date), ('yearly', 'month', $6::date, $5::date),
+                      ('all_time', 'all', date '1970-01-01', date '1970-01-01'))
+               AS t (interval, granularity, first, last)`
+
+const READ: Statement = {
+  name: 'card_spending_read',
+  text: `SELECT h.status, h.sanctions_status,
+                CASE WHEN c.spending_controls->>'max_authorization_count' IS NOT NULL THEN (
+                  SELECT coalesce(sum(s.authorizations), 0)::bigint FROM card_spending s
+                   WHERE s.tenant_id = $1 AND s.card_id = $2 AND s.granularity = 'all'
+                ) END AS authorizations,
+                (SELECT json_agg(coalesce(spent.amount, 0) ORDER BY l.place)
+                   FROM jsonb_array_elements(c.spending_controls->'spending_limits') WITH ORDINALITY AS l (entry, place)
+                   LEFT JOIN ${TIMES} ON t.interval = l.entry->>'interval'
+                  CROSS JOIN LATERAL (
+                    SELECT least(coalesce(sum(s.amount), 0), 9007199254740991)::bigint AS amount FROM card_spending s
+                     WHERE s.tenant_id = $1 AND s.card_id = $2 AND s.granularity = t.granularity
+                       AND s.period BETWEEN t.first AND t.last
+                       AND (jsonb_typeof(l.entry->'categories') = 'null' OR l.entry->'categories' ? s.category)
+                  ) AS spent
+                ) AS spent,
+                (SELECT a.balance - a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = 'program_funds') AS available,
+                (SELECT json_agg(w.wallet) FROM wallet_tokens w
+                  WHERE w.tenant_id = $1 AND w.card_id = $2 AND w.status = 'active') AS wallets
+           FROM cards c
+          CROSS JOIN LATERAL (
+            SELECT status, sanctions_status FROM cardholders h WHERE h.tenant_id = $1 AND h.id = c.cardholder_id OFFSET 0
+          ) AS h
+          WHERE c.tenant_id = $1 AND c.id = $2`,
+}
+
+export interface Spending {
+  readonly cardholder: Pick<CardholderRow, 'status' | 'sanctions_status'>
+  /** Cents, for each of the card's limits; 0 for those by authorization. */
+  readonly spent: readonly number[]
+  readonly authorizations: number
+  /** Cents that the tenant's cards can spend, as it was read. */
+  readonly available: number
+  /** Wallets in which the card is active. */
+  readonly wallets: readonly WalletTokenRow['wallet'][]
+}
+
+/** What a use of a card is held against, and whose card it is. To be read when the card is locked. @param now service time. */
+export async function readSpending(
+  db: Database,
+  tenantId: string,
+  cardId: string,
+  now: number,
+): Promise<Spending | undefined> {
+  const { day, week, month, year } = periodsOf(now)
+  const { rows } = await db.query<
+    Spending['cardholder'] & {
+      authorizations: number | null
+      spent: readonly number[] | null
+      available: number | null
+      wallets: Spending['wallets'] | null
+    }
+  >(READ, [tenantId, cardId, day, week, month, year])
+  const row = rows[0]
+  if (!row) return undefined
+  const { spent, authorizations, available, wallets } = row
+  return {
+    cardholder: row,
+    spent: spent ?? [],
+    authorizations: authorizations ?? 0,
+    available: available ?? 0,
+    wallets: wallets ?? [],
+  }
+}
+
+const ADD: Statement = {
+  name: 'card_spending_add',
+  text: `INSERT INTO card_spending AS s (tenant_id, card_id, granularity, period, category, amount, authorizations)
+         SELECT c.tenant_id, c.id, p.granularity, p.period, $3, $4::bigint, $5::bigint
+           FROM (SELECT tenant_id, id FROM cards WHERE tenant_id = $1 AND id = $2 OFFSET 0) AS c
+          CROSS JOIN (VALUES ('day', $6::date), ('month', $7::date), ('all', date '1970-01-01')) AS p (granularity, period)
+         ON CONFLICT (tenant_id, card_id, granularity, period, category)
+         DO UPDATE SET amount = s.amount + excluded.amount, authorizations = s.authorizations + excluded.authorizations`,
+}
+
+/** Counts for limits: what is held and what was collected. What is refunded stays spent. */
+export const spentBy = ({ held, cleared }: Pick<CardTransactionRow, 'held' | 'cleared'>): number =>
+  held + cleared
+
+/** Adds up what a transaction spends more, or less, in the periods in which it began. The card is locked. */
+export function addSpending(
+  db: Database,
+  tenantId: string,
+  { card_id, merchant, created }: CardTransactionRow,
+  amount: number,
+  authorizations: number,
+): void {
+  if (amount === 0 && authorizations === 0) return
+  const { day, month }: Periods = periodsOf(created)
+  const category = categoryOf(merchant.category_code)
+  enqueue(db.query(ADD, [tenantId, card_id, category, amount, authorizations, day, month]))
+}

@@ -1,0 +1,63 @@
+/** Changes of wallet tokens that are locked: written, and told. */
+import type { components } from '../../../generated/canonical/types.ts'
+import { invalidState } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { emit } from '../../events/emit/emit.ts'
+import { writeInstant } from '../../platform/instants.ts'
+import { lockTokensOf, updateWalletToken, type WalletTokenRow } from './queries.ts'
+
+type Schemas = components['schemas']
+type Status = WalletTokenRow['status']
+
+/** What changing tokens takes of a request. */
+export type TokenContext = Pick<Context, 'caller' | 'db' | 'events' | 'request'>
+
+export function showWalletToken({ created, updated, ...rest }: WalletTokenRow): Schemas['WalletToken'] {
+  return { ...rest, object: 'wallet_token', created: writeInstant(created), updated: writeInstant(updated) }
+}
+
+const NEXT: Readonly<Record<Status, readonly Status[]>> = {
+  requested: ['active', 'deleted'],
+  active: ['suspended', 'deleted'],
+  suspended: ['active', 'deleted'],
+  deleted: [],
+}
+
+/** The token in another status; in the same it stays as it is. Throws `invalid_state`. */
+export function changeStatus(token: WalletTokenRow, status: Status, now: number): WalletTokenRow {
+  if (token.status === 'deleted') throw invalidState('A deleted wallet token cannot be changed.')
+  if (token.status === status) return token
+  if (!NEXT[token.status].includes(status)) {
+    throw invalidState(`A wallet token that is ${token.status} cannot become ${status}.`)
+  }
+  return { ...token, status, updated: now }
+}
+
+/** Writes a token that is locked as it is now, and tells of it. */
+export function writeToken(
+  { caller, db, events }: TokenContext,
+  before: WalletTokenRow,
+  after: WalletTokenRow,
+): Schemas['WalletToken'] {
+  const [old, shown] = [showWalletToken(before), showWalletToken(after)]
+  if (after !== before) {
+    enqueue(updateWalletToken(db, caller.space, after))
+    const data = { wallet_token: shown }
+    emit(events, { type: 'card.wallet_token.updated', data, before: { wallet_token: old } })
+  }
+  return shown
+}
+
+/** What becomes of the tokens of a card that ends: its successor takes them over; without one they are deleted. */
+export async function endTokens(
+  context: TokenContext,
+  cardId: string,
+  successorId: string | undefined,
+): Promise<void> {
+  const { now } = context.request
+  for (const token of await lockTokensOf(context.db, context.caller.space, cardId)) {
+    const ended = successorId === undefined ? { status: 'deleted' as const } : { card_id: successorId }
+    writeToken(context, token, { ...token, ...ended, updated: now })
+  }
+}

@@ -1,0 +1,106 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  ALL_ROWS,
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+} from '../../database/page.ts'
+import { toTimestamp } from '../../database/types.ts'
+
+type Schemas = components['schemas']
+
+/** A card on a device. Times in milliseconds since the epoch. */
+export interface WalletTokenRow {
+  readonly id: string
+  readonly card_id: string
+  readonly provisioning_payload_id: string | null
+  readonly wallet: Schemas['Wallet']
+  readonly status: Schemas['WalletTokenStatus']
+  readonly created: number
+  readonly updated: number
+}
+
+const COLUMNS = 'id, card_id, provisioning_payload_id, wallet, status, created, updated'
+
+const INSERT: Statement = {
+  name: 'wallet_tokens_insert',
+  text: `INSERT INTO wallet_tokens (tenant_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+}
+
+export function insertWalletToken(db: Database, tenantId: string, row: WalletTokenRow): Promise<unknown> {
+  const { id, card_id, provisioning_payload_id, wallet, status, created, updated } = row
+  const times = [toTimestamp(created), toTimestamp(updated)]
+  return db.query(INSERT, [tenantId, id, card_id, provisioning_payload_id, wallet, status, ...times])
+}
+
+const READ: Statement = {
+  name: 'wallet_tokens_read',
+  text: `SELECT ${COLUMNS} FROM wallet_tokens WHERE tenant_id = $1 AND id = $2`,
+}
+
+export async function readWalletToken(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<WalletTokenRow | undefined> {
+  return (await db.query<WalletTokenRow>(READ, [tenantId, id])).rows[0]
+}
+
+const LOCK: Statement = { name: 'wallet_tokens_lock', text: `${READ.text} FOR UPDATE` }
+
+/** The token as nobody else can change it before the end of the transaction. */
+export async function lockWalletToken(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<WalletTokenRow | undefined> {
+  return (await db.query<WalletTokenRow>(LOCK, [tenantId, id])).rows[0]
+}
+
+const LOCK_OF_CARD: Statement = {
+  name: 'wallet_tokens_lock_of_card',
+  text: `SELECT ${COLUMNS} FROM wallet_tokens WHERE tenant_id = $1 AND card_id = $2 AND status <> 'deleted'
+          ORDER BY created, id FOR UPDATE`,
+}
+
+/** The tokens of a card that are not deleted, oldest first. */
+export async function lockTokensOf(
+  db: Database,
+  tenantId: string,
+  cardId: string,
+): Promise<readonly WalletTokenRow[]> {
+  return (await db.query<WalletTokenRow>(LOCK_OF_CARD, [tenantId, cardId])).rows
+}
+
+const UPDATE: Statement = {
+  name: 'wallet_tokens_update',
+  text: 'UPDATE wallet_tokens SET card_id = $3, status = $4, updated = $5 WHERE tenant_id = $1 AND id = $2',
+}
+
+/** Writes what may change of a token that is locked. */
+export function updateWalletToken(db: Database, tenantId: string, row: WalletTokenRow): Promise<unknown> {
+  return db.query(UPDATE, [tenantId, row.id, row.card_id, row.status, toTimestamp(row.updated)])
+}
+
+const LISTED = { table: 'wallet_tokens', alias: 'w', columns: COLUMNS }
+
+/** Alternatives; absent: whatever. */
+export interface WalletTokenFilter {
+  readonly created: CreatedRange
+  readonly cardIds?: readonly string[]
+}
+
+export async function listWalletTokens(
+  db: Database,
+  tenantId: string,
+  { cardIds, created }: WalletTokenFilter,
+  page: Page,
+): Promise<Records<WalletTokenRow>> {
+  const walk = cardIds ? { columns: ['card_id'], keys: combine(cardIds) } : ALL_ROWS
+  const bindings = new Bindings(tenantId)
+  return readPage<WalletTokenRow>(db, LISTED, bindings, [walk], created, page)
+}

@@ -1,0 +1,152 @@
+/** The page on which a member lets an application act for the tenant. */
+import type { Request, Response } from 'express'
+import type Provider from 'oidc-provider'
+import { accountIdOf } from '../../account/oauth/adapter.ts'
+import type { Authorizations } from '../../account/oauth/authorizations.ts'
+import { CONSENT } from '../../account/oauth/paths.ts'
+import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { scopesOfRole } from '../../tenants/keys/scopes.ts'
+import type { TenantNames } from '../../tenants/keys/tenant-names.ts'
+import { actionOf, takesCode } from '../actions.ts'
+import { isConfirmed } from '../confirmation.ts'
+import { type FormGuard, formField } from '../html/forms.ts'
+import { sendPage, writeNotice } from '../html/layout.ts'
+import { NOT_CONFIRMED, type OwnParts, type Sender } from '../sign-in/own-credentials.ts'
+import type { Member, Sessions } from '../sign-in/sessions.ts'
+import { requireMember } from '../sign-in/sign-in.ts'
+import { writeConsent } from './consent-page.ts'
+
+export interface ConsentParts extends OwnParts {
+  readonly provider: Provider
+  readonly authorizations: Authorizations
+  readonly forms: FormGuard
+  readonly sessions: Sessions
+  readonly tenantNames: TenantNames
+  readonly proxies: ProxyTrust
+}
+
+interface Asked {
+  readonly uid: string
+  readonly scopes: readonly string[]
+  readonly client: { readonly id: string; readonly name: string; readonly environment: Environment }
+  readonly redirectUri: string
+}
+
+/** What is asked, unless it is over or cannot be granted: then the answer has been given. */
+async function readRequest(
+  { provider }: ConsentParts,
+  request: Request,
+  response: Response,
+): Promise<Asked | undefined> {
+  const details = await provider.interactionDetails(request, response)
+  const { uid, params } = details
+  // The cookie says whose browser it is; the address only has to fit.
+  if (uid !== request.params.uid) return undefined
+  const scopes = typeof params.scope === 'string' ? params.scope.split(' ') : []
+  if (scopes.length === 0) {
+    const error_description = 'no scope is asked for, or one that there is not'
+    await provider.interactionFinished(request, response, { error: 'invalid_scope', error_description })
+    return undefined
+  }
+  const client = await provider.Client.find(String(params.client_id))
+  if (!client) return undefined
+  const { clientId, clientName, environment } = client
+  return {
+    uid,
+    scopes,
+    client: {
+      id: clientId,
+      name: clientName ?? clientId,
+      environment: environment === 'live' ? 'live' : 'sandbox',
+    },
+    redirectUri: String(params.redirect_uri),
+  }
+}
+
+/** Answers GET and POST of the page. */
+export async function answerConsent(
+  parts: ConsentParts,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const asked = await readRequest(parts, request, response)
+  if (!asked) {
+    if (!response.headersSent) sendOver(response)
+    return
+  }
+  const member = await requireMember(parts.sessions, request, response)
+  if (!member) return
+  if (request.method !== 'POST') return sendForm(parts, response, asked, member, 200)
+  if (!parts.forms.isOwn(request, aboutOf(asked, member))) {
+    const fault = 'The form had to be made anew. Please decide again.'
+    return sendForm(parts, response, asked, member, 403, fault)
+  }
+  const allowed = scopesOfRole(asked.scopes, member.role)
+  if (formField(request, 'decision') !== 'allow' || allowed.length === 0) {
+    const refusal = { error: 'access_denied', error_description: 'the member said no' }
+    return parts.provider.interactionFinished(request, response, refusal)
+  }
+  const ip = plainAddress(clientAddress(request, parts.proxies))
+  const action = actionOf(`${CONSENT}/:uid`)
+  const sender = { ...member, ip }
+  if (takesCode(action, asked.client.environment)) {
+    const isRight = await isConfirmed(parts, sender, action, asked.uid, request)
+    if (!isRight) return sendForm(parts, response, asked, member, 403, NOT_CONFIRMED)
+  }
+  await allow(parts, request, response, asked, sender, allowed)
+}
+
+/** The form of one request and one member fits no other. */
+const aboutOf = ({ uid }: Asked, { tenantId, memberId }: Member) => `consent ${uid} ${tenantId} ${memberId}`
+
+async function allow(
+  { provider, authorizations }: ConsentParts,
+  request: Request,
+  response: Response,
+  { client }: Asked,
+  { tenantId, memberId, ip }: Sender,
+  scopes: readonly string[],
+): Promise<void> {
+  const grantId = await authorizations.allow({
+    tenantId,
+    memberId,
+    clientId: client.id,
+    environment: client.environment,
+    scopes,
+    ip,
+  })
+  const login = { accountId: accountIdOf(tenantId, memberId), remember: false }
+  await provider.interactionFinished(request, response, { login, consent: { grantId } })
+}
+
+async function sendForm(
+  { forms, tenantNames }: ConsentParts,
+  response: Response,
+  asked: Asked,
+  member: Member,
+  status: number,
+  fault?: string,
+): Promise<void> {
+  const { uid, client, scopes, redirectUri } = asked
+  const allowed = scopesOfRole(scopes, member.role)
+  const target = new URL(redirectUri)
+  const page = writeConsent({
+    client: client.name,
+    destination: target.host === '' ? `the application (${target.protocol})` : target.host,
+    account: (await tenantNames.find(member.tenantId)) ?? member.tenantId,
+    environment: client.environment,
+    email: member.email,
+    scopes: allowed,
+    withheld: scopes.filter((scope) => !allowed.includes(scope)),
+    guard: forms.issue(response, aboutOf(asked, member), `${CONSENT}/${uid}`),
+    ...(fault !== undefined && { fault }),
+  })
+  // The answer to the form leads on to the application: browsers hold `form-action` against that address too.
+  sendPage(response, status, page, target.host === '' ? target.protocol : target.origin)
+}
+
+export function sendOver(response: Response): void {
+  const text = 'This page has been used or has run out. Start again from the application that sent you here.'
+  sendPage(response, 410, writeNotice('Nothing left to allow', text))
+}

@@ -1,0 +1,112 @@
+/** The pages on which members confirm requests: one for each challenge, reached by its token alone. */
+import express, { type Request, type Response, type Router } from 'express'
+import type { Logger } from 'pino'
+import { clientAddress, type ProxyTrust, plainAddress } from '../platform/client-address.ts'
+import type { Challenge, Factors } from '../tenants/factors/factors.ts'
+import { writeFactor, writeForm } from './challenge-pages.ts'
+import { answerFailures } from './html/failures.ts'
+import { createFormGuard, type FormGuard, formField } from './html/forms.ts'
+import { sendPage, writeNotice } from './html/layout.ts'
+
+export interface ChallengeParts {
+  readonly factors: Factors
+  /** Key of the forms' MAC. */
+  readonly csrfKey: string
+  /** Origin of the console. */
+  readonly consoleUrl: string
+  readonly proxies: ProxyTrust
+  readonly log: Logger
+}
+
+const COOKIE_SECONDS = 600
+
+type Asked = Request<{ token: string }>
+
+interface Parts extends ChallengeParts {
+  readonly forms: FormGuard
+}
+
+/** @returns the routes below `/challenges`, to be mounted at the console's root before what answers everything. */
+export function createChallenges(given: ChallengeParts): Router {
+  const forms = createFormGuard({
+    key: given.csrfKey,
+    cookie: 'svc_challenge',
+    cookieSeconds: COOKIE_SECONDS,
+    secure: given.consoleUrl.startsWith('https:'),
+  })
+  const parts: Parts = { ...given, forms }
+  const router = express.Router({ caseSensitive: true, strict: true })
+  const form = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 })
+  router
+    .route('/challenges/:token')
+    .get(async (request: Asked, response: Response) => {
+      const challenge = await openOrRefuse(parts, request, response)
+      if (challenge) sendForm(parts, request, response, challenge, 200)
+    })
+    .post(form, (request: Asked, response: Response) => complete(parts, request, response))
+    .all((_request, response) => {
+      response.set('Allow', 'GET, HEAD, POST')
+      sendPage(response, 405, writeNotice('Not possible', 'This page is read and filled in, nothing else.'))
+    })
+  router.use('/challenges', answerFailures(given, 'a challenge failed'))
+  return router
+}
+
+async function complete(parts: Parts, request: Asked, response: Response): Promise<void> {
+  const challenge = await openOrRefuse(parts, request, response)
+  if (!challenge) return
+  if (!parts.forms.isOwn(request, request.params.token)) {
+    const fault = 'The form had to be made anew. Please fill it in again.'
+    sendForm(parts, request, response, challenge, 403, fault)
+    return
+  }
+  const email = formField(request, 'email')
+  const ip = plainAddress(clientAddress(request, parts.proxies))
+  const confirmation = {
+    email,
+    password: formField(request, 'password'),
+    code: formField(request, 'code'),
+    ip,
+  }
+  const completion = await parts.factors.complete(request.params.token, confirmation)
+  if (completion.outcome === 'completed') sendPage(response, 200, writeFactor(completion.factor))
+  else if (completion.outcome === 'over') sendOver(response)
+  else {
+    const fault =
+      'E-mail, password and code do not fit together, or the code was used before. ' +
+      'After too many tries none is looked at for a while.'
+    sendForm(parts, request, response, challenge, 403, fault, email)
+  }
+}
+
+async function openOrRefuse(
+  { factors }: ChallengeParts,
+  request: Asked,
+  response: Response,
+): Promise<Challenge | undefined> {
+  const challenge = await factors.open(request.params.token)
+  if (challenge?.state === 'open') return challenge
+  if (challenge) sendOver(response)
+  else sendPage(response, 404, writeNotice('Not found', 'There is nothing to confirm here.'))
+  return undefined
+}
+
+function sendOver(response: Response): void {
+  const text =
+    'This page has been used, has run out or was tried too often. Send the request again for another.'
+  sendPage(response, 410, writeNotice('Nothing left to confirm', text))
+}
+
+function sendForm(
+  { forms }: Parts,
+  request: Asked,
+  response: Response,
+  challenge: Challenge,
+  status: number,
+  fault?: string,
+  email?: string,
+): void {
+  const { token } = request.params
+  const guard = forms.issue(response, token, `/challenges/${token}`)
+  sendPage(response, status, writeForm({ challenge, guard, fault, email }))
+}

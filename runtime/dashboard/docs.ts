@@ -1,0 +1,148 @@
+/** The documentation: files that the toolkit made, each at the address that its path says, and the documents themselves. */
+import { readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import type { NextFunction, Request, Response, Router } from 'express'
+import { compress } from './html/compress.ts'
+
+export interface DocsParts {
+  /** The toolkit's output: pages and documents in YAML below `site/`, documents in JSON in the folders of versions. */
+  readonly generated: string
+  readonly versions: readonly string[]
+  /** Origin of the console: addresses in the feed are relative to it. */
+  readonly consoleUrl: string
+  /** Where pages send what a reader tries. */
+  readonly sandboxUrl: string
+  /** Makes the pages where they are missing. */
+  readonly build: () => Promise<void>
+}
+
+const PAGES = 'site/'
+/** Served at the root. */
+const FEED = 'changelog.xml'
+const TYPES: Readonly<Record<string, string>> = {
+  '.xml': 'application/atom+xml; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.yaml': 'application/yaml; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+const A_YEAR_SECONDS = 31_536_000
+
+interface Served {
+  readonly file: string
+  /** Of its text; undefined where the manifest does not say. */
+  readonly hash: string | undefined
+}
+
+/** Adds `/docs` and everything below it. @param refuseMethod answers what is neither GET nor HEAD. */
+export function serveDocs(
+  router: Router,
+  parts: DocsParts,
+  refuseMethod: (request: Request, response: Response) => void,
+): void {
+  const find = openListing(parts)
+  const policy = contentSecurityPolicy(new URL(parts.sandboxUrl).origin)
+  const read = async (request: Request, response: Response, next: NextFunction) => {
+    const path = pathOf(request.path)
+    const served = path === undefined ? undefined : (findDocument(parts, path) ?? (await find(path)))
+    if (!served) return next('route')
+    const type = TYPES[extname(served.file)] ?? 'application/octet-stream'
+    response.set({
+      // Pages name what they load by its content.
+      'Cache-Control':
+        request.query.v === undefined ? 'no-cache' : `public, max-age=${A_YEAR_SECONDS}, immutable`,
+      'Content-Security-Policy': policy,
+      'Content-Type': type,
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      // What programs read, they may read from any page.
+      ...(!/html|css|javascript|svg/.test(type) && { 'Access-Control-Allow-Origin': '*' }),
+      ...(served.hash !== undefined && { ETag: `W/"${served.hash}"` }),
+    })
+    const bytes = await readFile(served.file)
+    response.send(path === FEED ? withBase(bytes.toString(), parts.consoleUrl) : bytes)
+  }
+  // Programs that read the documentation look for its index at the root (llmstxt.org).
+  router
+    .route('/llms.txt')
+    .get((_request, response) => response.redirect('/docs/llms.txt'))
+    .all(refuseMethod)
+  // RFC 9309: the documentation is for everyone, the dashboard for its members.
+  router
+    .route('/robots.txt')
+    .get(
+      (_request, response) =>
+        void response
+          .type('text/plain')
+          .send('User-agent: *\nAllow: /docs\nAllow: /changelog.xml\nDisallow: /\n'),
+    )
+    .all(refuseMethod)
+  router
+    .route('/docs/try.json')
+    .get((_request, response) => void response.json({ base_url: parts.sandboxUrl }))
+    .all(refuseMethod)
+  router
+    .route(/^\/(?:docs(?:\/.*)?|changelog\.xml)$/)
+    .get(compress, read)
+    .all(refuseMethod)
+}
+
+/** What a reader of the feed takes its addresses to be relative to. */
+const withBase = (feed: string, consoleUrl: string): string =>
+  feed.replace('<feed ', `<feed xml:base="${consoleUrl}/" `)
+
+/** Scripts and styles of ours alone; requests to the console itself and to the sandbox. */
+function contentSecurityPolicy(sandbox: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `connect-src 'self' ${sandbox}`,
+    "img-src 'self' data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+/** Below `/docs`; undefined for what cannot be decoded. */
+function pathOf(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+      .replace(/^\/(?:docs\/?)?/, '')
+      .replace(/\/$/, '')
+  } catch {
+    return undefined
+  }
+}
+
+function findDocument({ versions, generated }: DocsParts, path: string): Served | undefined {
+  const version = /^([^/]+)\/openapi\.json$/.exec(path)?.[1] ?? ''
+  if (!versions.includes(version)) return undefined
+  return { file: join(generated, version, 'openapi.json'), hash: undefined }
+}
+
+/** Nothing is served but what the manifest lists. The first reader waits while it is built, if it is not there. */
+function openListing({ generated, build }: DocsParts): (path: string) => Promise<Served | undefined> {
+  let listing: Promise<ReadonlyMap<string, Served>> | undefined
+  const open = async () => {
+    await build()
+    const text = await readFile(join(generated, 'manifest.json'), 'utf8')
+    const { files } = JSON.parse(text) as { readonly files: Readonly<Record<string, string>> }
+    const pages = Object.entries(files).filter(([path]) => path.startsWith(PAGES))
+    return new Map(
+      pages.map(([path, hash]) => [path.slice(PAGES.length), { file: join(generated, path), hash }]),
+    )
+  }
+  return async (path) => {
+    listing ??= open()
+    listing.catch(() => (listing = undefined))
+    const files = await listing
+    return files.get(path === '' ? 'index.html' : `${path}.html`) ?? files.get(path)
+  }
+}

@@ -1,0 +1,69 @@
+/** The page of one item: what it is, what belongs to it, what may be done to it. */
+import { type Html, html } from '../../platform/html.ts'
+import { facts, notice } from '../html/components.ts'
+import { keyField } from './form-page.ts'
+import type { SendFramed } from './frame.ts'
+import { linkIn } from './list-page.ts'
+import type { Action, Detail, Identified, Resource, Way } from './shapes.ts'
+import { isServed, mayAct, roleFor, type Visit } from './visit.ts'
+
+export async function showDetail(
+  visit: Visit,
+  resource: Resource<Identified>,
+  detail: Detail<Identified>,
+  id: string,
+  send: SendFramed,
+  fault?: string,
+): Promise<void> {
+  const item = await readItem(visit, detail, id)
+  const link = linkIn(visit)
+  const sections = await Promise.all(
+    sectionsIn(visit, detail).map(
+      async (section) => html`<section><h2>${section.title}</h2>
+${await section.write(item, visit, link)}</section>`,
+    ),
+  )
+  const content = html`<p class="trail">${link(resource.path, resource.title)}</p>
+${fault !== undefined && notice('bad', fault)}
+${facts(detail.facts(item, link))}
+${writeActions(visit, resource, detail, item)}
+${sections}`
+  send(visit, fault === undefined ? 200 : 409, { title: detail.name(item), path: resource.path, content })
+}
+
+function sectionsIn({ environment }: Visit, { sections = [] }: Detail<Identified>) {
+  return sections.filter(({ environment: only = environment }) => only === environment)
+}
+
+export function readItem(visit: Visit, { operation, parameter }: Detail<Identified>, id: string) {
+  return visit.read<Identified>(operation, { path: { [parameter]: id } })
+}
+
+/** Whether an action stands on a page of its own: there is something to read or to fill in before. */
+export function hasPage(action: Action<Identified>): boolean {
+  return action.warning !== undefined || (action.fields ?? []).length > 0
+}
+
+function writeActions(
+  visit: Visit,
+  { path }: Resource<Identified>,
+  { ways = [], actions = [] }: Detail<Identified>,
+  item: Identified,
+): Html | undefined {
+  const { member, environment } = visit
+  const isPossible = (each: Omit<Way<Identified>, 'text' | 'to'>) =>
+    mayAct(member.role, roleFor(each.operation)) &&
+    (each.environment ? each.environment === environment : isServed(each.operation, environment)) &&
+    (each.when?.(item) ?? true)
+  const leading = ways
+    .filter(isPossible)
+    .map(({ text, to }) => html`<a class="button second" href="/${environment}/${to(item)}">${text}</a>`)
+  const acting = actions.filter(isPossible).map((each) => {
+    const address = `/${environment}/${path}/${encodeURIComponent(item.id)}/${each.name}`
+    if (hasPage(each))
+      return html`<a class="button ${each.isDanger ? 'danger' : 'second'}" href="${address}">${each.button}</a>`
+    return html`<form method="post" action="${address}">${visit.guard(address)}${keyField()}<button class="second" type="submit">${each.button}</button></form>`
+  })
+  const all = [...leading, ...acting]
+  return all.length === 0 ? undefined : html`<div class="actions">${all}</div>`
+}

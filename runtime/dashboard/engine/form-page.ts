@@ -1,0 +1,166 @@
+/** Forms that ask for an operation, and what becomes of them. */
+import { randomUUID } from 'node:crypto'
+import type { Detail as FieldFault } from 'dateline/runtime'
+import type { ErrorBody } from '../../api/errors/errors.ts'
+import { findOperation } from '../../api/operate.ts'
+import { type Html, html } from '../../platform/html.ts'
+import { choice, codeField, type Field, field, fileField, notice, textArea } from '../html/components.ts'
+import { formField } from '../html/forms.ts'
+import { uploadedFile } from '../html/uploads.ts'
+import { bodyOf } from './bodies.ts'
+import type { SendFramed } from './frame.ts'
+import { queryText } from './list-page.ts'
+import type { Form, FormField, Identified, Page, Suggest, Values } from './shapes.ts'
+import type { Visit } from './visit.ts'
+
+/** Field of a form: makes one of two sendings of it. */
+export const KEY = 'idempotency_key'
+
+/** Makes one of two sendings of a form. A form that is shown again has another: what is typed now is another request. */
+export function keyField(): Html {
+  return html`<input type="hidden" name="${KEY}" value="${randomUUID()}">`
+}
+
+export interface FormPlace {
+  readonly title: string
+  /** First part of the address below the environment. */
+  readonly path: string
+  /** Where the form is sent. */
+  readonly address: string
+  /** Where one goes who does not want to. */
+  readonly back: string
+  readonly intro?: string
+  readonly warning?: string | undefined
+  readonly isDanger?: boolean | undefined
+}
+
+export interface FormState {
+  readonly values?: Values
+  readonly error?: ErrorBody
+}
+
+type Asked = Pick<Form, 'operation' | 'button' | 'fields'>
+
+export async function showForm(
+  visit: Visit,
+  form: Asked,
+  place: FormPlace,
+  send: SendFramed,
+  { values, error }: FormState = {},
+): Promise<void> {
+  const suggested = await Promise.all(
+    form.fields.map(({ suggest }) => suggest && readSuggestions(visit, suggest)),
+  )
+  const faults = new Map(
+    form.fields.map(({ name, of = [name] }) => [
+      name,
+      of.map((each) => faultOf(each, error)).find((fault) => fault !== undefined),
+    ]),
+  )
+  const isFaulty = [...faults.values()].some((fault) => fault !== undefined)
+  const content = html`${error && notice('bad', isFaulty ? 'Check the highlighted fields.' : describe(error))}
+${place.intro !== undefined && html`<p class="quiet">${place.intro}</p>`}
+${place.warning !== undefined && notice('warn', place.warning)}
+<form method="post" action="${place.address}"${hasFiles(form) && html` enctype="multipart/form-data"`}>
+${visit.guard(place.address)}${keyField()}
+${form.fields.map((each, index) =>
+  writeField(each, {
+    value: values?.[each.name] ?? (preset(visit, each) || each.value),
+    fault: faults.get(each.name),
+    suggestions: suggested[index],
+  }),
+)}
+${visit.takesCode && codeField('form')}
+<div class="actions"><button type="submit"${place.isDanger && html` class="danger"`}>${form.button}</button> <a class="button second" href="${place.back}">Back</a></div>
+</form>`
+  send(visit, error ? statusOf(error) : 200, { title: place.title, path: place.path, content })
+}
+
+/** Whether a form is sent as `multipart/form-data`. */
+export function hasFiles({ fields }: Pick<Form, 'fields'>): boolean {
+  return fields.some(({ kind }) => kind === 'file')
+}
+
+/** A form that is not good is answered 422, whatever the API says of it. */
+function statusOf({ type }: ErrorBody): number {
+  return type === 'rate_limited' ? 429 : 422
+}
+
+/** What a link of ours says an identifier is: links of others fill in nothing else. */
+function preset(visit: Visit, { name, suggest }: FormField): string | undefined {
+  return suggest && queryText(visit, name)
+}
+
+const SUGGESTED = '10'
+
+/** The latest items of a list. */
+async function readSuggestions(visit: Visit, { operation, query, text }: Suggest) {
+  const { data } = await visit.read<Page<Identified>>(operation, { query: { ...query, limit: SUGGESTED } })
+  return data.map((item) => [item.id, text(item as never)] as const)
+}
+
+type Written = Pick<Field, 'value' | 'fault' | 'suggestions'>
+
+function writeField({ kind = 'text', options = [], ...asked }: FormField, written: Written): Html {
+  const given = { ...asked, ...written }
+  if (kind === 'choice' || kind === 'truth') return choice({ ...given, options })
+  if (kind === 'file') return fileField(given)
+  return kind === 'lines' ? textArea(given) : field({ ...given, inputMode: INPUT_MODES[kind] })
+}
+
+const INPUT_MODES = { text: undefined, amount: 'decimal', number: 'numeric' } as const
+
+/** What the API says of the field, or of what is in it. */
+export function faultOf(name: string, error: ErrorBody | undefined): string | undefined {
+  if (!error) return undefined
+  const isOf = ({ field: at }: FieldFault) =>
+    at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`)
+  const issues = (error.details ?? []).filter(isOf).map(({ issue }) => issue)
+  if (issues.length > 0) return `${[...new Set(issues)].join('; ')}.`
+  return error.param === name ? error.message : undefined
+}
+
+/** An error in one sentence or two, with what names no field of the form. */
+export function describe({ message, details = [], request_id }: ErrorBody): string {
+  const named = details.map(({ field: at, issue }) => `${at} ${issue}`).join('; ')
+  return `${message}${named === '' ? '' : ` ${named}.`} (${request_id})`
+}
+
+/** What was typed into the fields of a form. */
+export function readValues({ request }: Visit, fields: readonly FormField[]): Values {
+  return Object.fromEntries(fields.map(({ name }) => [name, formField(request, name).trim()]))
+}
+
+/** Performs what a form asks for, once however often it is sent. */
+export function perform(
+  visit: Visit,
+  form: Asked & Pick<Form, 'body'>,
+  path: Readonly<Record<string, string>>,
+) {
+  const { request } = visit
+  const { method } = findOperation(form.operation)
+  const values = readValues(visit, form.fields)
+  const body = form.body
+    ? form.body(values, (name) => uploadedFile(request, name))
+    : bodyOf(form.fields, values)
+  return visit.operate(form.operation, {
+    path,
+    ...(body !== undefined && { body }),
+    ...(method === 'POST' && { idempotencyKey: formField(request, KEY) }),
+  })
+}
+
+/** The page that shows a secret, once. */
+export function showSecret(
+  visit: Visit,
+  title: string,
+  path: string,
+  secret: string,
+  next: string,
+  send: SendFramed,
+): void {
+  const content = html`${notice('warn', 'This is shown once. Keep it where your programs find it, and nobody else.')}
+<p class="secret"><code>${secret}</code></p>
+<div class="actions"><a class="button" href="${next}">I have kept it</a></div>`
+  send(visit, 200, { title, path, content })
+}

@@ -1,0 +1,86 @@
+/** What stands around every page of the dashboard: where one is, where one may go, who one is. */
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import { type Html, html } from '../../platform/html.ts'
+import { sendPage, writePage } from '../html/layout.ts'
+import type { Member } from '../sign-in/sessions.ts'
+import { mayAct, type Role, type Visit } from './visit.ts'
+
+export interface MenuEntry {
+  readonly group: string
+  readonly title: string
+  /** Below the environment. */
+  readonly path: string
+  /** Who may read it: it is not there for others. */
+  readonly needs: Role
+  /** Absent: both. */
+  readonly environment?: Environment
+}
+
+/** Of every page, in the order of the menu. */
+export type Menu = readonly MenuEntry[]
+
+export interface Framed {
+  readonly title: string
+  /** First part of the address below the environment. */
+  readonly path: string
+  /** Files in `page/assets/` beside the one that every page has. */
+  readonly scripts?: readonly string[]
+  readonly content: Html
+}
+
+export type SendFramed = (visit: Visit, status: number, page: Framed) => void
+
+export function createFrame(menu: Menu): SendFramed {
+  return (visit, status, { title, path, scripts = [], content }) => {
+    const { environment, member } = visit
+    const frame = {
+      header: writeHeader(environment, menu.find((entry) => entry.path === path) ?? { path }),
+      menu: writeMenu(menu, environment, path, member),
+    }
+    sendPage(
+      visit.response,
+      status,
+      writePage({ title, frame, scripts: ['console.js', ...scripts], content }),
+    )
+  }
+}
+
+const NAMES = { sandbox: 'Sandbox', live: 'Live' } as const
+
+/** To the same page in the other environment, where there is one. */
+function writeHeader(
+  environment: Environment,
+  { path, environment: only }: Pick<MenuEntry, 'path' | 'environment'>,
+): Html {
+  const others = ENVIRONMENTS.map(
+    (each) =>
+      html`<a href="/${each}${path && (only ?? each) === each && `/${path}`}"${each === environment && html` aria-current="true"`}>${NAMES[each]}</a>`,
+  )
+  return html`<header class="bar ${environment}">
+<a class="home" href="/${environment}">Dashboard</a>
+<nav class="switch" aria-label="Environment">${others}</nav>
+<form class="find" method="get" action="/${environment}/search" role="search"><input type="search" name="q" aria-label="Identifier, name or page" aria-keyshortcuts="Control+K Meta+K" placeholder="Identifier, name or page" autocomplete="off"></form>
+<a class="to-menu" href="#menu">Menu</a>
+</header>
+`
+}
+
+function writeMenu(menu: Menu, environment: Environment, path: string, member: Member): Html {
+  const readable = menu.filter(
+    ({ needs, environment: only = environment }) => only === environment && mayAct(member.role, needs),
+  )
+  const groups = [...Map.groupBy(readable, ({ group }) => group)]
+  return html`<nav class="menu" id="menu" aria-label="Pages">
+${groups.map(
+  ([group, entries]) => html`${group !== '' && html`<h2>${group}</h2>`}
+<ul>${entries.map(
+    (each) =>
+      html`<li><a href="/${environment}${each.path && `/${each.path}`}"${
+        each.path === path && html` aria-current="page"`
+      }>${each.title}</a></li>`,
+  )}</ul>
+`,
+)}<div class="who"><p>${member.email}<br><span class="quiet">${member.role}</span></p><a href="/sign-out">Sign out</a></div>
+</nav>
+`
+}

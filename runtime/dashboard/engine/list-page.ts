@@ -1,0 +1,122 @@
+/** A page of a list: what there is, by the API's own cursors. */
+import { type Html, html } from '../../platform/html.ts'
+import { choice, field } from '../html/components.ts'
+import type { SendFramed } from './frame.ts'
+import type { Column, Filter, Identified, Link, Page, Resource } from './shapes.ts'
+import { words } from './values.ts'
+import { mayAct, roleFor, type Visit } from './visit.ts'
+
+const LIMIT = '25'
+
+export function linkIn({ environment }: Visit): Link {
+  return (path, text) => html`<a href="/${environment}/${path}">${text}</a>`
+}
+
+/** Rows under their titles; on narrow screens each row is a block and says what its cells are. */
+export function writeTable<Item>(
+  label: string,
+  columns: readonly Column<Item>[],
+  items: readonly Item[],
+  link: Link,
+): Html {
+  return html`<table role="table" aria-label="${label}">
+<thead><tr role="row">${columns.map(({ title }) => html`<th role="columnheader" scope="col">${title}</th>`)}</tr></thead>
+<tbody>
+${items.map((item) => writeRow(columns, item, link))}</tbody>
+</table>`
+}
+
+export function writeRow<Item>(columns: readonly Column<Item>[], item: Item, link: Link): Html {
+  return html`<tr role="row">${columns.map(
+    ({ title, show }) => html`<td role="cell" data-title="${title}"><div>${show(item, link)}</div></td>`,
+  )}</tr>\n`
+}
+
+/** Where the script finds what is new for the page's table, as rows; says without scripts how it is seen then. */
+export function writeTail(address: string): Html {
+  return html`<p class="tail" data-rows="${address}" role="status"><noscript>What is new is here when you load the page again.</noscript></p>`
+}
+
+/** The script of `writeTail`. */
+export const TAIL_SCRIPT = 'tail.js'
+
+export async function showList(
+  visit: Visit,
+  resource: Resource<Identified>,
+  send: SendFramed,
+): Promise<void> {
+  const { list, title, intro, path, menu = path, create } = resource
+  const asked = readFilters(visit, list.filters ?? [])
+  const after = queryText(visit, 'starting_after')
+  const { data, has_more, next_cursor } = await visit.read<Page<Identified>>(list.operation, {
+    ...(list.of && { path: list.of }),
+    query: { ...asked, limit: LIMIT, starting_after: after },
+  })
+  const link = linkIn(visit)
+  const columns = resource.detail ? list.columns.map(toDetail(resource)) : list.columns
+  const isNarrowed = after !== '' || Object.values(asked).some((value) => value !== '')
+  const isLive = list.isLive === true && after === ''
+  const canCreate = create && mayAct(visit.member.role, roleFor(create.operation))
+  const content = html`<p class="quiet">${intro}</p>
+${canCreate && html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`}
+${list.above?.(visit)}
+${list.filters && writeFilters(list.filters, asked)}
+${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: data[0]?.id ?? '' })}`)}
+${
+  data.length > 0
+    ? writeTable(title, columns, data, link)
+    : html`<p class="empty">${isNarrowed ? 'Nothing here fits what you look for.' : list.empty}</p>`
+}
+${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
+  send(visit, 200, { title, path: menu, scripts: isLive ? [TAIL_SCRIPT] : [], content })
+}
+
+/** The first column leads to the item. */
+function toDetail({ path }: Resource<Identified>) {
+  return (column: Column<Identified>, index: number): Column<Identified> =>
+    index > 0
+      ? column
+      : { ...column, show: (item, link) => link(`${path}/${item.id}`, column.show(item, link)) }
+}
+
+export function queryText({ request }: Visit, name: string): string {
+  const value = request.query[name]
+  return typeof value === 'string' ? value : ''
+}
+
+function readFilters(visit: Visit, filters: readonly Filter[]): Record<string, string> {
+  return Object.fromEntries(filters.map(({ name }) => [name, queryText(visit, name).trim()]))
+}
+
+export function writeFilters(filters: readonly Filter[], asked: Readonly<Record<string, string>>): Html {
+  return html`<form class="filters" method="get">
+${filters.map(({ name, label, options }) =>
+  options
+    ? choice({
+        name,
+        label,
+        value: asked[name],
+        options: [['', 'Any'], ...options.map((option) => [option, words(option)] as const)],
+      })
+    : field({ name, label, value: asked[name], optional: true }),
+)}
+<button class="second" type="submit">Filter</button>
+</form>`
+}
+
+/** Leaves out what is empty. */
+export function writeQuery(values: Readonly<Record<string, string>>): string {
+  return `?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`
+}
+
+export function writePaging(
+  isLater: boolean,
+  next: string | null,
+  asked: Readonly<Record<string, string>>,
+): Html {
+  const address = (cursor?: string) => writeQuery({ ...asked, ...(cursor && { starting_after: cursor }) })
+  if (!isLater && next === null) return html``
+  return html`<nav class="paging" aria-label="Pages of the list">${
+    isLater && html`<a href="${address()}">First page</a>`
+  }${next !== null && html`<a rel="next" href="${address(next)}">Next page</a>`}</nav>`
+}

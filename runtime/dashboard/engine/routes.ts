@@ -1,0 +1,181 @@
+/** The table of the dashboard's routes: what each needs, and who may. */
+import type { Environment } from '../../platform/environment.ts'
+import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { hasPage, readItem, showDetail } from './detail-page.ts'
+import { describe, type FormPlace, hasFiles, perform, readValues, showForm, showSecret } from './form-page.ts'
+import type { SendFramed } from './frame.ts'
+import { showList } from './list-page.ts'
+import type { Action, Detail, Form, Identified, Resource } from './shapes.ts'
+import { isServed, type Role, roleFor, type Visit } from './visit.ts'
+
+/** Of a form with files: what is the most that an operation takes, which has them in base64. */
+const MAX_FILES_BYTES = 6 * 1024 * 1024
+
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** As Express reads it; a POST is sent by a form of ours. */
+  readonly path: string
+  readonly environment: Environment
+  /** Who may. */
+  readonly needs: Role
+  /** Of a form that may hold files: its size with them. */
+  readonly maxBytes?: number
+  /** Of a form whose work is one operation: a code that it takes is looked at once the operation is validated. */
+  readonly operation?: string
+  /**
+   * Answers a form that is wrong as it stands, before it uses up a code.
+   *
+   * @returns whether it has answered.
+   */
+  answerBefore?(visit: Visit, id: string): Promise<boolean> | boolean
+  handle(visit: Visit, id: string): Promise<void> | void
+}
+
+/** The routes of a resource, in each environment that has it. */
+export function routesOf(resource: Resource<Identified>, send: SendFramed): Route[] {
+  return ENVIRONMENTS.filter(
+    (environment) => resource.environment === undefined || resource.environment === environment,
+  ).flatMap((environment) => [
+    {
+      method: 'GET' as const,
+      path: `/${environment}/${resource.path}`,
+      environment,
+      needs: roleFor(resource.list.operation),
+      handle: (visit: Visit) => showList(visit, resource, send),
+    },
+    ...(resource.create && 'fields' in resource.create
+      ? createRoutes(environment, resource, resource.create, send)
+      : []),
+    ...(resource.detail ? detailRoutes(environment, resource, resource.detail, send) : []),
+  ])
+}
+
+function createRoutes(
+  environment: Environment,
+  { path }: Resource<Identified>,
+  form: Form,
+  send: SendFramed,
+): Route[] {
+  if (!isServed(form.operation, environment)) return []
+  const list = `/${environment}/${path}`
+  const address = `${list}/new`
+  const place = { title: form.title, path, address, back: list }
+  const { operation } = form
+  const common = { path: address, environment, needs: roleFor(operation), operation }
+  return [
+    { ...common, method: 'GET', handle: (visit) => showForm(visit, form, place, send) },
+    {
+      ...common,
+      ...(hasFiles(form) && { maxBytes: MAX_FILES_BYTES }),
+      method: 'POST',
+      handle: async (visit) => {
+        const answer = await perform(visit, form, {})
+        if (!answer.ok) {
+          return showForm(visit, form, place, send, {
+            values: readValues(visit, form.fields),
+            error: answer.error,
+          })
+        }
+        const next = `${list}/${(answer.body as Identified).id}`
+        succeed(visit, form, place, answer.body, next, send)
+      },
+    },
+  ]
+}
+
+/** After a form: to where what it did is seen, or to what it made and nobody sees again. */
+function succeed(
+  visit: Visit,
+  { secret: find }: Pick<Form, 'secret'>,
+  { title, path }: Pick<FormPlace, 'title' | 'path'>,
+  body: unknown,
+  next: string,
+  send: SendFramed,
+): void {
+  const secret = find?.(body)
+  if (secret === undefined) visit.response.redirect(303, next)
+  else showSecret(visit, title, path, secret, next, send)
+}
+
+function detailRoutes(
+  environment: Environment,
+  resource: Resource<Identified>,
+  detail: Detail<Identified>,
+  send: SendFramed,
+): Route[] {
+  const path = `/${environment}/${resource.path}/:id`
+  const actions = (detail.actions ?? []).filter(({ operation }) => isServed(operation, environment))
+  return [
+    {
+      method: 'GET',
+      path,
+      environment,
+      needs: roleFor(detail.operation),
+      handle: (visit, id) => showDetail(visit, resource, detail, id, send),
+    },
+    ...actions.flatMap((action) =>
+      actionRoutes(`${path}/${action.name}`, environment, resource, detail, action, send),
+    ),
+  ]
+}
+
+function actionRoutes(
+  path: string,
+  environment: Environment,
+  resource: Resource<Identified>,
+  detail: Detail<Identified>,
+  action: Action<Identified>,
+  send: SendFramed,
+): Route[] {
+  const form = { ...action, fields: action.fields ?? [] }
+  const list = `/${environment}/${resource.path}`
+  const placeOf = (id: string, name: string): FormPlace => {
+    const back = `${list}/${encodeURIComponent(id)}`
+    const { warning, isDanger } = action
+    return {
+      title: `${action.button}: ${name}`,
+      path: resource.path,
+      address: `${back}/${action.name}`,
+      back,
+      warning,
+      isDanger,
+    }
+  }
+  const { operation } = action
+  const common = { path, environment, needs: roleFor(operation), operation }
+  const show: Route = {
+    ...common,
+    method: 'GET',
+    handle: async (visit, id) => {
+      const item = await readItem(visit, detail, id)
+      const values = action.values?.(item)
+      await showForm(visit, form, placeOf(id, detail.name(item)), send, { ...(values && { values }) })
+    },
+  }
+  const act: Route = {
+    ...common,
+    ...(hasFiles(form) && { maxBytes: MAX_FILES_BYTES }),
+    method: 'POST',
+    handle: async (visit, id) => {
+      const answer = await perform(visit, form, { [detail.parameter]: id })
+      if (answer.ok) {
+        const place = placeOf(id, '')
+        return succeed(
+          visit,
+          form,
+          { ...place, title: action.button },
+          answer.body,
+          action.removes ? list : place.back,
+          send,
+        )
+      }
+      if (!hasPage(action)) return showDetail(visit, resource, detail, id, send, describe(answer.error))
+      const item = await readItem(visit, detail, id)
+      await showForm(visit, form, placeOf(id, detail.name(item)), send, {
+        values: readValues(visit, form.fields),
+        error: answer.error,
+      })
+    },
+  }
+  return hasPage(action) ? [show, act] : [act]
+}

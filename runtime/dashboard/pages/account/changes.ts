@@ -1,0 +1,129 @@
+/** What another version would change for a tenant: of the changes on the way, those that its own traffic has met. */
+import type { ChangeEntry } from 'dateline/runtime'
+import { changes } from '../../../../generated/changelog.ts'
+import { readRequest } from '../../../api/request-log-queries.ts'
+import { readLastEvents } from '../../../events/emit/queries.ts'
+import { changesOf } from '../../../events/emit/render-again.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { firstTouchedDay, readTouches, TOUCHED_DAYS, type Touches } from '../../../tenants/usage/touches.ts'
+import { linkIn } from '../../engine/list-page.ts'
+import { code, when } from '../../engine/values.ts'
+import { mayAct, type Place, type Visit } from '../../engine/visit.ts'
+import { facts } from '../../html/components.ts'
+import { REQUESTS_PATH } from '../watch/requests.ts'
+
+/** The last events that a page looks at. */
+const EVENTS = 100
+
+/** What the tenant's own traffic has met of a change. */
+interface Met {
+  readonly change: ChangeEntry
+  readonly requests: Touches | undefined
+  /** Whether the last request still stands in the log. */
+  readonly isLogged: boolean
+  /** Of the last events in the version. */
+  readonly events: number
+}
+
+/** The way from one version to a later one. */
+export interface Way {
+  readonly from: string
+  readonly to: string
+}
+
+/** The section of a page that says what the way would change. */
+export async function writeChanges(visit: Visit, { from, to }: Way): Promise<Html> {
+  const place = await visit.place()
+  const since = firstTouchedDay(visit.operator.clock.service(visit.environment))
+  const [touches, last] = await Promise.all([
+    readTouches(place.db, place.space, from, since),
+    countEvents(place, from),
+  ])
+  const onWay = changes.filter(({ version }) => version > from && version <= to)
+  const all = await Promise.all(
+    onWay.map(async (change): Promise<Met> => {
+      const requests = touches.find((each) => each.change === change.name)
+      const logged = requests && (await readRequest(place.db, place.space, requests.last_request))
+      return { change, requests, isLogged: logged !== undefined, events: last.of(change) }
+    }),
+  )
+  const met = all.filter(({ requests, events }) => requests !== undefined || events > 0)
+  const rest = all.filter((each) => !met.includes(each))
+  return html`<h2 id="changes">What ${to} would change for you</h2>
+<p class="quiet">Of ${counted(all.length, 'change')} between ${from} and ${to}, those that made a difference to your requests of the last ${String(TOUCHED_DAYS)} days in ${from}${last.count > 0 && `, or to the last ${counted(last.count, 'event')} written in it`}. Requests are counted within ten seconds of their answers; what a process had not written when it was killed is missing.</p>
+${
+  met.length > 0
+    ? met.map((each) => writeMet(each, visit))
+    : html`<p class="empty">Nothing that was asked or sent in ${from} reads otherwise in ${to}.</p>`
+}
+${
+  rest.length > 0 &&
+  html`<h3>Not used by your requests in the last ${String(TOUCHED_DAYS)} days</h3>
+${rest.map(({ change }) => writeRest(change))}`
+}`
+}
+
+async function countEvents({ db, space }: Place, version: string) {
+  const events = (await readLastEvents(db, space, EVENTS)).filter((each) => each.version === version)
+  const told = events.map((event) => ({ names: changesOf(event), delivered: event.delivered }))
+  return {
+    count: events.length,
+    /** A renamed header shows in deliveries alone. */
+    of: ({ name, renamedHeader }: ChangeEntry) =>
+      told.filter(({ names, delivered }) => names.has(name) || (renamedHeader !== undefined && delivered))
+        .length,
+  }
+}
+
+const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? '' : 's'}`
+
+function writeMet({ change, requests, isLogged, events }: Met, visit: Visit): Html {
+  return html`<section class="change"><h3>${change.title}</h3>
+<p>${prose(change.why)}</p>
+${facts([
+  ...(requests ? requestFacts(requests, isLogged && mayAct(visit.member.role, 'developer'), visit) : []),
+  ...(events > 0 ? [['Events', `${events} of the last, as they were written or sent`] as const] : []),
+  ['Came with', change.version],
+])}
+${writeExamples(change)}</section>`
+}
+
+function requestFacts(
+  { requests, named, last_at, last_request, last_operation }: Touches,
+  isLinked: boolean,
+  visit: Visit,
+): (readonly [string, Html | string])[] {
+  const link = linkIn(visit)
+  const id = code(last_request)
+  return [
+    ['Requests', html`${String(requests)}${named > 0 && html`; ${namedWords(named, requests)}`}`],
+    [
+      'The last',
+      html`${last_operation}, ${when(new Date(last_at).toISOString())}, ${isLinked ? link(`${REQUESTS_PATH}/${last_request}`, id) : id}`,
+    ],
+  ]
+}
+
+const namedWords = (named: number, all: number) =>
+  `${named === all ? 'all' : `${named} of them`} named the version and stay in it, whatever is pinned`
+
+function writeRest(change: ChangeEntry): Html {
+  return html`<details class="change"><summary>${change.title} <span class="quiet">${change.version}</span></summary>
+<p>${prose(change.why)}</p>
+${writeExamples(change)}</details>`
+}
+
+function writeExamples({ examples, version }: ChangeEntry): Html | false {
+  const [example] = examples
+  if (!example) return false
+  return html`<p class="quiet">${example.of}</p>
+<div class="beside">
+<section><h4>Before ${version}</h4><pre tabindex="0">${example.before}</pre></section>
+<section><h4>From ${version} on</h4><pre tabindex="0">${example.after}</pre></section>
+</div>`
+}
+
+/** What stands between backticks is code. */
+function prose(markdown: string): Html {
+  return html`${markdown.split('`').map((part, index) => (index % 2 === 1 ? code(part) : part))}`
+}

@@ -1,0 +1,259 @@
+/** Keys of the tenant: made, rotated and revoked by an owner, and shown once. */
+import { hash } from 'node:crypto'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { html } from '../../../platform/html.ts'
+import { bodyOf } from '../../../platform/ids.ts'
+import { ControlError } from '../../../tenants/admin/change.ts'
+import {
+  createKey,
+  RETIREMENT_MS,
+  readNetworks,
+  revokeKey,
+  rotateKey,
+  SCOPES,
+  type Scope,
+} from '../../../tenants/admin/keys.ts'
+import { showTenant } from '../../../tenants/admin/show.ts'
+import { keyField, showSecret } from '../../engine/form-page.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import { linkIn, writeTable } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import type { Column } from '../../engine/shapes.ts'
+import { code, orDash, state, when } from '../../engine/values.ts'
+import { mayAct, Refused, type Visit } from '../../engine/visit.ts'
+import { choice, codeField, field, notice } from '../../html/components.ts'
+import { formField } from '../../html/forms.ts'
+
+interface Key {
+  readonly id: string
+  readonly environment: string
+  readonly kind: string
+  readonly scope: string | null
+  readonly hint: string
+  readonly allowed_ips: readonly string[]
+  readonly created: string
+  readonly retired_at: string | null
+  readonly revoked_at: string | null
+  readonly last_used_at: string | null
+}
+
+const PATH = 'keys'
+
+export function keyRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.flatMap((environment) => {
+    const list = `/${environment}/${PATH}`
+    const owners = { environment, needs: 'owner' } as const
+    const found = (visit: Visit, id: string) => findKey(visit, id)
+    const change = (name: 'rotate' | 'revoke'): Route[] => [
+      {
+        ...owners,
+        method: 'GET',
+        path: `${list}/:id/${name}`,
+        handle: async (visit, id) => showChange(visit, await found(visit, id), name, send),
+      },
+      {
+        ...owners,
+        method: 'POST',
+        path: `${list}/:id/${name}`,
+        handle: async (visit, id) => {
+          const key = await found(visit, id)
+          if (name === 'rotate') return rotate(visit, key, send)
+          await revokeKey(visit.operator, key.id)
+          visit.response.redirect(303, list)
+        },
+      },
+    ]
+    return [
+      {
+        method: 'GET' as const,
+        path: list,
+        environment,
+        needs: 'developer' as const,
+        handle: (visit: Visit) => showKeys(visit, send),
+      },
+      {
+        ...owners,
+        method: 'GET' as const,
+        path: `${list}/new`,
+        handle: (visit: Visit) => showNew(visit, send),
+      },
+      {
+        ...owners,
+        method: 'POST' as const,
+        path: `${list}/new`,
+        answerBefore: (visit: Visit) => refuseNetworks(visit, send),
+        handle: (visit: Visit) => create(visit, send),
+      },
+      ...change('rotate'),
+      ...change('revoke'),
+    ]
+  })
+}
+
+async function readKeys({ operator, member, environment }: Visit): Promise<Key[]> {
+  const { keys } = await showTenant(operator, member.tenantId)
+  return (keys as unknown as readonly Key[]).filter((key) => key.environment === environment).toReversed()
+}
+
+async function findKey(visit: Visit, id: string): Promise<Key> {
+  const key = (await readKeys(visit)).find((each) => each.id === id)
+  if (!key) throw new Refused(404, 'There is no such key here.')
+  return key
+}
+
+function stateOf({ revoked_at, retired_at }: Key): string {
+  if (revoked_at !== null) return 'revoked'
+  return retired_at === null ? 'active' : 'rotated'
+}
+
+const COLUMNS: readonly Column<Key>[] = [
+  {
+    title: 'Key',
+    show: ({ kind, hint }) => html`${kind === 'secret' ? 'Secret' : 'Publishable'} <code>…${hint}</code>`,
+  },
+  { title: 'Scope', show: ({ scope }) => orDash(scope) },
+  { title: 'State', show: (key) => state(stateOf(key)) },
+  { title: 'From', show: ({ allowed_ips }) => allowed_ips.join(', ') || 'anywhere' },
+  { title: 'Last used', show: ({ last_used_at }) => (last_used_at === null ? 'never' : when(last_used_at)) },
+  { title: 'Created', show: ({ created }) => when(created) },
+]
+
+async function showKeys(visit: Visit, send: SendFramed): Promise<void> {
+  const keys = await readKeys(visit)
+  const isOwner = mayAct(visit.member.role, 'owner')
+  const link = linkIn(visit)
+  const changes: Column<Key> = {
+    title: 'Change',
+    show: (key) =>
+      key.revoked_at === null
+        ? html`${key.retired_at === null && html`${link(`${PATH}/${key.id}/rotate`, 'Rotate')} `}${link(`${PATH}/${key.id}/revoke`, 'Revoke')}`
+        : '–',
+  }
+  const content = html`<p class="quiet">What programs show to be let in. A key works in one environment only.</p>
+${isOwner && html`<div class="actions"><a class="button" href="/${visit.environment}/${PATH}/new">Make a key</a></div>`}
+${
+  keys.length > 0
+    ? writeTable('Keys', isOwner ? [...COLUMNS, changes] : COLUMNS, keys, link)
+    : html`<p class="empty">No key yet. Make one, and your first request is a minute away.</p>`
+}`
+  send(visit, 200, { title: 'Keys', path: PATH, content })
+}
+
+interface Typed {
+  readonly scope: string
+  readonly allow: string
+  readonly fault?: string
+}
+
+function showNew(visit: Visit, send: SendFramed, typed: Typed = { scope: 'write', allow: '' }): void {
+  const address = `/${visit.environment}/${PATH}/new`
+  const content = html`${typed.fault !== undefined && notice('bad', 'Check the highlighted fields.')}
+<form method="post" action="${address}">
+${visit.guard(address)}${keyField()}
+${choice({
+  name: 'scope',
+  label: 'What it may do',
+  value: typed.scope,
+  options: [
+    ['read', 'Read'],
+    ['write', 'Read and write'],
+    ['admin', 'Everything, the account too'],
+    ['publishable', 'Publishable: what apps and browsers may hold'],
+  ],
+})}
+${field({
+  name: 'allow',
+  label: 'Only from',
+  optional: true,
+  value: typed.allow,
+  hint: 'Addresses and networks with commas in between; empty: from anywhere.',
+  fault: typed.fault,
+})}
+${codeField('key')}
+<div class="actions"><button type="submit">Make</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
+</form>`
+  send(visit, typed.fault === undefined ? 200 : 422, { title: 'Make a key', path: PATH, content })
+}
+
+const readTyped = ({ request }: Visit) => ({
+  scope: formField(request, 'scope'),
+  allow: formField(request, 'allow').trim(),
+})
+
+const splitNetworks = (allow: string) => allow.split(/[\s,]+/).filter((each) => each !== '')
+
+/** Shows the form again where its allowlist cannot be read. @returns whether it has. */
+function refuseNetworks(visit: Visit, send: SendFramed): boolean {
+  const typed = readTyped(visit)
+  try {
+    readNetworks(splitNetworks(typed.allow))
+    return false
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error
+    showNew(visit, send, { ...typed, fault: error.message })
+    return true
+  }
+}
+
+async function create(visit: Visit, send: SendFramed): Promise<void> {
+  const { request, member, environment } = visit
+  const { scope, allow } = readTyped(visit)
+  const isPublishable = scope === 'publishable'
+  if (!isPublishable && !SCOPES.some((each) => each === scope))
+    throw new Refused(422, 'There is no such scope.')
+  const once = hash(
+    'sha256',
+    `key ${member.tenantId} ${environment} ${formField(request, 'idempotency_key')}`,
+    'buffer',
+  )
+  try {
+    const key = await createKey(visit.operator, {
+      tenantId: member.tenantId,
+      environment,
+      kind: isPublishable ? 'publishable' : 'secret',
+      ...(!isPublishable && { scope: scope as Scope }),
+      allowIps: splitNetworks(allow),
+      memberId: member.memberId,
+      id: `key_${bodyOf(once)}`,
+    })
+    showSecret(visit, 'The new key', PATH, key.secret, `/${environment}/${PATH}`, send)
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error
+    throw new Refused(409, `This form was sent before: ${error.message}.`)
+  }
+}
+
+const CHANGES = {
+  rotate: {
+    button: 'Rotate',
+    warning: `A new key with the same rights is made and shown once. The old one works for ${RETIREMENT_MS / 3_600_000} hours more.`,
+    isDanger: false,
+  },
+  revoke: {
+    button: 'Revoke',
+    warning: 'Programs that use the key are refused at once. This cannot be undone.',
+    isDanger: true,
+  },
+} as const
+
+function showChange(visit: Visit, key: Key, name: keyof typeof CHANGES, send: SendFramed): void {
+  const { button, warning, isDanger } = CHANGES[name]
+  const address = `/${visit.environment}/${PATH}/${key.id}/${name}`
+  const content = html`${notice('warn', warning)}
+<p>${code(key.id)}, which ends in ${code(key.hint)}.</p>
+<form method="post" action="${address}">${visit.guard(address)}
+${visit.takesCode && codeField(name)}
+<div class="actions"><button type="submit"${isDanger && html` class="danger"`}>${button}</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
+</form>`
+  send(visit, 200, { title: `${button} a key`, path: PATH, content })
+}
+
+async function rotate(visit: Visit, { id }: Key, send: SendFramed): Promise<void> {
+  try {
+    const successor = await rotateKey(visit.operator, id)
+    showSecret(visit, 'The new key', PATH, successor.secret, `/${visit.environment}/${PATH}`, send)
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error
+    throw new Refused(409, `${error.message}.`)
+  }
+}

@@ -1,0 +1,117 @@
+/** What a member signs in with: the password, passkeys and recovery codes, changed with a code of the member's app. */
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import type { Route } from '../../engine/routes.ts'
+import type { Visit } from '../../engine/visit.ts'
+import { codeField, field, notice } from '../../html/components.ts'
+import { formField } from '../../html/forms.ts'
+import { changePassword, makeRecoveryCodes, RECOVERY_CODES } from '../../sign-in/own-credentials.ts'
+import { PASSKEY_SCRIPT } from '../../sign-in/pages.ts'
+import { faultOfPassword, MIN_PASSWORD } from '../../sign-in/passwords.ts'
+import { countRecoveryCodes } from '../../sign-in/queries.ts'
+import { dropPasskey, type PasskeySaid, savePasskey, writePasskeys } from './passkeys.ts'
+
+export const SECURITY_PATH = 'security'
+
+const TITLE = 'Your sign-in'
+
+/** What is said above one of the forms, or beside one of its fields. */
+interface Said extends PasskeySaid {
+  readonly done?: string
+  readonly fault?: string | undefined
+}
+
+export function securityRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.flatMap((environment): Route[] => {
+    const page = `/${environment}/${SECURITY_PATH}`
+    const own = { environment, needs: 'viewer' } as const
+    return [
+      { ...own, method: 'GET', path: page, handle: (visit) => show(visit, send) },
+      {
+        ...own,
+        method: 'POST',
+        path: `${page}/password`,
+        answerBefore: (visit) => refusePassword(visit, send),
+        handle: (visit) => savePassword(visit, send),
+      },
+      {
+        ...own,
+        method: 'POST',
+        path: `${page}/recovery-codes`,
+        handle: (visit) => saveCodes(visit, send),
+      },
+      {
+        ...own,
+        method: 'POST',
+        path: `${page}/passkeys`,
+        handle: async (visit) => show(visit, send, await savePasskey(visit)),
+      },
+      {
+        ...own,
+        method: 'POST',
+        path: `${page}/passkeys/remove`,
+        handle: async (visit) => show(visit, send, await dropPasskey(visit)),
+      },
+    ]
+  })
+}
+
+/** Shows the page again where the new password is not one to have. @returns whether it has. */
+async function refusePassword(visit: Visit, send: SendFramed): Promise<boolean> {
+  const fault = faultOfPassword(formField(visit.request, 'next'), visit.member.email)
+  if (fault !== undefined) await show(visit, send, { fault })
+  return fault !== undefined
+}
+
+async function savePassword(visit: Visit, send: SendFramed) {
+  const { operator, member, request } = visit
+  await changePassword(operator, member, formField(request, 'next'))
+  return show(visit, send, { done: 'Your password is another one. Your other sessions have ended.' })
+}
+
+async function saveCodes(visit: Visit, send: SendFramed) {
+  const codes = await makeRecoveryCodes(visit.operator, visit.member)
+  const content = html`${notice('warn', 'These are shown once. Keep them where your telephone is not: on paper, or in a password manager.')}
+<ul class="secret">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
+<div class="actions"><a class="button" href="/${visit.environment}/${SECURITY_PATH}">I have kept them</a></div>`
+  send(visit, 200, { title: 'Your recovery codes', path: SECURITY_PATH, content })
+}
+
+async function show(visit: Visit, send: SendFramed, said: Said = {}): Promise<void> {
+  const { operator, member } = visit
+  const left = await countRecoveryCodes(operator.control, member.tenantId, member.memberId)
+  const content = html`${said.done !== undefined && notice('good', said.done)}
+<p class="quiet">What you sign in with as ${member.email}, in the sandbox and live alike.</p>
+<h2>Password</h2>
+${formTo(
+  visit,
+  'password',
+  // For managers of passwords: whose password it is.
+  html`<input type="text" name="username" autocomplete="username" value="${member.email}" readonly hidden>
+${field({ name: 'current', label: 'Password now', type: 'password', autocomplete: 'current-password' })}
+${field({ name: 'next', label: 'New password', type: 'password', autocomplete: 'new-password', hint: `At least ${MIN_PASSWORD} characters.`, fault: said.fault })}
+${codeField('password')}`,
+  'Change the password',
+)}
+${await writePasskeys(visit, `/${visit.environment}/${SECURITY_PATH}/passkeys`, said)}
+<h2>Recovery codes</h2>
+<p>When the telephone with your authenticator app is gone, one of them takes the place of its code, once. ${left === 0 ? 'You have none.' : `${left} of ${RECOVERY_CODES} are left.`}</p>
+${formTo(visit, 'recovery-codes', codeField('recovery-codes'), left === 0 ? 'Make recovery codes' : 'Make new ones in their place')}`
+  const isRefused = said.fault !== undefined || said.passkey?.mood === 'bad'
+  send(visit, isRefused ? 422 : 200, {
+    title: TITLE,
+    path: SECURITY_PATH,
+    scripts: [PASSKEY_SCRIPT],
+    content,
+  })
+}
+
+function formTo(visit: Visit, name: string, fields: Html, button: string): Html {
+  const address = `/${visit.environment}/${SECURITY_PATH}/${name}`
+  return html`<form method="post" action="${address}">
+${visit.guard(address)}
+${fields}
+<div class="actions"><button type="submit">${button}</button></div>
+</form>`
+}

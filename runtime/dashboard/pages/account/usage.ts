@@ -1,0 +1,144 @@
+/** How much is asked, and how it goes: requests by day and kind; errors, times and deliveries of the last day by hour. */
+
+import { countRequestsByHour } from '../../../api/request-log-queries.ts'
+import { countAttemptsByHour } from '../../../events/delivery-attempts/queries.ts'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import type { Operator } from '../../../tenants/admin/change.ts'
+import { showUsage } from '../../../tenants/admin/usage.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import { linkIn, writeTable } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import { words } from '../../engine/values.ts'
+import type { Visit } from '../../engine/visit.ts'
+import { drawChart } from '../../html/chart.ts'
+
+const DAYS = 30
+const DAY_MS = 86_400_000
+
+const HOURS = 24
+const HOUR_MS = 3_600_000
+
+/** The last requests and attempts that a page looks at, however many there are. */
+const MAX_READ = 10_000
+
+export function usageRoutes(send: SendFramed, operator: Operator): Route[] {
+  return ENVIRONMENTS.map((environment) => ({
+    method: 'GET',
+    path: `/${environment}/usage`,
+    environment,
+    needs: 'viewer',
+    handle: async (visit) => {
+      const content = html`${await writeDays(operator, visit)}${await writeHours(visit)}`
+      send(visit, 200, { title: 'Usage', path: 'usage', content })
+    },
+  }))
+}
+
+async function writeDays(operator: Operator, visit: Visit): Promise<Html> {
+  const { environment, member } = visit
+  const { usage } = await showUsage(operator, { tenantId: member.tenantId, environment, days: DAYS })
+  if (usage.length === 0) return html`<p class="empty">No request has been counted yet.</p>`
+  const today = operator.clock.service(environment)
+  const days = Array.from({ length: DAYS }, (_, ago) =>
+    new Date(today - (DAYS - 1 - ago) * DAY_MS).toISOString().slice(0, 10),
+  )
+  const sumOf = (day: string) =>
+    usage.reduce((sum, line) => (line.day === day ? sum + line.requests : sum), 0)
+  const chart = await drawChart({
+    title: `Requests of the last ${DAYS} days`,
+    labels: days.map((day) => day.slice(5)),
+    bars: [{ name: 'requests', kind: 'plain', values: days.map(sumOf) }],
+  })
+  const columns = [
+    { title: 'Day', show: ({ day }: (typeof usage)[number]) => day },
+    { title: 'Kind', show: ({ bucket }: (typeof usage)[number]) => words(bucket) },
+    { title: 'Requests', show: ({ requests }: (typeof usage)[number]) => String(requests) },
+  ]
+  return html`<p class="quiet">Yours on these pages are counted too.</p>
+${chart}
+${writeTable('Requests by day', columns, usage.toReversed(), linkIn(visit))}`
+}
+
+/** What one hour came to. */
+interface Hour {
+  readonly hour: string
+  readonly answered: number
+  readonly refused: number
+  readonly failed: number
+  readonly p95: number
+  readonly delivered: number
+  readonly undelivered: number
+}
+
+async function readHours(visit: Visit): Promise<readonly Hour[]> {
+  const { db, space } = await visit.place()
+  const now = visit.operator.clock.service(visit.environment)
+  const first = Math.floor(now / HOUR_MS) * HOUR_MS - (HOURS - 1) * HOUR_MS
+  const requests = await countRequestsByHour(db, space, first, MAX_READ)
+  const attempts = await countAttemptsByHour(db, space, first, MAX_READ)
+  return Array.from({ length: HOURS }, (_, index) => {
+    const start = first + index * HOUR_MS
+    const asked = requests.find(({ hour }) => hour === start)
+    const tried = attempts.find(({ hour }) => hour === start)
+    const { requests: all = 0, refused = 0, failed = 0, p95 = 0 } = asked ?? {}
+    return {
+      hour: `${new Date(start).toISOString().slice(11, 16)}`,
+      answered: all - refused - failed,
+      refused,
+      failed,
+      p95: Math.round(p95),
+      delivered: tried?.succeeded ?? 0,
+      undelivered: tried?.failed ?? 0,
+    }
+  })
+}
+
+async function writeHours(visit: Visit): Promise<Html> {
+  const hours = await readHours(visit)
+  const of = (name: Exclude<keyof Hour, 'hour'>) => hours.map((each) => each[name])
+  const labels = hours.map(({ hour }) => hour)
+  const charts = [
+    await drawChart({
+      title: 'Requests',
+      labels,
+      bars: [
+        { name: 'done', kind: 'plain', values: of('answered') },
+        { name: 'refused (4xx)', kind: 'warn', values: of('refused') },
+        { name: 'failed (5xx)', kind: 'bad', values: of('failed') },
+      ],
+    }),
+    await drawChart({
+      title: 'Time until the answer, 95 of 100 within',
+      labels,
+      bars: [{ name: 'p95', kind: 'plain', values: of('p95') }],
+      unit: ' ms',
+    }),
+    await drawChart({
+      title: 'Deliveries of events',
+      labels,
+      bars: [
+        { name: 'succeeded', kind: 'good', values: of('delivered') },
+        { name: 'failed', kind: 'bad', values: of('undelivered') },
+      ],
+    }),
+  ]
+  const column = (title: string, name: keyof Hour) => ({ title, show: (each: Hour) => String(each[name]) })
+  const columns = [
+    column('Hour', 'hour'),
+    column('Done', 'answered'),
+    column('Refused', 'refused'),
+    column('Failed', 'failed'),
+    column('p95, ms', 'p95'),
+    column('Delivered', 'delivered'),
+    column('Not delivered', 'undelivered'),
+  ]
+  const busy = hours.filter(({ hour: _, ...numbers }) => Object.values(numbers).some((each) => each > 0))
+  return html`<h2>The last ${String(HOURS)} hours</h2>
+<p class="quiet">Hours in UTC. Of the last ${MAX_READ.toLocaleString('en')} requests in the log, and as many deliveries.</p>
+${
+  busy.length > 0
+    ? html`${charts}${writeTable('The last hours', columns, busy.toReversed(), linkIn(visit))}`
+    : html`<p class="empty">Nothing has been asked or delivered in them.</p>`
+}`
+}

@@ -1,0 +1,343 @@
+/** The dashboard on the console's origin: for members who have signed in, in what their role lets them do. */
+import express, { type NextFunction, type Request, type Response, type Router } from 'express'
+import type { Logger } from 'pino'
+import type { Operate, ReplayRead } from '../../api/operate.ts'
+import type { Barcodes } from '../../passes/wallets/pages/barcodes.ts'
+import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
+import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { actionOf, findAction, takesCode } from '../actions.ts'
+import { isConfirmed } from '../confirmation.ts'
+import { createFrame, type Menu } from '../engine/frame.ts'
+import { type Route, routesOf } from '../engine/routes.ts'
+import { mayAct, Refused, roleFor, type Visit } from '../engine/visit.ts'
+import { answerFailures } from '../html/failures.ts'
+import { createFormGuard, type FormGuard } from '../html/forms.ts'
+import { sendPage, writeNotice } from '../html/layout.ts'
+import { readUploads } from '../html/uploads.ts'
+import { SEND_AGAIN_PATH } from '../sign-in/pages.ts'
+import type { Member, Sessions } from '../sign-in/sessions.ts'
+import { requireMember } from '../sign-in/sign-in.ts'
+import { createSignInPage } from '../sign-in/sign-in-page.ts'
+import { connectedAppRoutes } from '../team/connected-apps.ts'
+import { memberRoutes } from '../team/members.ts'
+import { keyRoutes } from './account/keys.ts'
+import { RESET_PATH, resetRoutes } from './account/reset.ts'
+import { SECURITY_PATH, securityRoutes } from './account/security.ts'
+import { sessionRoutes } from './account/sessions.ts'
+import { usageRoutes } from './account/usage.ts'
+import { versionRoutes } from './account/versions.ts'
+import { homeRoutes } from './home.ts'
+import { issueRoutes } from './passes/issue.ts'
+import { uploadRoutes } from './passes/upload.ts'
+import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
+import { attemptRoutes } from './resources/attempts.ts'
+import { auditRoutes } from './resources/audit-log.ts'
+import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
+import { ledgerEntryRoutes } from './resources/postings.ts'
+import { RESOURCES } from './resources/resources.ts'
+import { settlementLineRoutes } from './resources/settlement-lines.ts'
+import { searchRoutes } from './search/search.ts'
+import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
+import { templateRoutes } from './templates/editor.ts'
+import { sealTyped, showTyped, writeCodePage } from './typed-forms.ts'
+import { eventVersionRoutes } from './watch/event-versions.ts'
+import { liveEventRoutes } from './watch/live-events.ts'
+import { REQUESTS_PATH, requestRoutes } from './watch/requests.ts'
+import type { Tails } from './watch/tails.ts'
+import { findPlace, type Watching } from './watch/watching.ts'
+
+export interface DashboardParts extends Watching {
+  readonly sessions: Pick<Sessions, 'find'>
+  readonly operate: Operate
+  readonly replayRead: ReplayRead
+  readonly barcodes: Pick<Barcodes, 'draw'>
+  /** Key of the forms' MAC. */
+  readonly csrfKey: string
+  /** Origin of the console. */
+  readonly consoleUrl: string
+  readonly proxies: ProxyTrust
+  readonly log: Logger
+}
+
+const COOKIE_SECONDS = 7 * 86_400
+
+const MENU: Menu = [
+  { group: '', title: 'Home', path: '', needs: 'viewer' },
+  ...RESOURCES.flatMap(({ group, resources }) =>
+    resources.map(({ title, path, list, environment }) => ({
+      group,
+      title,
+      path,
+      needs: roleFor(list.operation),
+      ...(environment && { environment }),
+    })),
+  ),
+  { group: 'Money', title: 'Balance', path: BALANCE_PATH, needs: roleFor('getBalance') },
+  {
+    group: 'Developers',
+    title: 'Simulator',
+    path: SIMULATOR_PATH,
+    needs: 'developer',
+    environment: 'sandbox',
+  },
+  { group: 'Developers', title: 'Requests', path: REQUESTS_PATH, needs: 'developer' },
+  { group: 'Developers', title: 'Keys', path: 'keys', needs: 'developer' },
+  { group: 'Developers', title: 'API version', path: 'version', needs: 'viewer' },
+  { group: 'Account', title: 'Members', path: 'members', needs: 'viewer' },
+  { group: 'Account', title: 'Connected apps', path: 'connected-apps', needs: 'viewer' },
+  { group: 'Account', title: 'Your sign-in', path: SECURITY_PATH, needs: 'viewer' },
+  { group: 'Account', title: 'Your sessions', path: 'sessions', needs: 'viewer' },
+  { group: 'Account', title: 'Usage', path: 'usage', needs: 'viewer' },
+  {
+    group: 'Account',
+    title: 'Promote to live',
+    path: PROMOTE_PATH,
+    needs: roleFor('createPromotion'),
+    environment: 'sandbox',
+  },
+  {
+    group: 'Account',
+    title: 'Reset',
+    path: RESET_PATH,
+    needs: roleFor('wipeSandbox'),
+    environment: 'sandbox',
+  },
+]
+
+/** What is found by its name: pages of the menu, and forms. */
+const PAGES: Menu = [
+  ...MENU,
+  ...RESOURCES.flatMap(({ group, resources }) =>
+    resources.flatMap(({ path, create, environment }) =>
+      create
+        ? [
+            {
+              group,
+              title: create.title,
+              path: `${path}/new`,
+              needs: roleFor(create.operation),
+              ...(environment && { environment }),
+            },
+          ]
+        : [],
+    ),
+  ),
+  ...SIMULATOR_PAGES,
+]
+
+/** The table of what is there, and who may. */
+export function listRoutes(watching: Watching): readonly Route[] {
+  const send = createFrame(MENU)
+  const { operator } = watching
+  const tails: Tails = new Map()
+  return [
+    ...homeRoutes(send),
+    ...attemptRoutes(send),
+    ...auditRoutes(send),
+    ...keyRoutes(send),
+    ...versionRoutes(send),
+    ...memberRoutes(send),
+    ...connectedAppRoutes(send),
+    ...securityRoutes(send),
+    ...sessionRoutes(send),
+    ...usageRoutes(send, operator),
+    ...templateRoutes(send),
+    ...issueRoutes(send),
+    ...uploadRoutes(send),
+    ...balanceRoutes(send),
+    ...settlementLineRoutes(send),
+    ...ledgerEntryRoutes(send),
+    ...simulatorRoutes(send),
+    ...searchRoutes(send, PAGES),
+    ...liveEventRoutes(watching, tails),
+    ...eventVersionRoutes(send, watching),
+    ...resetRoutes(send),
+    ...promoteRoutes(send),
+    ...requestRoutes(send, watching, tails),
+    ...RESOURCES.flatMap(({ resources }) => resources.flatMap((each) => routesOf(each, send))),
+  ]
+}
+
+/** @returns the routes of the dashboard, to be mounted at the console's root. */
+export function createDashboard(parts: DashboardParts): Router {
+  const forms = createFormGuard({
+    key: parts.csrfKey,
+    cookie: 'svc_form',
+    cookieSeconds: COOKIE_SECONDS,
+    secure: parts.consoleUrl.startsWith('https:'),
+  })
+  const router = express.Router({ caseSensitive: true, strict: true })
+  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
+  router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
+  const routes = listRoutes(parts)
+  const pages = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path))
+  for (const route of routes) {
+    const answer = (request: Request<{ id?: string }>, response: Response) =>
+      visit({ ...parts, forms, pages }, route, request, response)
+    if (route.method === 'GET') router.get(route.path, answer)
+    else {
+      // What is not in the list of actions is not served.
+      actionOf(route.path)
+      router.post(route.path, form, ...(route.maxBytes ? readUploads(route.maxBytes) : []), answer)
+    }
+  }
+  router.post(SEND_AGAIN_PATH, form, async (request, response) => {
+    const member = await requireMember(parts.sessions, request, response)
+    const { pepper, clock } = parts.operator
+    if (member) showTyped({ forms, pepper, formName }, member, clock.machine(), request, response)
+  })
+  router.use(answerRefusals(parts), answerFailures(parts, 'a page of the dashboard failed'))
+  return router
+}
+
+interface VisitParts extends DashboardParts {
+  readonly forms: FormGuard
+  /** Paths of the routes that show something. */
+  readonly pages: ReadonlySet<string>
+}
+
+async function visit(
+  parts: VisitParts,
+  route: Route,
+  request: Request<{ id?: string }>,
+  response: Response,
+): Promise<void> {
+  const { forms, pages } = parts
+  const member = await parts.sessions.find(request)
+  if (!member) return askToSignIn(parts, request, response, pageOf(route.path, request.path, pages))
+  if (!mayAct(member.role, route.needs)) {
+    const text = `This takes the role ${route.needs}; yours is ${member.role}. An owner of the account can change that.`
+    sendPage(response, 403, writeNotice('Not for your role', text))
+    return
+  }
+  if (route.method === 'POST' && !forms.isOwn(request, formName(member, request.path))) {
+    const text =
+      'The form was not sent by a page of this dashboard, or that page was too old. Go back, load it again and send it once more.'
+    sendPage(response, 403, writeNotice('Not sent', text))
+    return
+  }
+  await answerVisit(parts, route, request, response, member)
+}
+
+/** A form that takes a code is acted on with one only: before its work, or within the operation that its work is. */
+async function answerVisit(
+  parts: VisitParts,
+  route: Route,
+  request: Request<{ id?: string }>,
+  response: Response,
+  member: Member,
+): Promise<void> {
+  const { id = '' } = request.params
+  const action = findAction(route.path)
+  const coded = action && takesCode(action, route.environment) ? action : undefined
+  const ip = plainAddress(clientAddress(request, parts.proxies))
+  const confirm = coded && (() => isConfirmed(parts, { ...member, ip }, coded, id, request))
+  const made = createVisit(parts, route, { member, ip, confirm }, request, response)
+  if (route.method === 'GET') return route.handle(made, id)
+  if (await route.answerBefore?.(made, id)) return
+  try {
+    if (confirm && route.operation === undefined && !(await confirm())) throw new Unconfirmed()
+    await route.handle(made, id)
+  } catch (error) {
+    if (!(error instanceof Unconfirmed)) throw error
+    const page = pageOf(route.path, request.path, parts.pages)
+    sendPage(response, 403, writeCodePage(request, page, made.guard(request.path)))
+  }
+}
+
+/** The form came without the code that it takes. */
+class Unconfirmed extends Error {}
+
+/** The page that a form stands on: at the form's own address, or the nearest above it. */
+function pageOf(route: string, path: string, pages: ReadonlySet<string>): string {
+  const segments = route.split('/')
+  while (segments.length > 1 && !pages.has(segments.join('/'))) segments.pop()
+  return path.split('/').slice(0, segments.length).join('/') || '/'
+}
+
+/** Without a session: what reads comes back after signing in, and so does what was typed. */
+async function askToSignIn(
+  parts: DashboardParts,
+  request: Request,
+  response: Response,
+  page: string,
+): Promise<void> {
+  const { operator, sessions } = parts
+  if (request.method !== 'POST') return void (await requireMember(sessions, request, response))
+  const { pepper, clock } = operator
+  const typed = sealTyped(request, page, pepper, clock.machine())
+  const lost = 'What you typed is too long to come along: go back, keep it, and sign in then.'
+  const told = `Your session has ended, and nothing was sent. ${
+    typed === 'too long' ? lost : typed === undefined ? '' : 'Sign in, and what you typed is here again.'
+  }`
+  createSignInPage({ ...parts, pepper, clock }).show(response, 401, {
+    returnTo: page,
+    told: told.trim(),
+    typed: typed === 'too long' ? undefined : typed,
+  })
+}
+
+/** A form is good for one member and one address. */
+function formName({ tenantId, memberId }: Member, path: string): string {
+  return `${tenantId} ${memberId} ${path}`
+}
+
+interface Sender {
+  readonly member: Member
+  readonly ip: string
+  /** Checks the code that the form came with; absent where it takes none. */
+  readonly confirm: (() => Promise<boolean>) | undefined
+}
+
+function createVisit(
+  parts: VisitParts,
+  route: Route,
+  { member, ip: address, confirm }: Sender,
+  request: Request,
+  response: Response,
+): Visit {
+  const { operate, replayRead, operator, barcodes, sessions, consoleUrl, forms } = parts
+  const { environment, operation } = route
+  const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
+  return {
+    member,
+    environment,
+    address,
+    origin: new URL(consoleUrl).origin,
+    operator: { ...operator, member: { id: member.memberId, ip: address } },
+    request,
+    response,
+    takesCode: confirm !== undefined,
+    async operate(operationId, input) {
+      const isConfirmable = confirm !== undefined && operationId === operation
+      const answer = await operate(
+        isConfirmable ? { ...acting, confirm } : acting,
+        environment,
+        operationId,
+        input,
+      )
+      if (!answer.ok && answer.error.code === 'factor_required') throw new Unconfirmed()
+      return answer
+    },
+    replayRead: (version, target) => replayRead(acting, environment, version, target),
+    async read<Body>(operationId: string, input?: Parameters<Visit['operate']>[1]): Promise<Body> {
+      const answer = await operate(acting, environment, operationId, input)
+      if (answer.ok) return answer.body as Body
+      throw new Refused(answer.status, answer.error.message)
+    },
+    place: () => findPlace(parts, { member, environment }),
+    draw: (barcode) => barcodes.draw(member.tenantId, barcode),
+    guard: (path) => forms.issue(response, formName(member, path), '/'),
+    isSignedIn: async () => (await sessions.find(request))?.memberId === member.memberId,
+  }
+}
+
+/** What the API has refused is said; the rest is as on all pages. */
+function answerRefusals({ log }: DashboardParts) {
+  return (error: unknown, _request: Request, response: Response, next: NextFunction): void => {
+    if (!(error instanceof Refused)) return next(error)
+    const title = error.status === 404 ? 'Not found' : 'Not possible'
+    if (error.status >= 500) log.warn({ err: error }, 'a page of the dashboard cannot be shown')
+    sendPage(response, error.status, writeNotice(title, error.message))
+  }
+}

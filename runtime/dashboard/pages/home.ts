@@ -1,0 +1,66 @@
+/** The first page: what to do first, and what is going on. */
+import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { html } from '../../platform/html.ts'
+import type { SendFramed } from '../engine/frame.ts'
+import { linkIn, writeTable } from '../engine/list-page.ts'
+import type { Route } from '../engine/routes.ts'
+import type { Page } from '../engine/shapes.ts'
+import type { Visit } from '../engine/visit.ts'
+import { EVENT_COLUMNS, type Event } from './resources/events.ts'
+
+interface Me {
+  readonly tenant: { readonly name: string; readonly plan: string }
+}
+
+interface Step {
+  readonly list: string
+  readonly path: string
+  readonly text: string
+}
+
+const STEPS: readonly Step[] = [
+  {
+    list: 'listWebhookEndpoints',
+    path: 'webhook-endpoints',
+    text: 'Say where events are sent: add a webhook endpoint',
+  },
+  {
+    list: 'listPassTemplates',
+    path: 'pass-templates',
+    text: 'Make what your passes look like: a pass template',
+  },
+  { list: 'listPasses', path: 'passes', text: 'Issue a pass and open it on your telephone' },
+]
+
+const RECENT = '5'
+
+export function homeRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.map((environment) => ({
+    method: 'GET',
+    path: `/${environment}`,
+    environment,
+    needs: 'viewer',
+    handle: (visit) => showHome(visit, send),
+  }))
+}
+
+async function showHome(visit: Visit, send: SendFramed): Promise<void> {
+  const [me, events, ...done] = await Promise.all([
+    visit.read<Me>('getMe'),
+    visit.read<Page<Event>>('listEvents', { query: { limit: RECENT } }),
+    ...STEPS.map(({ list }) => visit.read<Page<unknown>>(list, { query: { limit: '1' } })),
+  ])
+  const link = linkIn(visit)
+  const content = html`<section><h2>First steps</h2>
+<ol class="steps">${STEPS.map(({ path, text }, index) => {
+    const isDone = (done[index]?.data.length ?? 0) > 0
+    return html`<li>${link(path, text)}${isDone && html` <span class="state good">Done</span>`}</li>`
+  })}</ol></section>
+<section><h2>Latest events</h2>
+${
+  events.data.length > 0
+    ? html`${writeTable('Latest events', EVENT_COLUMNS, events.data, link)}<p>${link('events', 'All events')}</p>`
+    : html`<p class="empty">Nothing has happened yet. Whatever you or your customers do is shown here.</p>`
+}</section>`
+  send(visit, 200, { title: me.tenant.name, path: '', content })
+}

@@ -1,0 +1,119 @@
+/** A pass issued from a template: first the template, then what the pass has of its own. */
+import type { ErrorBody } from '../../../api/errors/errors.ts'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { describe, faultOf, KEY, keyField } from '../../engine/form-page.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import { linkIn, queryText } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import type { Identified, Page } from '../../engine/shapes.ts'
+import { Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import { choice, field, notice } from '../../html/components.ts'
+import { formField } from '../../html/forms.ts'
+import type { Template } from '../templates/draft.ts'
+
+const PATH = 'passes'
+const TEMPLATE = 'template_id'
+const MAX_CHOICES = '100'
+
+export function issueRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.flatMap((environment): Route[] => {
+    const common = { environment, path: `/${environment}/${PATH}/new`, needs: roleFor('createPass') }
+    return [
+      { ...common, method: 'GET', handle: (visit) => begin(visit, send) },
+      { ...common, method: 'POST', handle: (visit) => issue(visit, send) },
+    ]
+  })
+}
+
+async function begin(visit: Visit, send: SendFramed): Promise<void> {
+  const id = queryText(visit, TEMPLATE).trim()
+  if (id === '') return showChoice(visit, send, 'Issue a pass')
+  showForm(visit, await visit.read<Template>('getPassTemplate', { path: { template_id: id } }), send)
+}
+
+/** The templates that passes are issued from, in a form that comes back here. @param title of the page. */
+export async function showChoice(visit: Visit, send: SendFramed, title: string): Promise<void> {
+  const { data } = await visit.read<Page<Template>>('listPassTemplates', {
+    query: { status: 'active', limit: MAX_CHOICES },
+  })
+  const content =
+    data.length === 0
+      ? html`<p class="empty">No template yet. ${linkIn(visit)('pass-templates/new', 'Make one first')}: every pass is issued from a template.</p>`
+      : html`<form method="get">
+${choice({
+  name: TEMPLATE,
+  label: 'Template',
+  options: data.map(({ id, name }) => [id, name] as const),
+  hint: 'The newest hundred. Pages of templates lead here too.',
+})}
+<div class="actions"><button type="submit">Go on</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
+</form>`
+  send(visit, 200, { title, path: PATH, content })
+}
+
+function showForm(visit: Visit, template: Template, send: SendFramed, error?: ErrorBody): void {
+  const list = `/${visit.environment}/${PATH}`
+  const address = `${list}/new`
+  const one = (name: string, label: string, rest: Readonly<{ hint?: string; of?: string }> = {}): Html =>
+    field({
+      name,
+      label,
+      optional: true,
+      hint: rest.hint,
+      value: formField(visit.request, name),
+      fault: faultOf(rest.of ?? name, error),
+    })
+  const content = html`${error && notice('bad', (error.details ?? []).length > 0 ? `Check the highlighted fields. ${describe(error)}` : describe(error))}
+<p>From ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}.</p>
+<form method="post" action="${address}">
+${visit.guard(address)}${keyField()}<input type="hidden" name="${TEMPLATE}" value="${template.id}">
+${one('holder.name', 'Name of the holder')}
+${one('holder.email', 'E-mail of the holder')}
+${template.fields.map(({ key, label, value }) =>
+  one(`fields.${key}`, label === '' ? key : label, { hint: value === '' ? '' : `Empty: ${value}` }),
+)}
+${one('expires_at', 'Valid until', { hint: 'Such as 2027-01-31 or 2027-01-31T18:00:00Z. Empty: without end.' })}
+<div class="actions"><button type="submit">Issue</button> <a class="button second" href="${list}">Back</a></div>
+</form>`
+  send(visit, error ? 422 : 200, { title: 'Issue a pass', path: PATH, content })
+}
+
+async function issue(visit: Visit, send: SendFramed): Promise<void> {
+  const { request } = visit
+  const template_id = formField(request, TEMPLATE)
+  if (template_id === '') throw new Refused(422, 'The form does not say which template the pass is of.')
+  const template = await visit.read<Template>('getPassTemplate', { path: { template_id } })
+  const typed = (name: string) => formField(request, name).trim()
+  const answer = await visit.operate('createPass', {
+    body: passBody(
+      template_id,
+      { name: typed('holder.name'), email: typed('holder.email') },
+      Object.fromEntries(template.fields.map(({ key }) => [key, typed(`fields.${key}`)])),
+      typed('expires_at'),
+    ),
+    idempotencyKey: formField(request, KEY),
+  })
+  if (!answer.ok) return showForm(visit, template, send, answer.error)
+  visit.response.redirect(303, `/${visit.environment}/${PATH}/${(answer.body as Identified).id}`)
+}
+
+/** What was left empty is the template's. */
+export function passBody(
+  template_id: string,
+  holder: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, string>>,
+  expires: string,
+): object {
+  const given = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+  return {
+    template_id,
+    holder: given(holder),
+    fields: given(fields),
+    // A day alone is meant to its end.
+    ...(expires !== '' && {
+      expires_at: /^\d{4}-\d\d-\d\d$/.test(expires) ? `${expires}T23:59:59Z` : expires,
+    }),
+  }
+}

@@ -1,0 +1,168 @@
+/** Passes issued from a file: a table of a spreadsheet, and what became of each of its rows. */
+import { randomUUID } from 'node:crypto'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import { linkIn, queryText, writeTable } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import { code, state } from '../../engine/values.ts'
+import { Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import { notice, textArea } from '../../html/components.ts'
+import { formField } from '../../html/forms.ts'
+import { uploadedFile } from '../../html/uploads.ts'
+import type { Template } from '../templates/draft.ts'
+import { issueTable, MAX_ROWS, type Outcome, type Report, readTable, type Table } from './batch.ts'
+import { writeCsv } from './csv.ts'
+import { showChoice } from './issue.ts'
+
+const PATH = 'passes'
+const TITLE = 'Issue passes from a file'
+
+/** The table as a file, and once more as what was typed. */
+const MAX_BYTES = 1024 * 1024
+
+export function uploadRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.flatMap((environment): Route[] => {
+    const path = `/${environment}/${PATH}/upload`
+    const common = { environment, path, needs: roleFor('createPassBatch') }
+    return [
+      {
+        ...common,
+        method: 'GET',
+        handle: async (visit) => {
+          const id = queryText(visit, 'template_id').trim()
+          if (id === '') return showChoice(visit, send, TITLE)
+          const template = await readTemplate(visit, id)
+          show(visit, send, 200, writeForm(visit, template, { text: '' }))
+        },
+      },
+      { ...common, method: 'POST', maxBytes: MAX_BYTES, handle: (visit) => upload(visit, send) },
+    ]
+  })
+}
+
+function readTemplate(visit: Visit, template_id: string): Promise<Template> {
+  return visit.read<Template>('getPassTemplate', { path: { template_id } })
+}
+
+function show(visit: Visit, send: SendFramed, status: number, content: Html): void {
+  send(visit, status, { title: TITLE, path: PATH, content })
+}
+
+async function upload(visit: Visit, send: SendFramed): Promise<void> {
+  const { request } = visit
+  const id = formField(request, 'template_id')
+  if (id === '') throw new Refused(422, 'The form does not say which template the passes are of.')
+  const template = await readTemplate(visit, id)
+  const text = readText(visit)
+  const round = formField(request, 'round')
+  const table =
+    text === undefined ? 'The file is not text in UTF-8. Save it as “CSV UTF-8”.' : readTable(text, template)
+  if (typeof table === 'string')
+    return show(visit, send, 422, writeForm(visit, template, { text: text ?? '', fault: table, round }))
+  const report = await issueTable(visit, template.id, table, round)
+  show(visit, send, 200, writeReport(visit, template, text ?? '', table, report, round))
+}
+
+/** A file before what was typed. @returns undefined where it is no text. */
+function readText({ request }: Visit): string | undefined {
+  const file = uploadedFile(request, 'file')
+  if (!file) return formField(request, 'table')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes)
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
+interface Typed {
+  readonly text: string
+  readonly fault?: string
+  /** Of rows that are sent anew on purpose. */
+  readonly round?: string
+}
+
+function formAround(visit: Visit, { id }: Template, round: string, content: Html): Html {
+  const address = `/${visit.environment}/${PATH}/upload`
+  return html`<form method="post" action="${address}" enctype="multipart/form-data">
+${visit.guard(address)}<input type="hidden" name="template_id" value="${id}"><input type="hidden" name="round" value="${round}">
+${content}
+</form>`
+}
+
+function writeForm(visit: Visit, template: Template, { text, fault, round = '' }: Typed): Html {
+  const columns = ['name', 'email', 'expires_at', ...template.fields.map(({ key }) => key)]
+  return html`${fault !== undefined && notice('bad', fault)}
+<p>From ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}. The first line names the columns, in any order, and
+each further line is a pass; what is empty is the template’s. Up to ${String(MAX_ROWS)} passes. The same table sent again within a day issues none twice.</p>
+<p>Columns: ${code(columns.join(', '))}</p>
+${formAround(
+  visit,
+  template,
+  round,
+  html`<div class="field"><label for="file">File <span class="quiet">(optional)</span></label>
+<input id="file" name="file" type="file" accept=".csv,text/csv" aria-describedby="file-hint"><p class="hint" id="file-hint">CSV, as spreadsheets save it.</p></div>
+${textArea({ name: 'table', label: 'Or the table itself', optional: true, rows: 8, value: text })}
+<div class="actions"><button type="submit">Issue</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>`,
+)}`
+}
+
+function writeReport(
+  visit: Visit,
+  template: Template,
+  text: string,
+  table: Table,
+  { outcomes, stopped }: Report,
+  round: string,
+): Html {
+  const failed = outcomes.filter(({ fault }) => fault !== undefined)
+  const issued = outcomes.filter(({ passId }) => passId !== undefined)
+  const words = `${issued.length} of ${outcomes.length} passes are issued${failed.length > 0 ? `, ${failed.length} could not be` : ''}.`
+  const goOn = html`${notice('warn', `${words} Then it stopped: ${stopped ?? ''}`)}
+${formAround(
+  visit,
+  template,
+  round,
+  html`<textarea name="table" hidden>\n${text}</textarea><div class="actions"><button type="submit">Go on</button></div>`,
+)}`
+  const again = html`<h2>What could not be issued</h2>
+<p>Put it right here, and send these lines alone.</p>
+${formAround(
+  visit,
+  template,
+  randomUUID(),
+  html`${textArea({ name: 'table', label: 'Lines to be sent again', rows: 8, value: writeCsv([table.header, ...failed.map(({ row }) => row.cells)]) })}
+<div class="actions"><button type="submit">Issue these</button></div>`,
+)}`
+  return html`${stopped === undefined ? notice(failed.length > 0 ? 'warn' : 'good', words) : goOn}
+${writeOutcomes(visit, table, outcomes)}
+${stopped === undefined && failed.length > 0 && again}
+<p>${linkIn(visit)(`passes?template_id=${template.id}`, 'Passes of this template')}</p>`
+}
+
+function writeOutcomes(visit: Visit, { columns }: Table, outcomes: readonly Outcome[]): Html {
+  const who = ({ cells }: Outcome['row']) =>
+    ['name', 'email']
+      .map((name) => cells[columns.indexOf(name)] ?? '')
+      .filter(Boolean)
+      .join(', ')
+  return writeTable(
+    'Rows',
+    [
+      { title: 'Line', show: ({ row }: Outcome) => String(row.line) },
+      { title: 'Holder', show: ({ row }) => who(row) || '–' },
+      {
+        title: 'State',
+        show: ({ passId, fault }) => state(passId ? 'issued' : fault ? 'failed' : 'pending'),
+      },
+      {
+        title: 'Result',
+        show: ({ passId, fault }, link) =>
+          passId ? link(`passes/${passId}`, code(passId)) : (fault ?? 'Not sent yet'),
+      },
+    ],
+    outcomes,
+    linkIn(visit),
+  )
+}

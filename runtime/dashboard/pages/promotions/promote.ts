@@ -1,0 +1,109 @@
+/** The way from the sandbox to live: what is chosen, the plan of it, and its carrying out. */
+import { html } from '../../../platform/html.ts'
+import { showDetail } from '../../engine/detail-page.ts'
+import { describe, KEY, keyField } from '../../engine/form-page.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import { linkIn, queryText } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import type { Identified, Page } from '../../engine/shapes.ts'
+import { words } from '../../engine/values.ts'
+import { Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import { formField } from '../../html/forms.ts'
+import { PROMOTABLE, PROMOTIONS, type Promotion } from './promotions.ts'
+
+export const PROMOTE_PATH = 'promote'
+
+/** As many as one promotion takes. */
+const MAX_CHOICES = 100
+const MAX_BYTES = 64 * 1024
+
+export function promoteRoutes(send: SendFramed): Route[] {
+  const needs = roleFor('createPromotion')
+  const live = '/live/promotions'
+  return [
+    {
+      method: 'GET',
+      environment: 'sandbox',
+      path: `/sandbox/${PROMOTE_PATH}`,
+      needs,
+      handle: (visit) => choose(visit, send),
+    },
+    {
+      method: 'POST',
+      environment: 'live',
+      path: `${live}/plan`,
+      needs,
+      maxBytes: MAX_BYTES,
+      handle: plan,
+    },
+    {
+      method: 'POST',
+      environment: 'live',
+      path: `${live}/:id/apply`,
+      needs,
+      operation: 'createPromotion',
+      handle: (visit, id) => apply(visit, send, id),
+    },
+  ]
+}
+
+interface Named extends Identified {
+  readonly name?: string
+  readonly url?: string
+}
+
+async function choose(visit: Visit, send: SendFramed): Promise<void> {
+  const asked = queryText(visit, 'type') || 'pass_template'
+  const chosen = PROMOTABLE[asked]
+  if (!chosen) throw new Refused(404, 'That cannot be promoted.')
+  const one = queryText(visit, 'id')
+  const { data } = await visit.read<Page<Named>>(chosen.list, { query: { limit: String(MAX_CHOICES) } })
+  const link = linkIn(visit)
+  const address = '/live/promotions/plan'
+  const content = html`<p class="quiet">What you have tried in the sandbox is copied to live as it is, under identifiers of its own. First you see the plan.</p>
+<p>${Object.entries(PROMOTABLE).map(([type, { title }]) =>
+    type === asked ? html`<strong>${title}</strong> ` : html`${link(`${PROMOTE_PATH}?type=${type}`, title)} `,
+  )}</p>
+${
+  data.length === 0
+    ? html`<p class="empty">There is nothing of this in the sandbox yet. ${link(`${chosen.path}/new`, 'Make it here first')}.</p>`
+    : html`<form method="post" action="${address}" enctype="multipart/form-data">
+${visit.guard(address)}${keyField()}<input type="hidden" name="type" value="${asked}">
+<fieldset><legend>${chosen.title}</legend>${data.map(
+        ({ id, name, url }) =>
+          html`<p><label><input type="checkbox" name="${id}" value="yes"${id === one && html` checked`}> ${name ?? url ?? words(asked)} <code>${id}</code></label></p>`,
+      )}</fieldset>
+<div class="actions"><button type="submit">Plan</button></div>
+</form>`
+}`
+  send(visit, 200, { title: 'Promote to live', path: PROMOTE_PATH, content })
+}
+
+async function plan(visit: Visit): Promise<void> {
+  const { request, response } = visit
+  const names = Object.keys((request.body ?? {}) as object)
+  const answer = await visit.operate('createPromotion', {
+    body: {
+      resource_type: formField(request, 'type'),
+      sandbox_ids: names.filter((name) => /^[a-z]+_[0-9a-z]{26}$/.test(name)),
+      dry_run: true,
+    },
+    idempotencyKey: formField(request, KEY),
+  })
+  if (!answer.ok) throw new Refused(422, describe(answer.error))
+  response.redirect(303, `/live/promotions/${(answer.body as Promotion).id}`)
+}
+
+async function apply(visit: Visit, send: SendFramed, id: string): Promise<void> {
+  const planned = await visit.read<Promotion>('getPromotion', { path: { promotion_id: id } })
+  const answer = await visit.operate('createPromotion', {
+    body: {
+      resource_type: planned.resource_type,
+      sandbox_ids: planned.plan.map(({ sandbox_id }) => sandbox_id),
+      plan_id: id,
+    },
+    idempotencyKey: formField(visit.request, KEY),
+  })
+  if (answer.ok) return visit.response.redirect(303, `/live/promotions/${(answer.body as Promotion).id}`)
+  await showDetail(visit, PROMOTIONS, PROMOTIONS.detail!, id, send, describe(answer.error))
+}

@@ -1,0 +1,79 @@
+/** One attempt at delivering an event to an endpoint: what was answered, and to try again. */
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { html } from '../../../platform/html.ts'
+import { describe, keyField, perform } from '../../engine/form-page.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import { linkIn } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import { code, orDash, state, when, words } from '../../engine/values.ts'
+import { mayAct, roleFor, type Visit } from '../../engine/visit.ts'
+import { facts, notice } from '../../html/components.ts'
+import type { Attempt } from './webhook-endpoints.ts'
+
+const RETRY = { operation: 'retryDeliveryAttempt', button: 'Try again', fields: [] }
+
+export function attemptRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.flatMap((environment) => {
+    const path = `/${environment}/webhook-endpoints/:id/attempts/:attempt`
+    const show: Route = {
+      method: 'GET',
+      path,
+      environment,
+      needs: roleFor('getDeliveryAttempt'),
+      handle: (visit, id) => showAttempt(visit, id, send),
+    }
+    const retry: Route = {
+      method: 'POST',
+      path: `${path}/retry`,
+      environment,
+      needs: roleFor(RETRY.operation),
+      handle: async (visit, id) => {
+        const answer = await perform(visit, RETRY, { whe_id: id, wdla_id: attemptOf(visit) })
+        if (!answer.ok) return showAttempt(visit, id, send, describe(answer.error))
+        visit.response.redirect(
+          303,
+          `/${environment}/webhook-endpoints/${id}/attempts/${(answer.body as Attempt).id}`,
+        )
+      },
+    }
+    return [show, retry]
+  })
+}
+
+function attemptOf({ request }: Visit): string {
+  const { attempt } = request.params
+  return typeof attempt === 'string' ? attempt : ''
+}
+
+async function showAttempt(visit: Visit, id: string, send: SendFramed, fault?: string): Promise<void> {
+  const attempt = await visit.read<Attempt>('getDeliveryAttempt', {
+    path: { whe_id: id, wdla_id: attemptOf(visit) },
+  })
+  const link = linkIn(visit)
+  const address = `/${visit.environment}/webhook-endpoints/${attempt.webhook_endpoint_id}/attempts/${attempt.id}/retry`
+  const content = html`<p class="trail">${link(`webhook-endpoints/${attempt.webhook_endpoint_id}`, 'Webhook endpoint')}</p>
+${fault !== undefined && notice('bad', fault)}
+${facts([
+  ['Identifier', code(attempt.id)],
+  ['State', state(attempt.status)],
+  ['Event', link(`events/${attempt.event_id}`, code(attempt.event_id))],
+  ['Sent because of', words(attempt.trigger)],
+  ['Planned', when(attempt.scheduled_at)],
+  ['Sent', when(attempt.attempted_at)],
+  ['Took', attempt.duration_ms === null ? '–' : `${attempt.duration_ms} ms`],
+  ['Answer', String(attempt.response_status ?? '–')],
+  ['What went wrong', orDash(attempt.error)],
+  ['Next attempt', when(attempt.next_attempt_at)],
+])}
+${
+  mayAct(visit.member.role, roleFor(RETRY.operation)) &&
+  html`<form class="actions" method="post" action="${address}">${visit.guard(address)}${keyField()}<button class="second" type="submit">${RETRY.button}</button></form>`
+}
+<h2>What the endpoint answered</h2>
+${attempt.response_body ? html`<pre tabindex="0">${attempt.response_body}</pre>` : html`<p class="empty">Nothing, or nothing that is kept.</p>`}`
+  send(visit, fault === undefined ? 200 : 409, {
+    title: `Attempt no. ${attempt.attempt}`,
+    path: 'webhook-endpoints',
+    content,
+  })
+}

@@ -1,0 +1,86 @@
+/** What the ledger was written for, and one entry of it. */
+
+import { showLedgerEntry } from '../../../operator/ledger.ts'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import type { Operator } from '../../../tenants/admin/change.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import { linkIn, writeTable } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import type { Link } from '../../engine/shapes.ts'
+import { code, money, when, words } from '../../engine/values.ts'
+import { Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import { facts } from '../../html/components.ts'
+import { linkTo } from './settlement-lines.ts'
+
+const CURRENCY = 'usd'
+
+interface Posting {
+  readonly cause: string
+  readonly created: string
+}
+
+type Show = (operator: Operator, tenantId: string, id: string) => Promise<object>
+
+/** @param show what an operator is shown of the settlement or payout. */
+export async function writePostings(
+  { operator, member }: Visit,
+  show: Show,
+  id: string,
+  link: Link,
+): Promise<Html> {
+  const { postings } = (await show(operator, member.tenantId, id)) as {
+    readonly postings: readonly Posting[]
+  }
+  if (postings.length === 0)
+    return html`<p class="empty">Nothing yet: the ledger is written when money moves.</p>`
+  return writeTable(
+    'What the ledger was written for',
+    [
+      { title: 'Cause', show: ({ cause }: Posting) => code(cause) },
+      { title: 'When', show: ({ created }: Posting) => when(created) },
+    ],
+    postings,
+    link,
+  )
+}
+
+export function ledgerEntryRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.map((environment) => ({
+    method: 'GET',
+    path: `/${environment}/ledger-entries/:id`,
+    environment,
+    needs: roleFor('listSettlementLines'),
+    handle: (visit, id) => showEntry(visit, id, send),
+  }))
+}
+
+async function showEntry(visit: Visit, id: string, send: SendFramed): Promise<void> {
+  const { operator, member, environment } = visit
+  const transaction = await showLedgerEntry(operator, member.tenantId, environment, id)
+  if (!transaction) throw new Refused(404, 'There is no such entry of the ledger here.')
+  const link = linkIn(visit)
+  const { cause, created, entries } = transaction
+  const content = html`${facts([
+    ['Identifier', code(id)],
+    ['Because of', linkTo(cause.split('/')[0]!, link)],
+    ['Cause', code(cause)],
+    ['When', when(created)],
+  ])}
+<section><h2>What moved</h2>
+${writeTable(
+  'What moved',
+  [
+    { title: 'Account', show: ({ account }) => words(account) },
+    { title: 'Amount', show: ({ amount }) => money(amount, CURRENCY) },
+    { title: 'Before', show: ({ previous }) => money(previous, CURRENCY) },
+    { title: 'After', show: ({ current }) => money(current, CURRENCY) },
+    { title: 'No. in the account', show: ({ version }) => String(version) },
+    { title: 'Entry', show: (entry) => code(entry.id) },
+  ],
+  entries,
+  link,
+)}
+<p class="quiet">The two add up to nothing: what leaves one account comes into the other.</p></section>`
+  send(visit, 200, { title: 'Ledger entry', path: 'settlements', content })
+}

@@ -1,0 +1,73 @@
+import type { components } from '../../../../generated/canonical/types.ts'
+import { showSettlement } from '../../../operator/settlements.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { writeTable } from '../../engine/list-page.ts'
+import { type Link, resource } from '../../engine/shapes.ts'
+import { code, money, state, when } from '../../engine/values.ts'
+import type { Visit } from '../../engine/visit.ts'
+import { writePostings } from './postings.ts'
+import { LINE_COLUMNS } from './settlement-lines.ts'
+
+type Settlement = components['schemas']['Settlement']
+
+export const SETTLEMENTS = resource<Settlement>({
+  path: 'settlements',
+  title: 'Settlements',
+  intro: 'What each day of card use comes to.',
+  list: {
+    operation: 'listSettlements',
+    columns: [
+      { title: 'Day', show: ({ period_start }) => period_start.slice(0, 10) },
+      { title: 'State', show: ({ status }) => state(status) },
+      { title: 'Net', show: ({ net_amount, currency }) => money(net_amount, currency) },
+      { title: 'Lines', show: ({ lines_count }) => String(lines_count) },
+      { title: 'Ends', show: ({ period_end }) => when(period_end) },
+    ],
+    filters: [
+      { name: 'status', label: 'State', options: ['open', 'pending', 'processing', 'settled', 'failed'] },
+    ],
+    empty: 'No settlement yet. The first one begins with the first transaction that clears.',
+  },
+  detail: {
+    operation: 'getSettlement',
+    parameter: 'settlement_id',
+    name: ({ period_start }) => `Settlement of ${period_start.slice(0, 10)}`,
+    facts: (settlement, link) => [
+      ['Identifier', code(settlement.id)],
+      ['State', state(settlement.status)],
+      ['Begins', when(settlement.period_start)],
+      ['Ends', when(settlement.period_end)],
+      ['Transactions', money(settlement.transaction_amount, settlement.currency)],
+      ['Interchange', money(settlement.interchange_amount, settlement.currency)],
+      ['Fees', money(settlement.fees_amount, settlement.currency)],
+      ['Net', money(settlement.net_amount, settlement.currency)],
+      [
+        'Payout',
+        settlement.payout_id === null
+          ? '–'
+          : link(`payouts/${settlement.payout_id}`, code(settlement.payout_id)),
+      ],
+    ],
+    sections: [
+      { title: 'Lines', write: writeFirstLines },
+      {
+        title: 'What the ledger was written for',
+        write: ({ id }, visit, link) => writePostings(visit, showSettlement, id, link),
+      },
+      {
+        title: 'Simulate',
+        environment: 'sandbox',
+        write: ({ id }, _visit, link) =>
+          html`<ul class="plain"><li>${link(`simulator/clock?settlement_id=${id}`, 'Time passes')}</li><li>${link(`simulator/settlement-failure?settlement_id=${id}`, 'It fails')}</li></ul>`,
+      },
+    ],
+  },
+})
+
+const FIRST = 10
+
+function writeFirstLines({ id, lines, lines_count }: Settlement, _visit: Visit, link: Link): Html {
+  if (lines_count === 0) return html`<p class="empty">No line yet: nothing has cleared in this time.</p>`
+  return html`${writeTable('Lines', LINE_COLUMNS, lines.slice(0, FIRST), link)}
+<p>${link(`settlements/${id}/lines`, `All ${lines_count} lines`)}</p>`
+}

@@ -1,0 +1,56 @@
+/** What the tenant itself has called so. */
+
+import type { Page } from '../../engine/shapes.ts'
+import type { Visit } from '../../engine/visit.ts'
+import { findNamed, NAMED_LIMIT, type Named } from './name-queries.ts'
+
+interface Endpoint {
+  readonly id: string
+  readonly url: string
+  readonly description: string | null
+}
+
+/** More than an environment can have. */
+const ENDPOINTS = '100'
+
+/** What is found by name, by the prefix of its identifiers. */
+const KINDS = {
+  tpl: 'Pass template',
+  pass: 'Pass',
+  chd: 'Cardholder',
+  cprg: 'Card program',
+  whe: 'Webhook endpoint',
+} as const
+
+export interface Hit {
+  readonly id: string
+  readonly name: string
+  /** What it is. */
+  readonly about: string
+}
+
+/** @returns a few of each kind; `isCut` where there may be more. */
+export async function findHits(
+  visit: Visit,
+  text: string,
+): Promise<{ readonly hits: Hit[]; readonly isCut: boolean }> {
+  if (text === '') return { hits: [], isCut: false }
+  const { db, space } = await visit.place()
+  const [named, { data }] = await Promise.all([
+    findNamed(db, space, text),
+    visit.read<Page<Endpoint>>('listWebhookEndpoints', { query: { limit: ENDPOINTS } }),
+  ])
+  const asked = text.toLowerCase()
+  const endpoints: Named[] = data
+    .filter(({ url, description }) => `${url}\n${description ?? ''}`.toLowerCase().includes(asked))
+    .map(({ id, url }) => ({ id, name: url }))
+  const byKind = Map.groupBy([...named, ...endpoints], ({ id }) => id.split('_')[0] as keyof typeof KINDS)
+  const hits = [...byKind].flatMap(([prefix, found]) =>
+    found.slice(0, NAMED_LIMIT).map(({ id, name, email }) => ({
+      id,
+      name,
+      about: email === undefined ? KINDS[prefix] : `${KINDS[prefix]}, ${email}`,
+    })),
+  )
+  return { hits, isCut: [...byKind.values()].some((found) => found.length >= NAMED_LIMIT) }
+}

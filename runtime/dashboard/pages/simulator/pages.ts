@@ -1,0 +1,77 @@
+/** The sandbox made to do what happens by itself in live: one page of all that it can, and a form for each. */
+import { findOperation } from '../../../api/operate.ts'
+import { html } from '../../../platform/html.ts'
+import { perform, readValues, showForm } from '../../engine/form-page.ts'
+import type { Menu, SendFramed } from '../../engine/frame.ts'
+import { linkIn } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import { mayAct, roleFor, type Visit } from '../../engine/visit.ts'
+import { HELPERS, type Helper } from './forms.ts'
+
+export const SIMULATOR_PATH = 'simulator'
+const environment = 'sandbox'
+
+/** For whoever looks for one by name. */
+export const SIMULATOR_PAGES: Menu = HELPERS.flatMap(({ helpers }) =>
+  helpers.map(({ name, title, operation }) => ({
+    group: 'Simulator',
+    title,
+    path: `${SIMULATOR_PATH}/${name}`,
+    needs: roleFor(operation),
+    environment,
+  })),
+)
+
+export function simulatorRoutes(send: SendFramed): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `/${environment}/${SIMULATOR_PATH}`,
+      environment,
+      needs: 'developer',
+      handle: (visit) => showAll(visit, send),
+    },
+    ...HELPERS.flatMap(({ helpers }) => helpers.flatMap((helper) => helperRoutes(helper, send))),
+  ]
+}
+
+function showAll(visit: Visit, send: SendFramed): void {
+  const link = linkIn(visit)
+  const content = html`<p class="quiet">What merchants, networks, banks and holders do in live, you do here. All that follows from it is real: rules, ledger, events and webhooks.</p>
+${HELPERS.map(
+  ({ group, helpers }) => html`<section><h2>${group}</h2>
+<dl class="choices">${helpers
+    .filter(({ operation }) => mayAct(visit.member.role, roleFor(operation)))
+    .map(
+      ({ name, title, text }) => html`<dt>${link(`${SIMULATOR_PATH}/${name}`, title)}</dt><dd>${text}</dd>\n`,
+    )}</dl></section>`,
+)}`
+  send(visit, 200, { title: 'Simulator', path: SIMULATOR_PATH, content })
+}
+
+function helperRoutes(helper: Helper, send: SendFramed): Route[] {
+  const back = `/${environment}/${SIMULATOR_PATH}`
+  const address = `${back}/${helper.name}`
+  const place = {
+    title: helper.title,
+    path: SIMULATOR_PATH,
+    address,
+    back,
+    intro: `${helper.text} It is POST ${findOperation(helper.operation).path} of the API.`,
+  }
+  const common = { path: address, environment, needs: roleFor(helper.operation) } as const
+  return [
+    { ...common, method: 'GET', handle: (visit) => showForm(visit, helper, place, send) },
+    {
+      ...common,
+      method: 'POST',
+      handle: async (visit) => {
+        const answer = await perform(visit, helper, {})
+        if (answer.ok)
+          return visit.response.redirect(303, `/${environment}/${helper.next(answer.body as never)}`)
+        const values = readValues(visit, helper.fields)
+        await showForm(visit, helper, place, send, { values, error: answer.error })
+      },
+    },
+  ]
+}

@@ -1,0 +1,187 @@
+/** The form of a template, with what its passes will look like beside it. */
+import type { ErrorBody } from '../../../api/errors/errors.ts'
+import { png } from '../../../passes/wallets/render/page/front.ts'
+import { PASS_KINDS } from '../../../passes/wallets/render/pass-state.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { describe, faultOf, keyField } from '../../engine/form-page.ts'
+import { words } from '../../engine/values.ts'
+import type { Visit } from '../../engine/visit.ts'
+import { choice, field, notice, textArea } from '../../html/components.ts'
+import {
+  contentOf,
+  type Draft,
+  draftOf,
+  IMAGES,
+  type ImageName,
+  type Template,
+  writeDigest,
+} from './draft.ts'
+import { MAX_FIELDS, MAX_LOCATIONS } from './typed.ts'
+
+export interface Editor {
+  /** Where the form is sent, and where one goes who does not want to. */
+  readonly address: string
+  readonly back: string
+  readonly draft: Draft
+  /** As it is stored; absent for a new one. */
+  readonly template?: Template | undefined
+  readonly error?: ErrorBody | undefined
+  /** Stands above the form. */
+  readonly news?: Html | undefined
+  readonly preview: Html
+}
+
+/** Hidden field: how the template was when the form was made. */
+export const BEGAN = 'began'
+
+const FORMATS = [
+  ['qr', 'QR code'],
+  ['pdf417', 'PDF417'],
+  ['aztec', 'Aztec code'],
+  ['code128', 'Code 128'],
+] as const
+
+export function writeEditor(visit: Visit, editor: Editor): Html {
+  const { address, back, draft, template, error, news, preview } = editor
+  const fault = (name: string) => faultOf(name, error)
+  return html`${error && notice('bad', (error.details ?? []).length > 0 ? 'Check the highlighted fields.' : describe(error))}
+${news}
+<div class="studio">
+<form method="post" action="${address}" enctype="multipart/form-data" data-preview>
+${visit.guard(address)}${keyField()}
+${template && html`<input type="hidden" name="${BEGAN}" value="${writeDigest(contentOf(draftOf(template)))}">`}
+<button class="first" type="submit" tabindex="-1" aria-hidden="true">Save</button>
+${writeBasics(draft, template !== undefined, fault)}
+${writeBrand(draft, template, fault)}
+${writeFields(draft, fault)}
+${writeBarcode(draft, fault)}
+${writeLocations(draft, fault)}
+${textArea({ name: 'metadata', label: 'Metadata', optional: true, rows: 3, value: draft.metadata, hint: 'For your programs. A line each: key = value.', fault: fault('metadata') })}
+<div class="actions"><button type="submit">${template ? 'Save' : 'Make'}</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Preview</button> <a class="button second" href="${back}">Back</a></div>
+</form>
+${preview}
+</div>`
+}
+
+type FaultOf = (name: string) => string | undefined
+
+function writeBasics({ name, kind }: Draft, isStored: boolean, fault: FaultOf): Html {
+  return html`${field({ name: 'name', label: 'Name', value: name, hint: 'The title of its passes.', fault: fault('name') })}
+${
+  isStored
+    ? html`<p class="quiet">Kind: ${words(kind)}. It cannot be changed.</p>`
+    : choice({
+        name: 'kind',
+        label: 'Kind',
+        value: kind,
+        options: PASS_KINDS.map((each) => [each, words(each)] as const),
+        fault: fault('kind'),
+      })
+}`
+}
+
+function writeBrand({ brand }: Draft, template: Template | undefined, fault: FaultOf): Html {
+  const one = (name: Exclude<keyof Draft['brand'], ImageName>, label: string) => {
+    const path = `brand.${name}`
+    return { name: path, label, value: brand[name], fault: fault(path) }
+  }
+  return html`<fieldset><legend>Brand</legend>
+<div class="columns">
+${field({ ...one('background_color', 'Background'), type: 'color' })}
+${field({ ...one('foreground_color', 'Text colour'), type: 'color' })}
+${field({ ...one('label_color', 'Label colour'), optional: true, hint: 'Such as #b8c7d9. Empty: as the text.' })}
+</div>
+${field({ ...one('logo_text', 'Text beside the logo'), optional: true })}
+${IMAGES.map((name) => writeImage(name, brand[name], template?.brand[name] ?? '', fault(`brand.${name}`)))}
+</fieldset>`
+}
+
+const IMAGE_LABELS: Readonly<Record<ImageName, readonly [label: string, hint: string]>> = {
+  logo: ['Logo', 'PNG, up to 480 × 150 pixels and 128 KiB.'],
+  strip: ['Picture behind the main field', 'PNG, up to 1125 × 432 pixels and 512 KiB.'],
+  icon: ['Icon', 'PNG, square, 29 to 174 pixels, up to 64 KiB. Drawn from the colours where there is none.'],
+}
+
+/** A browser sends a file once: one that is not stored yet goes along in the form. */
+function writeImage(name: ImageName, value: string, stored: string, fault: string | undefined): Html {
+  const [label, hint] = IMAGE_LABELS[name]
+  const id = `${name}_file`
+  return html`<div class="field"><label for="${id}">${label} <span class="quiet">(optional)</span></label>
+${value !== '' && html`<p class="chosen"><img src="${png(value)}" alt="${label}, as chosen"> <label><input type="checkbox" name="${name}_remove" value="yes"> Remove</label></p>`}
+<input id="${id}" name="${id}" type="file" accept="image/png" aria-describedby="${fault !== undefined && `${id}-fault `}${id}-hint"${fault !== undefined && html` aria-invalid="true"`}>
+${value !== stored && html`<input type="hidden" name="brand.${name}" value="${value}">`}
+${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}<p class="hint" id="${id}-hint">${hint}</p></div>`
+}
+
+function writeFields({ fields }: Draft, fault: FaultOf): Html {
+  return html`<fieldset><legend>Fields</legend>
+<p class="hint">In the order in which wallets place them: the first is the large one.</p>
+${fields.map((each, index) => {
+  const one = (name: keyof typeof each, label: string, optional: boolean) => {
+    const path = `fields[${index}].${name}`
+    return field({ name: path, label, value: each[name], optional, fault: fault(path) })
+  }
+  return writeRow(
+    `Field ${index + 1}`,
+    [one('key', 'Key', false), one('label', 'Label', true), one('value', 'Value', true)],
+    'fields',
+    index,
+  )
+})}
+${fields.length < MAX_FIELDS && addButton('fields', 'Add a field')}
+</fieldset>`
+}
+
+function writeBarcode({ barcode }: Draft, fault: FaultOf): Html {
+  return html`<fieldset><legend>Code</legend>
+${choice({ name: 'barcode.format', label: 'Format', value: barcode.format, options: FORMATS, fault: fault('barcode.format') })}
+${field({
+  name: 'barcode.message',
+  label: 'Content',
+  optional: true,
+  value: barcode.message,
+  hint: 'The same for every pass. Empty: a code of its own for each, which is what scans need.',
+  fault: fault('barcode.message'),
+})}
+</fieldset>`
+}
+
+const LOCATION_LABELS = {
+  latitude: ['Latitude', false],
+  longitude: ['Longitude', false],
+  altitude: ['Altitude in metres', true],
+  relevant_text: ['Text', true],
+} as const
+
+function writeLocations({ relevant_locations }: Draft, fault: FaultOf): Html {
+  const names = Object.keys(LOCATION_LABELS) as (keyof typeof LOCATION_LABELS)[]
+  return html`<fieldset><legend>Locations</legend>
+<p class="hint">Near them a telephone brings the pass up by itself.</p>
+${relevant_locations.map((each, index) =>
+  writeRow(
+    `Location ${index + 1}`,
+    names.map((name) => {
+      const [label, optional] = LOCATION_LABELS[name]
+      const path = `relevant_locations[${index}].${name}`
+      return field({ name: path, label, value: each[name], optional, fault: fault(path) })
+    }),
+    'relevant_locations',
+    index,
+  ),
+)}
+${relevant_locations.length < MAX_LOCATIONS && addButton('relevant_locations', 'Add a location')}
+</fieldset>`
+}
+
+type List = 'fields' | 'relevant_locations'
+
+function writeRow(name: string, controls: readonly Html[], list: List, index: number): Html {
+  const button = (verb: string, text: string) =>
+    html`<button class="second small" type="submit" name="do" value="${verb}-${list}-${String(index)}" aria-label="${text}: ${name}" formnovalidate>${text}</button> `
+  return html`<div class="row" role="group" aria-label="${name}"><div class="columns">${controls}</div>
+<p>${index > 0 && button('up', 'Up')}${button('remove', 'Remove')}</p></div>`
+}
+
+function addButton(list: List, text: string): Html {
+  return html`<p><button class="second small" type="submit" name="do" value="add-${list}" formnovalidate>${text}</button></p>`
+}

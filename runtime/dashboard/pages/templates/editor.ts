@@ -1,0 +1,185 @@
+/** Templates made and edited on the dashboard: what is typed is shown as wallets draw it, and saved as what has changed. */
+import type { components } from '../../../../generated/canonical/types.ts'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { showTenant } from '../../../tenants/admin/show.ts'
+import { KEY } from '../../engine/form-page.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import { linkIn, writeTable } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import type { Identified, Page } from '../../engine/shapes.ts'
+import { mayAct, Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import { notice } from '../../html/components.ts'
+import { formField } from '../../html/forms.ts'
+import {
+  type Content,
+  changedPaths,
+  contentOf,
+  createBody,
+  type Draft,
+  digest,
+  draftOf,
+  mergeDrafts,
+  NEW,
+  patchBody,
+  readDigest,
+  type Template,
+} from './draft.ts'
+import { BEGAN, type Editor, writeEditor } from './editor-page.ts'
+import { COLORS_PATH, sendColors, writePreview } from './preview.ts'
+import { changeRows, readDraft } from './typed.ts'
+
+type AuditEntry = components['schemas']['AuditEntry']
+
+const PATH = 'pass-templates'
+
+/** Three pictures as base64, twice: as files and as what was chosen before. */
+const MAX_FORM_BYTES = 2 * 1024 * 1024
+
+/** The routes of the editor; they come before those of the resource, whose identifiers any name could be. */
+export function templateRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.flatMap((environment): Route[] => {
+    const list = `/${environment}/${PATH}`
+    const creates = { environment, path: `${list}/new`, needs: roleFor('createPassTemplate') }
+    const updates = { environment, path: `${list}/:id/edit`, needs: roleFor('updatePassTemplate') }
+    return [
+      {
+        method: 'GET',
+        environment,
+        path: `/${environment}/${COLORS_PATH}`,
+        needs: 'viewer',
+        handle: sendColors,
+      },
+      { ...creates, method: 'GET', handle: (visit) => show(send, visit, { draft: NEW }) },
+      { ...creates, method: 'POST', maxBytes: MAX_FORM_BYTES, handle: (visit) => create(send, visit) },
+      {
+        ...updates,
+        method: 'GET',
+        handle: async (visit, id) => {
+          const template = await readTemplate(visit, id)
+          return show(send, visit, { draft: draftOf(template), template })
+        },
+      },
+      {
+        ...updates,
+        method: 'POST',
+        maxBytes: MAX_FORM_BYTES,
+        handle: (visit, id) => update(send, visit, id),
+      },
+    ]
+  })
+}
+
+function readTemplate(visit: Visit, template_id: string): Promise<Template> {
+  return visit.read<Template>('getPassTemplate', { path: { template_id } })
+}
+
+async function show(
+  send: SendFramed,
+  visit: Visit,
+  editor: Pick<Editor, 'draft' | 'template' | 'error' | 'news'>,
+  status = 200,
+): Promise<void> {
+  const { draft, template } = editor
+  const list = `/${visit.environment}/${PATH}`
+  const back = template ? `${list}/${template.id}` : list
+  const preview = await writePreview(visit, draft)
+  send(visit, status, {
+    title: template ? `Edit: ${template.name}` : 'Make a template',
+    path: PATH,
+    scripts: ['template-preview.js'],
+    content: writeEditor(visit, {
+      ...editor,
+      back,
+      address: template ? `${back}/edit` : `${list}/new`,
+      preview,
+    }),
+  })
+}
+
+async function create(send: SendFramed, visit: Visit): Promise<void> {
+  const draft = readDraft(visit.request, { ...NEW, fields: [] })
+  const button = formField(visit.request, 'do')
+  if (button !== '') return show(send, visit, { draft: changeRows(draft, button) ?? draft })
+  const answer = await visit.operate('createPassTemplate', {
+    body: createBody(draft),
+    idempotencyKey: formField(visit.request, KEY),
+  })
+  if (!answer.ok) return show(send, visit, { draft, error: answer.error }, 422)
+  visit.response.redirect(303, `/${visit.environment}/${PATH}/${(answer.body as Identified).id}`)
+}
+
+async function update(send: SendFramed, visit: Visit, id: string): Promise<void> {
+  const template = await readTemplate(visit, id)
+  const now = draftOf(template)
+  const typed = readDraft(visit.request, now)
+  const began = readBegan(visit)
+  const draft = mergeDrafts(began, typed, now)
+  const button = formField(visit.request, 'do')
+  const news =
+    changedPaths(began, digest(contentOf(now))).length > 0
+      ? await writeNews(visit, id, began, now, typed)
+      : undefined
+  if (button !== '') return show(send, visit, { draft: changeRows(draft, button) ?? draft, template, news })
+  if (news) return show(send, visit, { draft, template, news }, 409)
+  const body = patchBody(contentOf(now), contentOf(draft))
+  if (Object.keys(body).length > 0) {
+    const answer = await visit.operate('updatePassTemplate', { path: { template_id: id }, body })
+    if (!answer.ok) return show(send, visit, { draft, template, error: answer.error }, 422)
+  }
+  visit.response.redirect(303, `/${visit.environment}/${PATH}/${id}`)
+}
+
+/** How the template was when the form was made. */
+function readBegan({ request }: Visit): Content {
+  const began = readDigest(formField(request, BEGAN))
+  if (!began)
+    throw new Refused(422, 'The form does not say what the template was when you began. Load it again.')
+  return began
+}
+
+/** What somebody else has saved since. */
+async function writeNews(visit: Visit, id: string, began: Content, now: Draft, typed: Draft): Promise<Html> {
+  const [theirs, mine] = [now, typed].map((each) => digest(contentOf(each))) as [Content, Content]
+  const rows = changedPaths(began, theirs).map((path) => ({
+    path,
+    was: began[path],
+    is: theirs[path],
+    own: mine[path],
+    isOwn: changedPaths(began, mine).includes(path),
+  }))
+  return html`${notice('warn', `${await findEditor(visit, id)} has changed this template while you worked on it. Nothing of yours is saved yet. The form below has their changes, and yours where you made any: save again to keep it so.`)}
+${writeTable(
+  'What has changed meanwhile',
+  [
+    { title: 'What', show: ({ path }) => path },
+    { title: 'When you began', show: ({ path, was }) => showValue(path, was) },
+    { title: 'Now', show: ({ path, is }) => showValue(path, is) },
+    { title: 'In your form', show: ({ path, own, isOwn }) => (isOwn ? showValue(path, own) : 'as now') },
+  ],
+  rows,
+  linkIn(visit),
+)}`
+}
+
+/** Whom the audit log names, for those who may read it. */
+async function findEditor(visit: Visit, target_id: string): Promise<string> {
+  const { member, operator } = visit
+  if (!mayAct(member.role, roleFor('listAuditEntries'))) return 'Somebody else'
+  const query = { target_id, limit: '1' }
+  const { data } = await visit.read<Page<AuditEntry>>('listAuditEntries', { query })
+  const actor = data[0]?.actor
+  if (actor?.type === 'key') return 'A program of yours'
+  const { members } = await showTenant(operator, member.tenantId)
+  const email = members.find(({ id }) => id === actor?.id)?.email
+  return typeof email === 'string' ? email : 'Somebody else'
+}
+
+function showValue(path: string, value: unknown): Html | string {
+  if (value === null || value === undefined) return '–'
+  if (/^brand\.(?:icon|logo|strip)$/.test(path)) return 'a picture'
+  if (typeof value === 'string') return value
+  if (!Array.isArray(value)) return JSON.stringify(value)
+  const lines = value.map((row: object) => Object.values(row).join(', '))
+  return html`${lines.map((line) => html`${line}<br>`)}`
+}

@@ -1,0 +1,101 @@
+/** A pass of a template as both wallets draw it, before there is one. */
+
+import { barcodeIssue } from '../../../passes/wallets/render/barcode.ts'
+import { brandColors, contrast } from '../../../passes/wallets/render/page/colors.ts'
+import { showFront } from '../../../passes/wallets/render/page/front.ts'
+import type { BarcodeFormat, PassBrand, PassState } from '../../../passes/wallets/render/pass-state.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import type { Visit } from '../../engine/visit.ts'
+import { assetPath } from '../../html/assets.ts'
+import { type Draft, NEW } from './draft.ts'
+import { showGoogleCard } from './google-card.ts'
+
+const COLOR = /^#[0-9a-f]{6}$/i
+const COLOR_NAMES = ['background_color', 'foreground_color', 'label_color'] as const
+
+/** Stands where each pass has its own. */
+const SAMPLE_CODE = 'SAMPLE-0001'
+const SAMPLE_HOLDER = 'Alex Example'
+
+/** Beside the form of a template: what its script puts another one in the place of. */
+export async function writePreview(visit: Visit, draft: Draft): Promise<Html> {
+  return html`<section class="previews" id="preview" aria-labelledby="preview-title" tabindex="0"><h2 class="first" id="preview-title">Preview</h2>
+${await drawPasses(visit, draft)}
+</section>`
+}
+
+/** A pass of the template in both wallets. */
+export async function drawPasses(visit: Visit, draft: Draft): Promise<Html> {
+  const { tenant } = await visit.read<{ readonly tenant: { readonly name: string } }>('getMe')
+  const state = stateOf(draft, tenant.name)
+  const { format, message } = state.barcode
+  const drawn = barcodeIssue(format, message) === undefined ? await visit.draw(state.barcode) : undefined
+  const { background_color, foreground_color, label_color = '' } = state.brand
+  const colors = new URLSearchParams({ background_color, foreground_color, label_color })
+  const styles = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">
+<link rel="stylesheet" href="/${visit.environment}/${COLORS_PATH}?${String(colors)}">`
+  // In shadow roots, because the style of passes and the style of the console have names in common.
+  return html`<div class="wallets"><div><h3>Apple Wallet</h3>
+<div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div></div>
+<div><h3>Google Wallet</h3>
+<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, SAMPLE_HOLDER, drawn)}</template></div></div></div>
+<p class="hint">Drawn by us after what both wallets publish of their layouts; telephones differ a little.</p>`
+}
+
+/** What a draft shows; where it is not good yet, what comes nearest to it. */
+function stateOf(draft: Draft, organization: string): PassState {
+  const { kind, fields, barcode } = draft
+  const place = { space: '', passId: '' }
+  return {
+    place,
+    templateId: '',
+    kind,
+    organization,
+    name: draft.name || 'Name of the template',
+    status: 'active',
+    brand: brandOf(draft),
+    fields,
+    barcode: { format: barcode.format as BarcodeFormat, message: barcode.message || SAMPLE_CODE },
+    locations: [],
+    holder: { name: SAMPLE_HOLDER, email: null },
+    expiresAt: null,
+    changed: 0,
+    pageUrl: '',
+    appleToken: '',
+    webServiceUrl: '',
+  }
+}
+
+function brandOf({ brand }: Draft): PassBrand {
+  const given = Object.entries({ ...brand, ...readColors((name) => brand[name]) })
+  return Object.fromEntries(given.filter(([, value]) => value !== '')) as unknown as PassBrand
+}
+
+type Colors = Readonly<Record<(typeof COLOR_NAMES)[number], string>>
+
+function readColors(read: (name: (typeof COLOR_NAMES)[number]) => string): Colors {
+  return Object.fromEntries(
+    COLOR_NAMES.map((name) => [name, COLOR.test(read(name)) ? read(name) : NEW.brand[name]]),
+  ) as Colors
+}
+
+/** Below the environment. */
+export const COLORS_PATH = 'pass-templates/colors.css'
+const A_DAY_SECONDS = 86_400
+
+/** A style sheet of the colours in the query: pages may hold no style of their own. */
+export function sendColors({ request, response }: Visit): void {
+  const { label_color, ...others } = readColors((name) => {
+    const value = request.query[name]
+    return typeof value === 'string' ? value : ''
+  })
+  const colors = brandColors({ ...others, ...(label_color !== '' && { label_color }) })
+  response.set({
+    'Cache-Control': `private, max-age=${A_DAY_SECONDS}`,
+    'X-Content-Type-Options': 'nosniff',
+  })
+  // Google takes white or black, whichever stands out.
+  const of = (text: string) => contrast(others.background_color, text)
+  const google = of('#ffffff') >= of('#000000') ? '#ffffff' : '#000000'
+  response.type('css').send(`:host{${colors};--google-text:${google}}`)
+}

@@ -1,0 +1,68 @@
+/** What a browser sent of the form of a template. */
+import type { Request } from 'express'
+import { PASS_KINDS, type PassKind } from '../../../passes/wallets/render/pass-state.ts'
+import { formField } from '../../html/forms.ts'
+import { uploadedFile } from '../../html/uploads.ts'
+import { type Draft, type DraftLocation, IMAGES, type ImageName } from './draft.ts'
+
+export const MAX_FIELDS = 20
+export const MAX_LOCATIONS = 10
+
+/** @param before what the template was when the form was made. */
+export function readDraft(request: Request, before: Draft): Draft {
+  const text = (name: string) => formField(request, name).replaceAll('\r\n', '\n')
+  const line = (name: string) => text(name).trim()
+  const rows = <Name extends string>(list: string, names: readonly Name[], most: number) =>
+    Array.from({ length: most }, (_, index) =>
+      Object.fromEntries(names.map((name) => [name, line(`${list}[${index}].${name}`)] as const)),
+    ).filter((row) => Object.values(row).some((value) => value !== '')) as Record<Name, string>[]
+  const image = (name: ImageName) => readImage(request, name, before.brand[name])
+  const kind = line('kind')
+  return {
+    name: line('name'),
+    kind: PASS_KINDS.includes(kind as PassKind) ? (kind as PassKind) : before.kind,
+    brand: {
+      background_color: line('brand.background_color'),
+      foreground_color: line('brand.foreground_color'),
+      label_color: line('brand.label_color'),
+      logo_text: line('brand.logo_text'),
+      ...(Object.fromEntries(IMAGES.map((name) => [name, image(name)])) as Record<ImageName, string>),
+    },
+    fields: rows('fields', ['key', 'label', 'value'], MAX_FIELDS),
+    barcode: { format: line('barcode.format') || before.barcode.format, message: text('barcode.message') },
+    relevant_locations: rows(
+      'relevant_locations',
+      ['latitude', 'longitude', 'altitude', 'relevant_text'],
+      MAX_LOCATIONS,
+    ) satisfies DraftLocation[],
+    metadata: text('metadata'),
+  }
+}
+
+/** A new file, the one that was sent with the form before, none, or the template's own. */
+function readImage(request: Request, name: ImageName, before: string): string {
+  const file = uploadedFile(request, `${name}_file`)
+  if (file) return file.bytes.toString('base64')
+  if (formField(request, `${name}_remove`) !== '') return ''
+  return formField(request, `brand.${name}`) || before
+}
+
+/** A button of the form that changes a list of rows. @returns undefined for other buttons. */
+export function changeRows(draft: Draft, button: string): Draft | undefined {
+  const [, verb, list, at = '-1'] =
+    /^(add|remove|up)-(fields|relevant_locations)(?:-(\d{1,2}))?$/.exec(button) ?? []
+  if (!verb || !list) return undefined
+  const index = Number(at)
+  if (list === 'fields')
+    return { ...draft, fields: moved(draft.fields, verb, index, { key: '', label: '', value: '' }) }
+  const place = { latitude: '', longitude: '', altitude: '', relevant_text: '' }
+  return { ...draft, relevant_locations: moved(draft.relevant_locations, verb, index, place) }
+}
+
+function moved<Row>(rows: readonly Row[], verb: string, index: number, empty: Row): readonly Row[] {
+  if (verb === 'add') return [...rows, empty]
+  if (verb === 'remove') return rows.toSpliced(index, 1)
+  return index > 0 && index < rows.length
+    ? rows.with(index - 1, rows[index]!).with(index, rows[index - 1]!)
+    : rows
+}

@@ -1,0 +1,46 @@
+/** An event as tenants of another version are sent it, beside what was sent. */
+import { versions } from '../../../../generated/versions.ts'
+import { readStoredEvent } from '../../../events/emit/queries.ts'
+import { renderAgain } from '../../../events/emit/render-again.ts'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { html } from '../../../platform/html.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import { linkIn } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import { json } from '../../engine/values.ts'
+import { Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import { linkVersions } from '../resources/events.ts'
+import { findPlace, type Watching } from './watching.ts'
+
+export function eventVersionRoutes(send: SendFramed, watching: Watching): Route[] {
+  return ENVIRONMENTS.map((environment) => ({
+    method: 'GET',
+    path: `/${environment}/events/:id/in/:version`,
+    environment,
+    needs: roleFor('getEvent'),
+    handle: (visit, id) => show(watching, visit, id, send),
+  }))
+}
+
+async function show(watching: Watching, visit: Visit, id: string, send: SendFramed): Promise<void> {
+  const version = versions.find(({ name }) => name === visit.request.params.version)
+  if (!version) throw new Refused(404, 'There is no such version.')
+  const { db, space } = await findPlace(watching, visit)
+  const event = await readStoredEvent(db, space, id)
+  if (!event) throw new Refused(404, 'There is no such event.')
+  const again = renderAgain(event, version.name)
+  const link = linkIn(visit)
+  const content = html`<p class="trail">${link('events', 'Events')} / ${link(`events/${id}`, event.type)}</p>
+${linkVersions(event, link, version.name)}
+<div class="beside">
+<section><h2>In ${version.name}</h2>
+${
+  again.kind === 'none'
+    ? html`<p class="empty">Tenants of this version are sent nothing: it does not have the type, or shows nothing of what has changed.</p>`
+    : json(again.body)
+}</section>
+<section><h2>As it was sent, in ${event.version}</h2>
+${json(JSON.parse(event.body))}</section>
+</div>`
+  send(visit, 200, { title: event.type, path: 'events', content })
+}

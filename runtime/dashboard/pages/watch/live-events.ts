@@ -1,0 +1,61 @@
+/** The live tail of events: rows of the page's table, in the order of what happened. */
+import { events as views } from '../../../../generated/events.ts'
+import { current } from '../../../../generated/versions.ts'
+import { readEvent, readEventHead } from '../../../events/emit/queries.ts'
+import type { EventStreams, StreamStart } from '../../../events/emit/streams.ts'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { linkIn, queryText, writeRow } from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import { roleFor, type Visit } from '../../engine/visit.ts'
+import { EVENT_COLUMNS, type Event } from '../resources/events.ts'
+import { openTail, seenBy, type Tails, writeMessage } from './tails.ts'
+import { findPlace, type Watching } from './watching.ts'
+
+/** A tail does not go back further, whatever the page showed last. */
+const MAX_BACK = 1000
+
+/** So late it is found out that a member is one no longer, or that the data is elsewhere. */
+const KNOWN_FOR_MS = 5000
+
+const TYPES = new Set(Object.keys(views[current] ?? {}))
+
+export function liveEventRoutes(watching: Watching, tails: Tails): Route[] {
+  return ENVIRONMENTS.map((environment) => ({
+    method: 'GET',
+    path: `/${environment}/events/live`,
+    environment,
+    needs: roleFor('listEvents'),
+    handle: (visit) => openTail(tails, visit, () => open(watching, visit)),
+  }))
+}
+
+async function open(watching: Watching, visit: Visit): Promise<AsyncIterable<string>> {
+  const type = queryText(visit, 'type').trim()
+  const link = linkIn(visit)
+  return watching.streams[visit.environment].open({
+    after: await startOf(watching, visit),
+    types: type === '' ? TYPES : new Set([type]),
+    findSpace: rememberSpace(watching, visit),
+    write: ({ id, body }) => writeMessage(id, writeRow(EVENT_COLUMNS, JSON.parse(body) as Event, link).text),
+  })
+}
+
+async function startOf(watching: Watching, visit: Visit): Promise<StreamStart> {
+  const { db, space } = await findPlace(watching, visit)
+  const [head, seen] = await Promise.all([readEventHead(db, space), readEvent(db, space, seenBy(visit))])
+  const earliest = head.sequence - MAX_BACK
+  return seen && seen.sequence > earliest ? seen : head
+}
+
+/** The stream asks many times a second. */
+function rememberSpace(watching: Watching, visit: Visit): Parameters<EventStreams['open']>[0]['findSpace'] {
+  let known: { readonly space: string; readonly until: number } | undefined
+  return async () => {
+    const now = performance.now()
+    if (known && now < known.until) return known.space
+    if (!(await visit.isSignedIn())) return undefined
+    const { space } = await findPlace(watching, visit)
+    known = { space, until: now + KNOWN_FOR_MS }
+    return space
+  }
+}

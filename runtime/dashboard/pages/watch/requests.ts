@@ -1,0 +1,223 @@
+/** The request log: what was asked with the tenant's keys in the last days, and what was answered. */
+import { STATUS_CODES } from 'node:http'
+import { MAX_PER_FLUSH } from '../../../api/request-log.ts'
+import {
+  type LoggedRequest,
+  listRequests,
+  MAX_LOOKED,
+  type RequestFilter,
+  readRequest,
+} from '../../../api/request-log-queries.ts'
+import type { Boundary } from '../../../database/page.ts'
+import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { parseInstant } from '../../../platform/instants.ts'
+import type { SendFramed } from '../../engine/frame.ts'
+import {
+  linkIn,
+  queryText,
+  TAIL_SCRIPT,
+  writeFilters,
+  writePaging,
+  writeQuery,
+  writeRow,
+  writeTable,
+  writeTail,
+} from '../../engine/list-page.ts'
+import type { Route } from '../../engine/routes.ts'
+import type { Column, Filter } from '../../engine/shapes.ts'
+import { code, json, orDash, when } from '../../engine/values.ts'
+import { type Place, Refused, type Visit } from '../../engine/visit.ts'
+import { facts, notice } from '../../html/components.ts'
+import { openTail, seenBy, type Tails, writeMessage } from './tails.ts'
+import { findPlace, type Watching } from './watching.ts'
+
+export const REQUESTS_PATH = 'requests'
+
+/** Whoever may make keys may see what is done with them. */
+const NEEDS = 'developer'
+
+const LIMIT = 25
+
+const STATUSES = Object.keys(STATUS_CODES).filter((status) => status >= '200')
+
+const CLASSES = ['2xx', '4xx', '5xx']
+
+const FILTERS: readonly Filter[] = [
+  { name: 'id', label: 'Identifier' },
+  { name: 'path', label: 'Path' },
+  { name: 'status', label: 'Status' },
+  { name: 'key', label: 'Key' },
+  { name: 'from', label: 'From (UTC)' },
+  { name: 'before', label: 'Before (UTC)' },
+]
+
+const COLUMNS: readonly Column<LoggedRequest>[] = [
+  {
+    title: 'Request',
+    show: ({ id, method, target }, link) => link(`${REQUESTS_PATH}/${id}`, html`${method} ${target}`),
+  },
+  { title: 'Status', show: ({ status, code: name }) => showStatus(status, name) },
+  { title: 'Took', show: ({ ms }) => html`<span class="number">${String(ms)} ms</span>` },
+  { title: 'Key', show: ({ key_id }) => code(key_id) },
+  { title: 'When', show: ({ created }) => instant(created) },
+]
+
+const instant = (ms: number) => when(new Date(ms).toISOString())
+
+function showStatus(status: string, name: string | null): Html {
+  const mood = status < '400' ? 'good' : status < '500' ? 'warn' : 'bad'
+  return html`<span class="state ${mood}">${status}</span>${name !== null && html` ${name}`}`
+}
+
+export function requestRoutes(send: SendFramed, watching: Watching, tails: Tails): Route[] {
+  return ENVIRONMENTS.flatMap((environment) => {
+    const path = `/${environment}/${REQUESTS_PATH}`
+    const common = { method: 'GET', environment, needs: NEEDS } as const
+    return [
+      { ...common, path, handle: (visit) => showRequests(watching, visit, send) },
+      {
+        ...common,
+        path: `${path}/live`,
+        handle: (visit) => openTail(tails, visit, async () => follow(watching, visit)),
+      },
+      { ...common, path: `${path}/:id`, handle: (visit, id) => showRequest(watching, visit, id, send) },
+    ] satisfies Route[]
+  })
+}
+
+type Asked = Readonly<Record<string, string>>
+
+async function showRequests(watching: Watching, visit: Visit, send: SendFramed): Promise<void> {
+  const asked: Asked = Object.fromEntries(FILTERS.map(({ name }) => [name, queryText(visit, name).trim()]))
+  const { response, environment } = visit
+  if (asked.id)
+    return response.redirect(303, `/${environment}/${REQUESTS_PATH}/${encodeURIComponent(asked.id)}`)
+  const after = queryText(visit, 'starting_after')
+  const fault = faultOf(asked)
+  const place = await findPlace(watching, visit)
+  const boundary = await boundaryOf(place, after)
+  const { rows, hasMore, last } =
+    fault === undefined
+      ? await listRequests(place.db, place.space, filterOf(asked), {
+          limit: LIMIT,
+          order: 'desc',
+          backward: false,
+          ...(boundary && { boundary }),
+        })
+      : { rows: [], hasMore: false, last: undefined }
+  const isLive = fault === undefined && after === '' && asked.before === ''
+  const address = `/${environment}/${REQUESTS_PATH}/live${writeQuery({ ...asked, after: rows[0]?.id ?? '' })}`
+  const isNarrowed = Object.values(asked).some((value) => value !== '')
+  const content = html`<p class="quiet">What was asked with your keys in the last seven days, newest first; a few seconds old. Secrets are taken out of bodies, and long ones are cut. Of more than ${String(MAX_PER_FLUSH)} requests a second the rest is left out.</p>
+${fault !== undefined && notice('bad', fault)}
+${writeFilters(FILTERS, asked)}
+${isLive && writeTail(address)}
+${
+  rows.length > 0
+    ? writeTable('Requests', COLUMNS, rows, linkIn(visit))
+    : !hasMore &&
+      html`<p class="empty">${isNarrowed ? 'No request fits what you look for.' : 'No request yet. Make one with a key, and it appears here.'}</p>`
+}
+${hasMore && rows.length < LIMIT && html`<p class="quiet">So far ${MAX_LOOKED.toLocaleString('en')} requests were looked through, down to ${instant(last!.created)}. The next page looks further.</p>`}
+${writePaging(after !== '', hasMore ? last!.id : null, asked)}`
+  send(visit, fault === undefined ? 200 : 422, {
+    title: 'Requests',
+    path: REQUESTS_PATH,
+    scripts: isLive ? [TAIL_SCRIPT] : [],
+    content,
+  })
+}
+
+function faultOf({ status, from, before }: Asked): string | undefined {
+  if (status && !CLASSES.includes(status) && !STATUSES.includes(status))
+    return `A status is a number such as 404, or ${CLASSES.join(', ')}.`
+  if ([from, before].some((time) => time && parseInstant(time) === undefined))
+    return 'Times are such as 2026-05-19T12:00:00Z.'
+  return undefined
+}
+
+function filterOf({ path, status, key, from, before }: Asked): RequestFilter {
+  const gte = from ? parseInstant(from) : undefined
+  const lt = before ? parseInstant(before) : undefined
+  return {
+    created: { ...(gte !== undefined && { gte }), ...(lt !== undefined && { lt }) },
+    path: path || undefined,
+    keyId: key || undefined,
+    statuses: status ? STATUSES.filter((each) => each === status || `${each[0]}xx` === status) : undefined,
+  }
+}
+
+async function boundaryOf({ db, space }: Place, id: string): Promise<Boundary | undefined> {
+  if (id === '') return undefined
+  const last = await readRequest(db, space, id)
+  if (!last) throw new Refused(404, 'That page of the list is no longer there. Begin with the first one.')
+  return { created: last.created, id, side: 'after' }
+}
+
+const POLL_MS = 1000
+
+/** Requests that come late, from other nodes, are found among so many of the newest. */
+const LOOKED_AT = 100
+
+/** What is new every second, as rows, oldest first. */
+async function* follow(watching: Watching, visit: Visit): AsyncGenerator<string> {
+  const filter = filterOf(
+    Object.fromEntries(FILTERS.map(({ name }) => [name, queryText(visit, name).trim()])),
+  )
+  const link = linkIn(visit)
+  let seen: ReadonlySet<string> | undefined
+  while (await visit.isSignedIn()) {
+    const { db, space } = await findPlace(watching, visit)
+    const page = { limit: LOOKED_AT, order: 'desc', backward: false } as const
+    const { rows } = await listRequests(db, space, filter, page, LOOKED_AT)
+    const known = seen ?? new Set(rows.slice(indexOf(rows, seenBy(visit))).map(({ id }) => id))
+    const fresh = rows.filter(({ id }) => !known.has(id)).toReversed()
+    yield fresh.map((row) => writeMessage(row.id, writeRow(COLUMNS, row, link).text)).join('') || ':\n\n'
+    seen = new Set(rows.map(({ id }) => id))
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+/** Where the rows begin that the page has; what is newer than it is new. */
+function indexOf(rows: readonly LoggedRequest[], id: string): number {
+  const index = rows.findIndex((row) => row.id === id)
+  return index < 0 && id === '' ? rows.length : Math.max(index, 0)
+}
+
+async function showRequest(watching: Watching, visit: Visit, id: string, send: SendFramed): Promise<void> {
+  const { db, space } = await findPlace(watching, visit)
+  const request = await readRequest(db, space, id)
+  if (!request) throw new Refused(404, 'No such request stands in the log of the last seven days.')
+  const link = linkIn(visit)
+  const content = html`<p class="trail">${link(REQUESTS_PATH, 'Requests')}</p>
+${facts([
+  ['Identifier', code(request.id)],
+  ['Status', showStatus(request.status, request.code)],
+  ['Operation', orDash(request.operation)],
+  ['Version', request.version],
+  ['Key', code(request.key_id)],
+  ['From', request.address],
+  ['Came', instant(request.created)],
+  ['Took', `${request.ms} ms`],
+])}
+<div class="beside">
+${writeBody('What was sent', request.request_body)}
+${writeBody('What was answered', request.response_body)}
+</div>`
+  send(visit, 200, { title: `${request.method} ${request.target}`, path: REQUESTS_PATH, content })
+}
+
+function writeBody(title: string, body: string | null): Html {
+  return html`<section><h2>${title}</h2>
+${body === null ? html`<p class="empty">No body, or none that is kept.</p>` : showBody(body)}</section>`
+}
+
+/** Indented where it is whole. */
+function showBody(body: string): Html {
+  try {
+    return json(JSON.parse(body))
+  } catch {
+    return html`<pre tabindex="0">${body}</pre>`
+  }
+}

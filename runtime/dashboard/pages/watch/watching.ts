@@ -1,0 +1,28 @@
+/** What pages look at that is no operation of the API. */
+
+import type { Pool } from '../../../database/pool/pool.ts'
+import type { EventStreams } from '../../../events/emit/streams.ts'
+import type { Environment } from '../../../platform/environment.ts'
+import type { Operator } from '../../../tenants/admin/change.ts'
+import type { WrongCodes } from '../../../tenants/factors/wrong-codes.ts'
+import { readMember } from '../../../tenants/keys/credential-queries.ts'
+import type { MemberName } from '../../../tenants/keys/keyring.ts'
+import { type Place, Refused } from '../../engine/visit.ts'
+
+export interface Watching {
+  readonly operator: Operator
+  readonly databases: Readonly<Record<Environment, Pool>>
+  readonly streams: Readonly<Record<Environment, EventStreams>>
+  /** Counts what is wrong of what members confirm with. */
+  readonly wrongCodes: WrongCodes
+}
+
+/** @throws `Refused` where the member is one no longer. */
+export async function findPlace(
+  { operator, databases }: Watching,
+  { member, environment }: { readonly member: MemberName; readonly environment: Environment },
+): Promise<Place> {
+  const credential = await readMember(operator.control, member, environment)
+  if (!credential) throw new Refused(403, 'You are no longer a member of this account.')
+  return { db: databases[environment].forTenant(member.tenantId), space: credential.space }
+}

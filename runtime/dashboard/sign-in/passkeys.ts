@@ -1,0 +1,259 @@
+/**
+ * Passkeys (WebAuthn, Level 3): a key pair in the member's device, which asks for a finger, a face or a PIN before it signs, and
+ * so stands for password and code alike.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { Database } from '../../database/database.ts'
+import { deriveSecret } from '../../platform/secrets.ts'
+import { change, type Operator } from '../../tenants/admin/change.ts'
+import type { Clock } from '../../tenants/clock/clock.ts'
+import { randomBase62 } from '../../tenants/keys/keys.ts'
+import type { Whose } from './own-credentials.ts'
+import {
+  answerChallenge,
+  deletePasskey,
+  findPasskey,
+  insertPasskey,
+  listPasskeys,
+  type Passkey,
+  usePasskey,
+} from './passkey-queries.ts'
+
+/** Of one member. */
+export const MAX_PASSKEYS = 10
+
+export const MAX_PASSKEY_NAME = 60
+
+const CHALLENGE_MS = 5 * 60_000
+
+/** Whom passkeys are for: the console's host, as browsers and devices know it. */
+export interface RelyingParty {
+  readonly id: string
+  readonly origin: string
+}
+
+/** @returns undefined where browsers make no passkeys: at an address in numbers, or without TLS. */
+export function relyingPartyOf(consoleUrl: string): RelyingParty | undefined {
+  const { origin, protocol, hostname } = new URL(consoleUrl)
+  const isNamed = isIP(hostname.replace(/^\[|\]$/g, '')) === 0
+  const isSafe = protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost')
+  return isNamed && isSafe ? { id: hostname, origin } : undefined
+}
+
+/** @param about what the answer is for: a challenge of one form does not fit another. */
+export function makeChallenge(pepper: string, about: string, now: number): string {
+  const head = `${randomBase62(43)}.${now + CHALLENGE_MS}`
+  return `${head}.${signChallenge(pepper, about, head)}`
+}
+
+const signChallenge = (pepper: string, about: string, head: string): string =>
+  createHmac('sha256', deriveSecret(pepper, 'challenges of passkeys'))
+    .update(`${about} ${head}`)
+    .digest('base64url')
+
+/** When a challenge ends; undefined for one that has ended, or is not ours. */
+function endOf(pepper: string, about: string, challenge: string, now: number): number | undefined {
+  const [, head, end, mac] = /^(\w{43}\.(\d{1,15}))\.([\w-]{43})$/.exec(challenge) ?? []
+  if (head === undefined) return undefined
+  const wanted = Buffer.from(signChallenge(pepper, about, head))
+  const isOurs = timingSafeEqual(Buffer.from(mac!), wanted)
+  return isOurs && Number(end) > now ? Number(end) : undefined
+}
+
+/** Bytes as WebAuthn writes them in JSON. */
+const encode = (text: string | Buffer): string => Buffer.from(text).toString('base64url')
+
+/** What a browser is asked for when a passkey is to be made (`PublicKeyCredentialCreationOptionsJSON`). */
+export function creationOptions(
+  { id }: RelyingParty,
+  { tenantId, memberId, email }: Whose & { readonly email: string },
+  challenge: string,
+  known: readonly Passkey[],
+): object {
+  return {
+    challenge: encode(challenge),
+    rp: { id, name: id },
+    user: { id: encode(`${tenantId}.${memberId}`), name: email, displayName: email },
+    // EdDSA, ES256, RS256.
+    pubKeyCredParams: [-8, -7, -257].map((alg) => ({ type: 'public-key', alg })),
+    authenticatorSelection: {
+      residentKey: 'required',
+      requireResidentKey: true,
+      userVerification: 'required',
+    },
+    excludeCredentials: known.map(({ credential_id, transports }) => ({
+      type: 'public-key',
+      id: encode(credential_id),
+      transports,
+    })),
+    attestation: 'none',
+    timeout: CHALLENGE_MS,
+  }
+}
+
+/** What a browser is asked for at sign-in (`PublicKeyCredentialRequestOptionsJSON`): any passkey that it has for us. */
+export function requestOptions({ id }: RelyingParty, challenge: string): object {
+  return { challenge: encode(challenge), rpId: id, userVerification: 'required', timeout: CHALLENGE_MS }
+}
+
+export interface PasskeyParts {
+  readonly control: Database
+  readonly clock: Clock
+  readonly pepper: string
+  /** Origin of the console. */
+  readonly consoleUrl: string
+}
+
+/** A browser's answer: the challenge that it was given, and the credential as JSON. */
+export interface Given {
+  readonly challenge: string
+  readonly credential: string
+}
+
+/** Why no passkey was added. */
+export type NotAdded = 'not readable' | 'too many' | 'known'
+
+/** Adds a passkey of the member's. @returns undefined when it was. */
+export async function addPasskey(
+  { operator, consoleUrl }: { readonly operator: Operator } & Pick<PasskeyParts, 'consoleUrl'>,
+  { tenantId, memberId }: Whose,
+  about: string,
+  given: Given & { readonly name: string },
+): Promise<NotAdded | undefined> {
+  const now = operator.clock.machine()
+  const made = await verifyCreation(operator.pepper, consoleUrl, about, given, now)
+  if (!made) return 'not readable'
+  if ((await listPasskeys(operator.control, tenantId, memberId)).length >= MAX_PASSKEYS) return 'too many'
+  const isNew = await change(operator, async (tx, note) => {
+    const passkey = { tenantId, memberId, name: given.name, now, ...made.credential }
+    if (!(await answerChallenge(tx, tenantId, given.challenge, made.end))) return false
+    if (!(await insertPasskey(tx, passkey))) return false
+    note({ tenantId, action: 'member.passkey_added', targetId: memberId })
+    return true
+  })
+  return isNew ? undefined : 'known'
+}
+
+async function verifyCreation(
+  pepper: string,
+  consoleUrl: string,
+  about: string,
+  { challenge, credential }: Given,
+  now: number,
+) {
+  const party = relyingPartyOf(consoleUrl)
+  const end = endOf(pepper, about, challenge, now)
+  if (!party || end === undefined) return undefined
+  // Loaded when somebody first asks: few do, and a process starts without it.
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  try {
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: JSON.parse(credential) as RegistrationResponseJSON,
+      expectedChallenge: encode(challenge),
+      expectedOrigin: party.origin,
+      expectedRPID: party.id,
+      requireUserVerification: true,
+    })
+    if (!verified) return undefined
+    const { id, publicKey, counter, transports = [] } = registrationInfo.credential
+    return {
+      end,
+      credential: {
+        credentialId: Buffer.from(id, 'base64url'),
+        publicKey: Buffer.from(publicKey),
+        counter,
+        transports: transports.map(String),
+      },
+    }
+  } catch {
+    // Whatever the library refuses, and says in words for who wrote the page.
+    return undefined
+  }
+}
+
+/** Takes a passkey away. @returns false where the member has no such passkey. */
+export async function removePasskey(
+  operator: Operator,
+  { tenantId, memberId }: Whose,
+  credentialId: Buffer,
+): Promise<boolean> {
+  return change(operator, async (tx, note) => {
+    const isRemoved = await deletePasskey(tx, tenantId, memberId, credentialId)
+    if (isRemoved) note({ tenantId, action: 'member.passkey_removed', targetId: memberId })
+    return isRemoved
+  })
+}
+
+/** Whose passkey signed; or whose seems to have been copied or used before. */
+export type PasskeyRecognition =
+  | { readonly right: true; readonly tenantId: string; readonly memberId: string }
+  | {
+      readonly right: false
+      readonly named?: { readonly tenantId: string; readonly memberId: string }
+    }
+
+const USER = /^(ten_[0-9a-z]{26})\.(mem_[0-9a-z]{26})$/
+
+/** The member whose passkey has answered the challenge, which it can do once. */
+export async function recognizePasskey(
+  { control, clock, pepper, consoleUrl }: PasskeyParts,
+  about: string,
+  { challenge, credential }: Given,
+): Promise<PasskeyRecognition> {
+  const party = relyingPartyOf(consoleUrl)
+  const now = clock.machine()
+  const end = endOf(pepper, about, challenge, now)
+  const response = readResponse(credential)
+  const [, tenantId, memberId] = USER.exec(userOf(response)) ?? []
+  if (!party || end === undefined || !response || tenantId === undefined) return { right: false }
+  const credentialId = Buffer.from(response.id, 'base64url')
+  const known = await findPasskey(control, tenantId, credentialId)
+  if (known?.member_id !== memberId) return { right: false }
+  const counter = await verifySignature(party, challenge, response, known!.public_key)
+  if (counter === undefined) return { right: false }
+  const named = { tenantId, memberId: memberId! }
+  const isFresh =
+    (await answerChallenge(control, tenantId, challenge, end)) &&
+    (await usePasskey(control, tenantId, credentialId, counter, now))
+  return isFresh ? { right: true, ...named } : { right: false, named }
+}
+
+function readResponse(credential: string): AuthenticationResponseJSON | undefined {
+  try {
+    const read = JSON.parse(credential) as Partial<AuthenticationResponseJSON> | null
+    return typeof read?.id === 'string' ? (read as AuthenticationResponseJSON) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function userOf(response: AuthenticationResponseJSON | undefined): string {
+  const handle: unknown = response?.response?.userHandle
+  return typeof handle === 'string' ? Buffer.from(handle, 'base64url').toString() : ''
+}
+
+/** @returns the authenticator's counter; undefined where the signature is not one for us. */
+async function verifySignature(
+  party: RelyingParty,
+  challenge: string,
+  response: AuthenticationResponseJSON,
+  publicKey: Buffer,
+): Promise<number | undefined> {
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: encode(challenge),
+      expectedOrigin: party.origin,
+      expectedRPID: party.id,
+      // What the counter was is compared where it is written, so that two at once cannot both pass.
+      credential: { id: response.id, publicKey: new Uint8Array(publicKey), counter: 0 },
+      requireUserVerification: true,
+    })
+    return verified ? authenticationInfo.newCounter : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,247 @@
+import type { MemberRole } from '../../account/members/users.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import { toTimestamp } from '../../database/types.ts'
+
+/** Statements of sign-in, on the control schema. Times are machine time in milliseconds. */
+
+/** A member who can sign in. */
+export interface CandidateRow {
+  readonly tenant_id: string
+  readonly id: string
+  readonly email: string
+  readonly password_hash: string
+  readonly totp_secret: Buffer
+}
+
+// Whoever signs in names no tenant: the address locates the members.
+const CANDIDATES: Statement = {
+  text: `SELECT tenant_id, id, email, password_hash, totp_secret FROM control.members
+         WHERE lower(email) = $1 AND totp_secret IS NOT NULL ORDER BY created LIMIT $2`,
+}
+
+/** @param email in lower case. @param most so many tenants may know the same address. */
+export async function findCandidates(
+  db: Database,
+  email: string,
+  most: number,
+): Promise<readonly CandidateRow[]> {
+  return (await db.query<CandidateRow>(CANDIDATES, [email, most])).rows
+}
+
+const RENEW_HASH: Statement = {
+  text: `UPDATE control.members SET password_hash = $4
+         WHERE tenant_id = $1 AND id = $2 AND password_hash = $3`,
+}
+
+/** Puts the hash of the same password in another's place, unless the password was changed meanwhile. */
+export function renewHash(
+  db: Database,
+  { tenant_id, id, password_hash }: CandidateRow,
+  hash: string,
+): Promise<unknown> {
+  return db.query(RENEW_HASH, [tenant_id, id, password_hash, hash])
+}
+
+export interface NewSession {
+  readonly tenantId: string
+  readonly digest: Buffer
+  readonly memberId: string
+  readonly now: number
+  readonly expiresAt: number
+  readonly ip: string
+  readonly userAgent: string
+}
+
+const INSERT: Statement = {
+  text: `WITH crowded AS (
+           DELETE FROM control.sessions WHERE tenant_id = $1 AND digest IN (
+             SELECT digest FROM control.sessions WHERE tenant_id = $1 AND member_id = $3
+             ORDER BY created DESC OFFSET $8)
+         )
+         INSERT INTO control.sessions (tenant_id, digest, member_id, created, seen_at, expires_at, ip, user_agent)
+         VALUES ($1, $2, $3, $4, $4, $5, $6, $7)`,
+}
+
+/** @param others so many sessions of the member stay beside it, the newest. */
+export function insertSession(db: Database, session: NewSession, others: number): Promise<unknown> {
+  const { tenantId, digest, memberId, now, expiresAt, ip, userAgent } = session
+  const times = [toTimestamp(now), toTimestamp(expiresAt)]
+  return db.query(INSERT, [tenantId, digest, memberId, ...times, ip, userAgent, others])
+}
+
+export interface SessionRow {
+  readonly member_id: string
+  readonly email: string
+  readonly role: MemberRole
+  readonly seen_at: number
+}
+
+const FIND: Statement = {
+  text: `SELECT s.member_id, m.email, m.role, s.seen_at FROM control.sessions s
+         JOIN control.members m ON m.tenant_id = s.tenant_id AND m.id = s.member_id
+         WHERE s.tenant_id = $1 AND s.digest = $2 AND s.expires_at > $3 AND s.seen_at > $4
+           -- A sign-in that ended while the member was disabled began a session too.
+           AND m.totp_secret IS NOT NULL`,
+}
+
+/** @param seenAfter a session that was not seen since then has ended. */
+export async function findSession(
+  db: Database,
+  tenantId: string,
+  digest: Buffer,
+  now: number,
+  seenAfter: number,
+): Promise<SessionRow | undefined> {
+  const values = [tenantId, digest, toTimestamp(now), toTimestamp(seenAfter)]
+  return (await db.query<SessionRow>(FIND, values)).rows[0]
+}
+
+export interface ListedSession {
+  readonly digest: Buffer
+  readonly created: number
+  readonly seen_at: number
+  readonly ip: string
+  readonly user_agent: string
+}
+
+const LIST: Statement = {
+  text: `SELECT digest, created, seen_at, ip, user_agent FROM control.sessions
+         WHERE tenant_id = $1 AND member_id = $2 AND expires_at > $3 AND seen_at > $4
+         ORDER BY seen_at DESC, created DESC`,
+}
+
+/** Those of a member that are good, the latest first. @param seenAfter as of `findSession`. */
+export async function listSessions(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  now: number,
+  seenAfter: number,
+): Promise<readonly ListedSession[]> {
+  const values = [tenantId, memberId, toTimestamp(now), toTimestamp(seenAfter)]
+  return (await db.query<ListedSession>(LIST, values)).rows
+}
+
+const SEE: Statement = {
+  text: 'UPDATE control.sessions SET seen_at = $3 WHERE tenant_id = $1 AND digest = $2 AND seen_at < $3',
+}
+
+export function seeSession(db: Database, tenantId: string, digest: Buffer, now: number): Promise<unknown> {
+  return db.query(SEE, [tenantId, digest, toTimestamp(now)])
+}
+
+const DELETE_ONE: Statement = {
+  text: 'DELETE FROM control.sessions WHERE tenant_id = $1 AND digest = $2 RETURNING member_id',
+}
+
+/** @returns whose it was; undefined when there was none. */
+export async function deleteSession(
+  db: Database,
+  tenantId: string,
+  digest: Buffer,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ member_id: string }>(DELETE_ONE, [tenantId, digest])
+  return rows[0]?.member_id
+}
+
+const DELETE_ALL: Statement = {
+  text: 'DELETE FROM control.sessions WHERE tenant_id = $1 AND member_id = $2',
+}
+
+export async function deleteSessions(db: Database, tenantId: string, memberId: string): Promise<number> {
+  return (await db.query(DELETE_ALL, [tenantId, memberId])).count
+}
+
+const SWEEP: Statement = { text: 'DELETE FROM control.sessions WHERE expires_at <= $1' }
+
+/** Deletes what has run out, of all tenants. */
+export function sweepSessions(db: Database, by: number): Promise<unknown> {
+  return db.query(SWEEP, [toTimestamp(by)])
+}
+
+const OWN: Statement = {
+  text: `SELECT id, password_hash, totp_secret FROM control.members
+         WHERE tenant_id = $1 AND id = $2 AND totp_secret IS NOT NULL`,
+}
+
+/** @returns undefined for nobody, and for a member who has never been able to sign in. */
+export async function findOwnCredentials(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+): Promise<Pick<CandidateRow, 'id' | 'password_hash' | 'totp_secret'> | undefined> {
+  return (await db.query<CandidateRow>(OWN, [tenantId, memberId])).rows[0]
+}
+
+const SET_HASH: Statement = {
+  text: 'UPDATE control.members SET password_hash = $3 WHERE tenant_id = $1 AND id = $2',
+}
+
+export function setPasswordHash(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  hash: string,
+): Promise<unknown> {
+  return db.query(SET_HASH, [tenantId, memberId, hash])
+}
+
+const DELETE_OTHERS: Statement = {
+  text: `DELETE FROM control.sessions
+         WHERE tenant_id = $1 AND member_id = $2 AND digest IS DISTINCT FROM $3::bytea`,
+}
+
+/** @param kept the session that stays. */
+export function deleteOtherSessions(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  kept: Buffer | undefined,
+): Promise<unknown> {
+  return db.query(DELETE_OTHERS, [tenantId, memberId, kept ?? null])
+}
+
+const ADD_CODES: Statement = {
+  text: `INSERT INTO control.recovery_codes (tenant_id, member_id, digest)
+         SELECT $1, $2, digest FROM unnest($3::bytea[]) AS digest`,
+}
+
+export function addRecoveryCodes(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  digests: readonly Buffer[],
+): Promise<unknown> {
+  return db.query(ADD_CODES, [tenantId, memberId, digests])
+}
+
+const DELETE_CODES: Statement = {
+  text: 'DELETE FROM control.recovery_codes WHERE tenant_id = $1 AND member_id = $2',
+}
+
+export function deleteRecoveryCodes(db: Database, tenantId: string, memberId: string): Promise<unknown> {
+  return db.query(DELETE_CODES, [tenantId, memberId])
+}
+
+const DELETE_CODE: Statement = {
+  text: 'DELETE FROM control.recovery_codes WHERE tenant_id = $1 AND member_id = $2 AND digest = $3',
+}
+
+/** @returns whether there was such a code. */
+export async function deleteRecoveryCode(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  digest: Buffer,
+): Promise<boolean> {
+  return (await db.query(DELETE_CODE, [tenantId, memberId, digest])).count > 0
+}
+
+const COUNT_CODES: Statement = {
+  text: `SELECT count(*)::integer AS count FROM control.recovery_codes
+         WHERE tenant_id = $1 AND member_id = $2`,
+}
+
+export async function countRecoveryCodes(db: Database, tenantId: string, memberId: string): Promise<number> {
+  return (await db.query<{ count: number }>(COUNT_CODES, [tenantId, memberId])).rows[0]!.count
+}

@@ -1,0 +1,134 @@
+/** Sessions of members, in the database: on all nodes alike, and ended on all at once. */
+import type { Request, Response } from 'express'
+import type { MemberRole } from '../../account/members/users.ts'
+import type { Database } from '../../database/database.ts'
+import type { Pool } from '../../database/pool/pool.ts'
+import type { Clock } from '../../tenants/clock/clock.ts'
+import { digestKey, randomBase62 } from '../../tenants/keys/keys.ts'
+import { deleteSession, deleteSessions, findSession, insertSession, seeSession } from './queries.ts'
+
+/** Who is signed in. The role is that of the moment. */
+export interface Member {
+  readonly tenantId: string
+  readonly memberId: string
+  readonly email: string
+  readonly role: MemberRole
+  /** Digest that the session is kept under. */
+  readonly session: Buffer
+}
+
+export interface Sessions {
+  /** The member whose session the request's cookie names; undefined without one that is good. */
+  find(request: Request): Promise<Member | undefined>
+  /**
+   * Begins another session than any before, and sets its cookie. The one that the request came with ends.
+   *
+   * @param also what happens with it or not at all.
+   */
+  begin(request: Request, response: Response, member: SignedIn, also?: InTransaction): Promise<void>
+  /** Ends the request's session and takes its cookie away. @param also as of `begin`. */
+  end(request: Request, response: Response, also?: InTransaction): Promise<void>
+  /** Ends all sessions of the member. @returns how many there were. */
+  endAll(tx: Database, member: Pick<Member, 'tenantId' | 'memberId'>): Promise<number>
+}
+
+export type InTransaction = (tx: Database) => Promise<void>
+
+export interface SignedIn extends Pick<Member, 'tenantId' | 'memberId'> {
+  readonly ip: string
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/** However much it is used. */
+const MAX_AGE_MS = 7 * DAY_MS
+
+/** Without a page in between. */
+export const MAX_IDLE_MS = DAY_MS / 2
+
+const SEEN_EVERY_MS = 60_000
+
+/** Sessions of one member beside a new one. */
+const MAX_OTHERS = 19
+
+/** 256 bits. */
+const SECRET_LENGTH = 43
+
+/** The tenant's id, and the secret. */
+const COOKIE_VALUE = /^(ten_[0-9a-z]{26})\.([0-9A-Za-z]{43})$/
+
+const MAX_USER_AGENT = 200
+
+export interface SessionParts {
+  readonly control: Pool
+  readonly pepper: string
+  readonly clock: Clock
+  /** The console is reached by https. */
+  readonly secure: boolean
+}
+
+export function createSessions({ control, pepper, clock, secure }: SessionParts): Sessions {
+  // The prefix keeps other hosts of the same domain from setting it (RFC 6265bis, 4.1.3.2).
+  const name = secure ? '__Host-svc_session' : 'svc_session'
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+  const read = (request: Request) => {
+    const [, tenantId, secret] = COOKIE_VALUE.exec(cookieOf(request, name) ?? '') ?? []
+    return tenantId === undefined ? undefined : { tenantId, digest: digestKey(pepper, secret!) }
+  }
+  return {
+    async find(request) {
+      const named = read(request)
+      if (!named) return undefined
+      const now = clock.machine()
+      const row = await findSession(control, named.tenantId, named.digest, now, now - MAX_IDLE_MS)
+      if (!row) return undefined
+      if (now - row.seen_at > SEEN_EVERY_MS) await seeSession(control, named.tenantId, named.digest, now)
+      const { member_id: memberId, email, role } = row
+      return { tenantId: named.tenantId, memberId, email, role, session: named.digest }
+    },
+
+    async begin(request, response, { tenantId, memberId, ip }, also = async () => {}) {
+      const before = read(request)
+      const secret = randomBase62(SECRET_LENGTH)
+      const now = clock.machine()
+      const session = {
+        tenantId,
+        digest: digestKey(pepper, secret),
+        memberId,
+        now,
+        expiresAt: now + MAX_AGE_MS,
+        ip,
+        userAgent: (request.get('User-Agent') ?? '').slice(0, MAX_USER_AGENT),
+      }
+      await control.transaction(async (tx) => {
+        if (before) await deleteSession(tx, before.tenantId, before.digest)
+        await insertSession(tx, session, MAX_OTHERS)
+        await also(tx)
+      })
+      response.append(
+        'Set-Cookie',
+        `${name}=${tenantId}.${secret}; Max-Age=${MAX_AGE_MS / 1000}; ${attributes}`,
+      )
+    },
+
+    async end(request, response, also = async () => {}) {
+      const named = read(request)
+      await control.transaction(async (tx) => {
+        if (named) await deleteSession(tx, named.tenantId, named.digest)
+        await also(tx)
+      })
+      response.append('Set-Cookie', `${name}=; Max-Age=0; ${attributes}`)
+    },
+
+    endAll: (tx, { tenantId, memberId }) => deleteSessions(tx, tenantId, memberId),
+  }
+}
+
+/** The first of that name, as servers read it. */
+function cookieOf(request: Request, name: string): string | undefined {
+  for (const pair of (request.get('Cookie') ?? '').split(';')) {
+    const equals = pair.indexOf('=')
+    if (pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
+  }
+  return undefined
+}

@@ -1,0 +1,176 @@
+/** Pages on which members sign in and out. */
+import express, { type Request, type Response, type Router } from 'express'
+import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
+import { answerFailures, type FailureParts } from '../html/failures.ts'
+import { type FormGuard, formField } from '../html/forms.ts'
+import { sendPage, writeNotice } from '../html/layout.ts'
+import { type CredentialParts, recognize } from './credentials.ts'
+import { SEND_AGAIN_PATH, TYPED_FIELD, writeSignedOut, writeSignOut } from './pages.ts'
+import { recognizePasskey } from './passkeys.ts'
+import type { Member, Sessions } from './sessions.ts'
+import { createSignInPage, PASSKEY_PATH, type SignInPage } from './sign-in-page.ts'
+import { failed, succeeded, tell } from './telling.ts'
+
+export interface SignInParts extends CredentialParts, FailureParts {
+  readonly sessions: Sessions
+  /** Key of the forms' MAC. */
+  readonly csrfKey: string
+  /** Origin of the console. */
+  readonly consoleUrl: string
+  readonly proxies: ProxyTrust
+}
+
+const WRONG_PASSKEY = 'The passkey is not known here, or the page was open for too long. Please try again.'
+
+const WRONG =
+  'E-mail, password and code do not fit together, or the code was used before. ' +
+  'After too many tries none is looked at for a while.'
+
+/** @returns the routes `/sign-in` and `/sign-out`, to be mounted at the console's root. */
+export function createSignIn(parts: SignInParts): Router {
+  const { sessions, consoleUrl } = parts
+  const page = createSignInPage(parts)
+  const { forms } = page
+  const router = express.Router({ caseSensitive: true, strict: true })
+  const form = express.urlencoded({ extended: false, limit: '64kb', parameterLimit: 10 })
+  router
+    .route('/sign-in')
+    .get((request, response) => {
+      page.show(response, 200, { returnTo: ownPath(consoleUrl, request.query.return_to) })
+    })
+    .post(form, (request, response) => signIn(parts, page, request, response))
+    .all(refuseMethod)
+  router
+    .route(PASSKEY_PATH)
+    .post(form, (request, response) => signInByPasskey(parts, page, request, response))
+    .all(refuseMethod)
+  router
+    .route('/sign-out')
+    .get(async (request, response) => {
+      const member = await requireMember(sessions, request, response)
+      if (member) sendPage(response, 200, writeSignOut(member, issue(forms, response, '/sign-out')))
+    })
+    .post(form, (request, response) => signOut(parts, forms, request, response))
+    .all(refuseMethod)
+  router.use(['/sign-in', '/sign-out'], answerFailures(parts, 'signing in or out failed'))
+  return router
+}
+
+/**
+ * The member whose session the request comes with. Without one it is answered: what reads is sent to sign in and back, what
+ * writes is told.
+ */
+export async function requireMember(
+  sessions: Pick<Sessions, 'find'>,
+  request: Request,
+  response: Response,
+): Promise<Member | undefined> {
+  const member = await sessions.find(request)
+  if (member) return member
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    const query = new URLSearchParams({ return_to: request.originalUrl })
+    response.set('Cache-Control', 'no-store').redirect(303, `/sign-in?${query}`)
+  } else sendPage(response, 401, writeSignedOut('You are not signed in any more, and nothing was done.'))
+  return undefined
+}
+
+const issue = (forms: FormGuard, response: Response, path: string) => forms.issue(response, path, path)
+
+/** What was typed into another form, which goes along until somebody has signed in. */
+const typedOf = (request: Request): string | undefined => formField(request, TYPED_FIELD) || undefined
+
+/** To where one wanted to go; with what was typed, by the same request again (RFC 9110, 15.4.8). */
+function goOn(request: Request, response: Response, returnTo: string): void {
+  response.set('Cache-Control', 'no-store')
+  if (typedOf(request) === undefined) response.redirect(303, returnTo)
+  else response.redirect(307, SEND_AGAIN_PATH)
+}
+
+async function signIn(parts: SignInParts, page: SignInPage, request: Request, response: Response) {
+  const { sessions, consoleUrl, proxies } = parts
+  const email = formField(request, 'email')
+  const returnTo = ownPath(consoleUrl, formField(request, 'return_to'))
+  const typed = typedOf(request)
+  const again = (fault: string) => page.show(response, 403, { returnTo, fault, email, typed })
+  if (!page.forms.isOwn(request, '/sign-in')) {
+    return again('The form had to be made anew. Please fill it in again.')
+  }
+  const ip = plainAddress(clientAddress(request, proxies))
+  const credentials = {
+    email,
+    password: formField(request, 'password'),
+    code: formField(request, 'code'),
+    ip,
+  }
+  const recognition = await recognize(parts, credentials)
+  if (!recognition.right) {
+    for (const { tenant_id, id } of recognition.named) {
+      await tell(parts, parts.control, tenant_id, { ...failed(id, ip), action: 'member.signed_in' })
+    }
+    return again(WRONG)
+  }
+  const { tenant_id: tenantId, id: memberId } = recognition.member
+  await sessions.begin(request, response, { tenantId, memberId, ip }, async (tx) => {
+    for (const action of [
+      'member.signed_in',
+      ...(recognition.recovered ? ['member.recovery_code_used'] : []),
+    ])
+      await tell(parts, tx, tenantId, { ...succeeded(memberId, ip), action })
+  })
+  goOn(request, response, returnTo)
+}
+
+async function signInByPasskey(parts: SignInParts, page: SignInPage, request: Request, response: Response) {
+  const { sessions, consoleUrl, proxies } = parts
+  const returnTo = ownPath(consoleUrl, formField(request, 'return_to'))
+  const given = { challenge: formField(request, 'challenge'), credential: formField(request, 'credential') }
+  const ip = plainAddress(clientAddress(request, proxies))
+  const recognition = page.forms.isOwn(request, `${PASSKEY_PATH} ${given.challenge}`)
+    ? await recognizePasskey(parts, PASSKEY_PATH, given)
+    : ({ right: false } as const)
+  if (!recognition.right) {
+    // A signature that was right, of a passkey that may have been copied, or used again.
+    if (recognition.named) {
+      const { tenantId, memberId } = recognition.named
+      await tell(parts, parts.control, tenantId, { ...failed(memberId, ip), action: 'member.signed_in' })
+    }
+    return page.show(response, 403, { returnTo, fault: WRONG_PASSKEY, typed: typedOf(request) })
+  }
+  const { tenantId, memberId } = recognition
+  await sessions.begin(request, response, { tenantId, memberId, ip }, async (tx) => {
+    for (const action of ['member.signed_in', 'member.passkey_used'])
+      await tell(parts, tx, tenantId, { ...succeeded(memberId, ip), action })
+  })
+  goOn(request, response, returnTo)
+}
+
+async function signOut(parts: SignInParts, forms: FormGuard, request: Request, response: Response) {
+  const { sessions, proxies } = parts
+  const member = await requireMember(sessions, request, response)
+  if (!member) return
+  if (!forms.isOwn(request, '/sign-out')) {
+    return sendPage(response, 403, writeSignOut(member, issue(forms, response, '/sign-out')))
+  }
+  const isEverywhere = formField(request, 'where') === 'everywhere'
+  const action = isEverywhere ? 'member.signed_out_everywhere' : 'member.signed_out'
+  const ip = plainAddress(clientAddress(request, proxies))
+  await sessions.end(request, response, async (tx) => {
+    if (isEverywhere) await sessions.endAll(tx, member)
+    await tell(parts, tx, member.tenantId, { ...succeeded(member.memberId, ip), action })
+  })
+  sendPage(response, 200, writeSignedOut(isEverywhere ? 'No session of yours is left.' : 'Until next time.'))
+}
+
+/** A path of the console; its root where something else is asked for, another site above all. */
+export function ownPath(consoleUrl: string, asked: unknown): string {
+  if (typeof asked !== 'string' || !asked.startsWith('/')) return '/'
+  const own = new URL(consoleUrl).origin
+  const url = URL.canParse(asked, own) ? new URL(asked, own) : undefined
+  // `/.//other.example` is a path of ours that would lead elsewhere.
+  return url?.origin === own && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/'
+}
+
+function refuseMethod(_request: Request, response: Response): void {
+  response.set('Allow', 'GET, HEAD, POST')
+  sendPage(response, 405, writeNotice('Not possible', 'This page is read and filled in, nothing else.'))
+}

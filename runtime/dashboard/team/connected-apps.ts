@@ -1,0 +1,75 @@
+/** Applications that members let act for the account, and the end of it. */
+import {
+  type ConnectedApp,
+  listConnectedApps,
+  revokeConnectedApp,
+} from '../../account/oauth/connected-apps.ts'
+import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { html } from '../../platform/html.ts'
+import { sayScope } from '../authorization/consent-page.ts'
+import type { SendFramed } from '../engine/frame.ts'
+import { linkIn, writeTable } from '../engine/list-page.ts'
+import type { Route } from '../engine/routes.ts'
+import type { Column } from '../engine/shapes.ts'
+import { when } from '../engine/values.ts'
+import { mayAct, Refused, type Visit } from '../engine/visit.ts'
+
+const PATH = 'connected-apps'
+
+export function connectedAppRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.flatMap((environment): Route[] => [
+    {
+      method: 'GET',
+      path: `/${environment}/${PATH}`,
+      environment,
+      needs: 'viewer',
+      handle: (visit) => showApps(visit, send),
+    },
+    {
+      method: 'POST',
+      path: `/${environment}/${PATH}/:id/disconnect`,
+      environment,
+      needs: 'owner',
+      handle: async (visit, id) => {
+        if (!(await readApps(visit)).some((app) => app.id === id)) {
+          throw new Refused(404, 'It may do nothing here any more.')
+        }
+        await revokeConnectedApp(visit.operator, id)
+        visit.response.redirect(303, `/${environment}/${PATH}`)
+      },
+    },
+  ])
+}
+
+async function readApps({ operator, member, environment }: Visit): Promise<readonly ConnectedApp[]> {
+  const { data } = await listConnectedApps(operator, member.tenantId)
+  return data.filter((app) => app.environment === environment)
+}
+
+const COLUMNS: readonly Column<ConnectedApp>[] = [
+  { title: 'Application', show: ({ name }) => name },
+  {
+    title: 'May',
+    show: ({ scopes }) => html`<ul>${scopes.map((scope) => html`<li>${sayScope(scope)}</li>`)}</ul>`,
+  },
+  { title: 'Since', show: ({ created }) => when(created) },
+]
+
+async function showApps(visit: Visit, send: SendFramed): Promise<void> {
+  const apps = await readApps(visit)
+  const disconnect: Column<ConnectedApp> = {
+    title: 'Change',
+    show: ({ id, name }) => {
+      const address = `/${visit.environment}/${PATH}/${id}/disconnect`
+      return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="danger" aria-label="Disconnect ${name}">Disconnect</button></form>`
+    },
+  }
+  const columns = mayAct(visit.member.role, 'owner') ? [...COLUMNS, disconnect] : COLUMNS
+  const content = html`<p class="quiet">What members let act for the account here. Once disconnected, an application is refused at once, everywhere.</p>
+${
+  apps.length > 0
+    ? writeTable('Connected apps', columns, apps, linkIn(visit))
+    : html`<p class="empty">No application acts for the account. One that asks to sends you to a page where you decide.</p>`
+}`
+  send(visit, 200, { title: 'Connected apps', path: PATH, content })
+}

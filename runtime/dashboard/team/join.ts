@@ -1,0 +1,148 @@
+/** The route `/invitations/…`: whoever has the link may join once. */
+import express, { type Request, type Response, type Router } from 'express'
+import { Secret } from 'otpauth'
+import { acceptInvitation, type OpenInvitation, openInvitation } from '../../account/members/invitations.ts'
+import type { Barcodes } from '../../passes/wallets/pages/barcodes.ts'
+import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
+import { seal, UnsealError, unseal } from '../../platform/secrets.ts'
+import { ControlError, type Operator } from '../../tenants/admin/change.ts'
+import { stepOfCode } from '../../tenants/factors/factors.ts'
+import { answerFailures, type FailureParts } from '../html/failures.ts'
+import { createFormGuard, type FormGuard, formField } from '../html/forms.ts'
+import { sendPage, writeNotice } from '../html/layout.ts'
+import { faultOfPassword } from '../sign-in/passwords.ts'
+import type { Sessions } from '../sign-in/sessions.ts'
+import { type JoinForm, writeJoin, writeKeyUri } from './invitation-page.ts'
+
+export interface JoinParts extends FailureParts {
+  readonly operator: Operator
+  readonly sessions: Pick<Sessions, 'begin'>
+  readonly barcodes: Pick<Barcodes, 'draw'>
+  /** Key of the forms' MAC. */
+  readonly csrfKey: string
+  /** Origin of the console. */
+  readonly consoleUrl: string
+  readonly proxies: ProxyTrust
+}
+
+interface Parts extends JoinParts {
+  readonly forms: FormGuard
+}
+
+type Asked = Request<{ link: string }>
+
+const FORM_SECONDS = 3600
+
+/** RFC 4226, 4: 160 bits. */
+const TOTP_BYTES = 20
+
+/** @returns the routes below `/invitations`, to be mounted at the console's root. */
+export function createJoin(given: JoinParts): Router {
+  const forms = createFormGuard({
+    key: given.csrfKey,
+    cookie: 'svc_join',
+    cookieSeconds: FORM_SECONDS,
+    secure: given.consoleUrl.startsWith('https:'),
+  })
+  const parts: Parts = { ...given, forms }
+  const router = express.Router({ caseSensitive: true, strict: true })
+  const form = express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 10 })
+  router
+    .route('/invitations/:link')
+    .get(async (request: Asked, response: Response) => {
+      const invitation = await openOrRefuse(parts, request, response)
+      if (invitation) await sendForm(parts, response, invitation, 200, newTotp())
+    })
+    .post(form, (request: Asked, response: Response) => join(parts, request, response))
+    .all((_request, response) => {
+      response.set('Allow', 'GET, HEAD, POST')
+      sendPage(response, 405, writeNotice('Not possible', 'This page is read and filled in, nothing else.'))
+    })
+  router.use('/invitations', answerFailures(given, 'an invitation failed'))
+  return router
+}
+
+const newTotp = () => new Secret({ size: TOTP_BYTES }).base32
+
+async function join(parts: Parts, request: Asked, response: Response): Promise<void> {
+  const { operator, forms, sessions, proxies } = parts
+  const invitation = await openOrRefuse(parts, request, response)
+  if (!invitation) return
+  const totp = readTotp(operator, invitation, formField(request, 'totp'))
+  if (totp === undefined || !forms.isOwn(request, invitation.id)) {
+    const faults = { form: 'The form had to be made anew. Please fill it in again.' }
+    return sendForm(parts, response, invitation, 403, newTotp(), faults)
+  }
+  const password = formField(request, 'password')
+  const code = formField(request, 'code').replaceAll(/\s/g, '')
+  const passwordFault = faultOfPassword(password, invitation.email)
+  const step = stepOfCode(totp, code, operator.clock.machine())
+  if (passwordFault !== undefined || step === undefined) {
+    return sendForm(parts, response, invitation, 422, totp, {
+      ...(passwordFault !== undefined && { password: passwordFault }),
+      ...(step === undefined && { code: 'This is not the code that the app shows now.' }),
+    })
+  }
+  const ip = plainAddress(clientAddress(request, proxies))
+  const { tenantId } = invitation
+  const memberId = await accept(operator, invitation, { password, totp, step, ip })
+  if (memberId === undefined) return sendOver(response)
+  await sessions.begin(request, response, { tenantId, memberId, ip })
+  response.set('Cache-Control', 'no-store').redirect(303, '/')
+}
+
+/** The address may have become a member's by another way: then the link is good for nothing. */
+async function accept(...given: Parameters<typeof acceptInvitation>): Promise<string | undefined> {
+  try {
+    return await acceptInvitation(...given)
+  } catch (error) {
+    if (error instanceof ControlError && error.kind === 'conflict') return undefined
+    throw error
+  }
+}
+
+const contextOf = ({ tenantId, id }: OpenInvitation) => `invitations.totp_secret ${tenantId} ${id}`
+
+function readTotp({ pepper }: Operator, invitation: OpenInvitation, sealed: string): string | undefined {
+  try {
+    return unseal(pepper, Buffer.from(sealed, 'base64url'), contextOf(invitation))
+  } catch (error) {
+    if (error instanceof UnsealError) return undefined
+    throw error
+  }
+}
+
+async function openOrRefuse(
+  { operator }: Parts,
+  request: Asked,
+  response: Response,
+): Promise<OpenInvitation | undefined> {
+  const invitation = await openInvitation(operator, request.params.link)
+  if (!invitation) sendOver(response)
+  return invitation
+}
+
+function sendOver(response: Response): void {
+  const text = 'This link was used, was withdrawn or has run out. Ask whoever invited you for another.'
+  sendPage(response, 410, writeNotice('No invitation', text))
+}
+
+async function sendForm(
+  { operator, forms, barcodes }: Parts,
+  response: Response,
+  invitation: OpenInvitation,
+  status: number,
+  totp: string,
+  faults?: JoinForm['faults'],
+): Promise<void> {
+  const { tenantId, id, email, tenant_name } = invitation
+  const sealedTotp = seal(operator.pepper, totp, contextOf(invitation)).toString('base64url')
+  const message = writeKeyUri(email, tenant_name, totp)
+  const qr = (await barcodes.draw(tenantId, { format: 'qr', message }))?.svg
+  const guard = forms.issue(response, id, '/invitations')
+  sendPage(
+    response,
+    status,
+    writeJoin({ invitation, guard, totp, qr, sealedTotp, ...(faults && { faults }) }),
+  )
+}

@@ -1,0 +1,236 @@
+/** Who works in the account: roles, invitations, leaving. Members are of the account, whichever environment they look at. */
+
+import {
+  findInvited,
+  INVITATION_MS,
+  type Invitation,
+  invite,
+  listInvitations,
+  withdrawInvitation,
+} from '../../account/members/invitations.ts'
+import { changeRole, type ListedMember, listMembers, removeMember } from '../../account/members/members.ts'
+import { MEMBER_ROLES, type MemberRole } from '../../account/members/users.ts'
+import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { type Html, html } from '../../platform/html.ts'
+import { ControlError } from '../../tenants/admin/change.ts'
+import { KEY, keyField } from '../engine/form-page.ts'
+import type { SendFramed } from '../engine/frame.ts'
+import { linkIn, writeTable } from '../engine/list-page.ts'
+import type { Route } from '../engine/routes.ts'
+import type { Column } from '../engine/shapes.ts'
+import { when, words } from '../engine/values.ts'
+import { mayAct, Refused, type Visit } from '../engine/visit.ts'
+import { choice, codeField, facts, field, notice } from '../html/components.ts'
+import { formField } from '../html/forms.ts'
+
+const PATH = 'members'
+
+const MAY: Readonly<Record<MemberRole, string>> = {
+  owner: 'Owner: everything, members, keys and the account too',
+  developer: 'Developer: see and change everything but the account',
+  viewer: 'Viewer: see everything, change nothing',
+}
+
+export function memberRoutes(send: SendFramed): Route[] {
+  return ENVIRONMENTS.flatMap((environment) => {
+    const list = `/${environment}/${PATH}`
+    const owner = { environment, needs: 'owner' } as const
+    /** Does it and shows the members; what cannot be done is said on the page it was asked on. */
+    const act = (
+      path: string,
+      work: (visit: Visit, id: string) => Promise<unknown>,
+      again: (visit: Visit, id: string, fault: string) => Promise<void> | void,
+    ): Route => ({
+      ...owner,
+      method: 'POST',
+      path: `${list}/${path}`,
+      handle: async (visit, id) => {
+        const fault = await refusalOf(() => work(visit, id))
+        if (fault === undefined) visit.response.redirect(303, list)
+        else await again(visit, id, fault)
+      },
+    })
+    const member = (visit: Visit, id: string, fault?: string) => showMember(visit, id, send, fault)
+    const everybody = (visit: Visit, _: string, fault?: string) => showMembers(visit, send, fault)
+    return [
+      { environment, needs: 'viewer', method: 'GET', path: list, handle: (visit) => everybody(visit, '') },
+      { ...owner, method: 'GET', path: `${list}/invite`, handle: (visit) => showInvite(visit, send) },
+      {
+        ...owner,
+        method: 'POST',
+        path: `${list}/invite`,
+        handle: (visit) => sendInvitation(visit, send),
+      },
+      { ...owner, method: 'GET', path: `${list}/:id`, handle: (visit, id) => member(visit, id) },
+      act(
+        ':id/role',
+        (visit, id) => changeRole(visit.operator, visit.member.tenantId, id, readRole(visit)),
+        member,
+      ),
+      act(
+        ':id/remove',
+        ({ operator, member: { tenantId, memberId } }, id) => removeMember(operator, tenantId, id, memberId),
+        member,
+      ),
+      act(
+        'invitations/:id/withdraw',
+        (visit, id) => withdrawInvitation(visit.operator, visit.member.tenantId, id),
+        everybody,
+      ),
+    ]
+  })
+}
+
+/** @returns what is wrong with what was asked for; undefined when it was done. */
+async function refusalOf(work: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error
+    if (error.kind === 'not_found') throw new Refused(404, 'It is not there any more.')
+    return sentence(error.message)
+  }
+}
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+function readRole({ request }: Visit): MemberRole {
+  const role = MEMBER_ROLES.find((each) => each === formField(request, 'role'))
+  if (!role) throw new Refused(422, 'There is no such role.')
+  return role
+}
+
+const COLUMNS: readonly Column<ListedMember>[] = [
+  { title: 'Member', show: ({ email }) => email },
+  { title: 'Role', show: ({ role }) => words(role) },
+  { title: 'Last seen', show: ({ seen_at }) => (seen_at === null ? 'not signed in' : when(seen_at)) },
+  { title: 'Since', show: ({ created }) => when(created) },
+]
+
+async function showMembers(visit: Visit, send: SendFramed, fault?: string): Promise<void> {
+  const { member, environment } = visit
+  const isOwner = mayAct(member.role, 'owner')
+  const [members, invitations] = await Promise.all([
+    listMembers(visit.operator, member.tenantId),
+    isOwner ? listInvitations(visit.operator, member.tenantId) : [],
+  ])
+  const link = linkIn(visit)
+  const [first, ...rest] = COLUMNS
+  const columns = isOwner
+    ? [{ ...first!, show: (each: ListedMember) => link(`${PATH}/${each.id}`, each.email) }, ...rest]
+    : COLUMNS
+  const content = html`${fault !== undefined && notice('bad', fault)}
+<p class="quiet">Who works in this account, in the sandbox and live alike.</p>
+${isOwner && html`<div class="actions"><a class="button" href="/${environment}/${PATH}/invite">Invite somebody</a></div>`}
+${writeTable(
+  'Members',
+  columns,
+  members.filter(({ can_sign_in }) => can_sign_in),
+  link,
+)}
+${isOwner && writeInvitations(visit, invitations)}`
+  send(visit, fault === undefined ? 200 : 409, { title: 'Members', path: PATH, content })
+}
+
+function writeInvitations(visit: Visit, invitations: readonly Invitation[]): Html {
+  const columns: readonly Column<Invitation>[] = [
+    { title: 'Invited', show: ({ email }) => email },
+    { title: 'Role', show: ({ role }) => words(role) },
+    { title: 'Good until', show: ({ expires_at }) => when(expires_at) },
+    {
+      title: 'Change',
+      show: ({ id, email }) => {
+        const address = `/${visit.environment}/${PATH}/invitations/${id}/withdraw`
+        return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="second" aria-label="Withdraw the invitation of ${email}">Withdraw</button></form>`
+      },
+    },
+  ]
+  return html`<section><h2>Open invitations</h2>
+${
+  invitations.length > 0
+    ? writeTable('Open invitations', columns, invitations, linkIn(visit))
+    : html`<p class="empty">None is open.</p>`
+}</section>`
+}
+
+const roleChoice = (value: string) =>
+  choice({
+    name: 'role',
+    label: 'Role',
+    value,
+    options: MEMBER_ROLES.map((role) => [role, MAY[role]] as const),
+  })
+
+interface Typed {
+  readonly email: string
+  readonly role: string
+  readonly fault?: string
+}
+
+function showInvite(visit: Visit, send: SendFramed, typed: Typed = { email: '', role: 'developer' }): void {
+  const list = `/${visit.environment}/${PATH}`
+  const content = html`${typed.fault !== undefined && notice('bad', 'Check the highlighted fields.')}
+<p>You get a link to send on. It is good for ${String(INVITATION_MS / 3_600_000)} hours and makes one member, once.</p>
+<form method="post" action="${list}/invite">
+${visit.guard(`${list}/invite`)}${keyField()}
+${field({ name: 'email', label: 'E-mail', type: 'email', value: typed.email, fault: typed.fault })}
+${roleChoice(typed.role)}
+${codeField('invite')}
+<div class="actions"><button type="submit">Make the link</button> <a class="button second" href="${list}">Back</a></div>
+</form>`
+  send(visit, typed.fault === undefined ? 200 : 422, { title: 'Invite somebody', path: PATH, content })
+}
+
+async function sendInvitation(visit: Visit, send: SendFramed): Promise<void> {
+  const { tenantId, memberId } = visit.member
+  const email = formField(visit.request, 'email').trim()
+  const role = readRole(visit)
+  const wanted = { tenantId, email, role, memberId, once: formField(visit.request, KEY) }
+  try {
+    const link = (await findInvited(visit.operator, wanted)) ?? (await invite(visit.operator, wanted))
+    showLink(visit, email, link, send)
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error
+    showInvite(visit, send, { email, role, fault: sentence(error.message) })
+  }
+}
+
+function showLink(visit: Visit, email: string, link: string, send: SendFramed): void {
+  const content = html`${notice('warn', 'This is shown once. The first person who opens it joins: send it to no one else.')}
+<p>For ${email}:</p>
+<p class="secret"><code>${visit.origin}/invitations/${link}</code></p>
+<div class="actions"><a class="button" href="/${visit.environment}/${PATH}">I have sent it</a></div>`
+  send(visit, 200, { title: 'The link', path: PATH, content })
+}
+
+async function showMember(visit: Visit, id: string, send: SendFramed, fault?: string): Promise<void> {
+  const members = await listMembers(visit.operator, visit.member.tenantId)
+  const member = members.find((each) => each.id === id && each.can_sign_in)
+  if (!member) throw new Refused(404, 'There is no such member here.')
+  const list = `/${visit.environment}/${PATH}`
+  const forms = { role: `${list}/${id}/role`, remove: `${list}/${id}/remove` }
+  const content = html`${fault !== undefined && notice('bad', fault)}
+${facts([
+  ['Role', words(member.role)],
+  ['Since', when(member.created)],
+  ['Last seen', member.seen_at === null ? 'not signed in' : when(member.seen_at)],
+])}
+<section><h2>Role</h2>
+<form method="post" action="${forms.role}">${visit.guard(forms.role)}
+${roleChoice(member.role)}
+${codeField('role')}
+<div class="actions"><button type="submit">Change</button></div>
+</form></section>
+${
+  id !== visit.member.memberId &&
+  html`<section><h2>Remove</h2>
+<p>The sessions end at once, and so does what applications may do that this member let in. Keys go on working and become yours: rotate those that the member knows.</p>
+<form method="post" action="${forms.remove}">${visit.guard(forms.remove)}
+${codeField('remove')}
+<div class="actions"><button type="submit" class="danger">Remove</button></div>
+</form></section>`
+}
+<p><a href="${list}">All members</a></p>`
+  send(visit, fault === undefined ? 200 : 409, { title: member.email, path: PATH, content })
+}

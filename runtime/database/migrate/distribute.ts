@@ -1,0 +1,110 @@
+/** Citus: the tables of tenants are spread over machines by tenant, rows of one tenant on one machine. */
+
+import type pg from 'pg'
+import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { messageOf } from '../errors.ts'
+import { TWO_PHASE_TABLE } from '../two-phase.ts'
+import { MigrationError } from './migration-files.ts'
+import { type Say, withShortLocks } from './migration-locks.ts'
+
+interface TenantTable {
+  /** With its schema. */
+  readonly name: string
+  readonly distributed: boolean
+  /** Tables that its foreign keys point at. */
+  readonly references: readonly string[]
+}
+
+/** Every table of an environment that has a tenant; its partitions go with it. Those of `control` stay where they are. */
+const TENANT_TABLES = `
+  SELECT c.oid::regclass::text AS name,
+         EXISTS (SELECT FROM pg_dist_partition d WHERE d.logicalrelid = c.oid) AS distributed,
+         array(SELECT f.confrelid::regclass::text FROM pg_constraint f
+                WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid) AS "references"
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
+   WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+   ORDER BY 1`
+
+/**
+ * Shards of a machine are changed one after the other. Side by side Citus does it on several connections, where indexes
+ * whose names come out the same wait for each other until one is told of a deadlock.
+ */
+export const ONE_BY_ONE = `citus.multi_shard_modify_mode = 'sequential'`
+
+export async function hasCitus(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ made: boolean }>(
+    `SELECT to_regclass('pg_dist_partition') IS NOT NULL AS made`,
+  )
+  return rows[0]?.made ?? false
+}
+
+async function listTables(client: pg.Client): Promise<readonly TenantTable[]> {
+  return (await client.query<TenantTable>(TENANT_TABLES, [ENVIRONMENTS])).rows
+}
+
+/**
+ * How many of the tables are distributed. What was begun with `SVC_CITUS` goes on without it.
+ *
+ * @param wanted throws `MigrationError` where there is no Citus.
+ */
+export async function readDistribution(client: pg.Client, wanted: boolean): Promise<'none' | 'some' | 'all'> {
+  if (!(await hasCitus(client))) {
+    if (!wanted) return 'none'
+    throw new MigrationError('SVC_CITUS: this database has no Citus: as superuser, CREATE EXTENSION citus')
+  }
+  const tables = await listTables(client)
+  const count = tables.filter(({ distributed }) => distributed).length
+  if (count === 0) return 'none'
+  return count === tables.length && (await commitsInTwoPhases(client)) ? 'all' : 'some'
+}
+
+async function commitsInTwoPhases(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ known: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('${TWO_PHASE_TABLE}')) AS known`,
+  )
+  return rows[0]?.known ?? false
+}
+
+async function makeTwoPhase(client: pg.Client, say: Say): Promise<void> {
+  if (await commitsInTwoPhases(client)) return
+  await withShortLocks(client, { what: `making ${TWO_PHASE_TABLE}`, say }, async () => {
+    await client.query(`CREATE TABLE IF NOT EXISTS ${TWO_PHASE_TABLE} (nothing boolean CHECK (false))`)
+    await client
+      .query('SELECT citus_add_local_table_to_metadata($1::regclass)', [TWO_PHASE_TABLE])
+      .catch((cause) => {
+        throw new MigrationError(
+          `SVC_CITUS: ${messageOf(cause)}: the coordinator has to be one of its nodes, as superuser: SELECT citus_set_coordinator_host('its name, for the workers')`,
+          { cause },
+        )
+      })
+  })
+}
+
+/**
+ * Distributes the tables that are not yet, all in one group of colocated ones. A table comes after those that it
+ * references: Citus makes no foreign key from a distributed table to a local one.
+ */
+export async function distribute(client: pg.Client, say: Say): Promise<void> {
+  const tables = await listTables(client)
+  const done = new Set(tables.filter(({ distributed }) => distributed).map(({ name }) => name))
+  let waiting = tables.filter(({ name }) => !done.has(name))
+  let [group = 'none'] = done
+  while (waiting.length > 0) {
+    const next = waiting.find(({ references }) => references.every((name) => done.has(name)))
+    if (!next) {
+      const names = waiting.map(({ name }) => name).join(', ')
+      throw new MigrationError(`foreign keys of ${names} go round in circles or to a table without a tenant`)
+    }
+    await withShortLocks(client, { what: `distributing ${next.name}`, say }, async () => {
+      await client.query(`SELECT create_distributed_table($1::regclass, 'tenant_id', colocate_with => $2)`, [
+        next.name,
+        group,
+      ])
+    })
+    done.add(next.name)
+    waiting = waiting.filter((table) => table !== next)
+    if (group === 'none') group = next.name
+  }
+  await makeTwoPhase(client, say)
+}

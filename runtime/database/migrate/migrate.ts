@@ -1,0 +1,238 @@
+/**
+ * Runs migrations. No library does: one file runs in two schemas within one transaction, an index is built concurrently
+ * and resumed after a kill, a lock that is not to be had is given up and tried again while nodes serve, each file has a
+ * checksum, and tables may be distributed afterwards. What node-pg-migrate would add to that is a list of files.
+ */
+import pg from 'pg'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import { deriveSecret } from '../../platform/secrets.ts'
+import { messageOf } from '../errors.ts'
+import { clientConfig, isPooled } from '../pool/connection.ts'
+import { changeIndex } from './concurrent-indexes.ts'
+import { distribute, hasCitus, ONE_BY_ONE, readDistribution } from './distribute.ts'
+import {
+  checkApplied,
+  MigrationError,
+  type MigrationFile,
+  type Progress,
+  readMigrations,
+} from './migration-files.ts'
+import { acquireMigrationLock, type Say, withShortLocks } from './migration-locks.ts'
+import { completeRole, ensureRoles, grants, type Roles } from './roles.ts'
+
+const OLDEST_POSTGRES = 15
+
+/** What a database says of itself. */
+export interface State extends Progress {
+  readonly roles: Roles | undefined
+}
+
+export interface MigrateOptions {
+  /** Default: the folder of this program. */
+  readonly directory?: string | undefined
+  /** Distribute the tables of tenants. */
+  readonly citus?: boolean
+  /** The operator says that no pooler is in between, or one that keeps sessions. */
+  readonly direct?: boolean
+  /** For people, about whatever makes this wait. */
+  readonly say?: Say
+}
+
+/** A database that is as this program wants it. */
+export interface Migrated {
+  readonly roles: Roles
+  /** Whether the tables of tenants are distributed. */
+  readonly distributed: boolean
+}
+
+/** One run on one connection. */
+interface Run extends Required<Pick<MigrateOptions, 'citus' | 'direct' | 'say'>> {
+  readonly client: pg.Client
+  readonly connection: pg.ClientConfig
+  readonly pepper: string
+  readonly files: readonly MigrationFile[]
+}
+
+/**
+ * Brings the database up to the migrations of this program and makes its roles, while other processes use it. Starts
+ * that come together wait for each other. Throws `MigrationError`.
+ *
+ * @param connection as the owner of the database; needs CREATE on it and CREATEROLE. Not through a pooler of
+ * transactions, which has no sessions that could hold the lock.
+ */
+export async function migrate(
+  connection: pg.ClientConfig,
+  pepper: string,
+  options: MigrateOptions = {},
+): Promise<Migrated> {
+  const { directory, citus = false, direct = false, say = () => {} } = options
+  const files = readMigrations(directory)
+  const client = new pg.Client(clientConfig(connection, 'svc migrate'))
+  client.on('error', () => {}) // the statement that is under way fails
+  try {
+    await client.connect()
+    await checkServer(client)
+    const run: Run = { client, connection, pepper, files, citus, direct, say }
+    const roles = (await findRoles(run)) ?? (await bringUp(run))
+    await checkPepper(client, pepper)
+    return { roles, distributed: (await readDistribution(client, citus)) !== 'none' }
+  } finally {
+    await client.end()
+  }
+}
+
+/** The roles of a database to which nothing has to be done. */
+async function findRoles({ client, files, citus }: Run): Promise<Roles | undefined> {
+  const state = await readState(client)
+  checkApplied(files, state)
+  const distribution = await readDistribution(client, citus)
+  const isComplete = distribution === 'all' || (distribution === 'none' && !citus)
+  return isComplete && files.every((file) => state.applied.has(file.name)) ? state.roles : undefined
+}
+
+async function checkServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
+  const version = rows[0]?.server_version ?? ''
+  if (Number.parseInt(version, 10) >= OLDEST_POSTGRES) return
+  throw new MigrationError(`PostgreSQL ${version} is too old: ${OLDEST_POSTGRES} or newer is needed`)
+}
+
+/** What has been applied to a database, and which roles it knows; changes nothing. */
+export async function readState(client: pg.Client): Promise<State> {
+  const { rows: found } = await client.query<{ made: boolean }>(
+    `SELECT to_regclass('control.roles') IS NOT NULL AS made`,
+  )
+  if (!found[0]?.made) return { applied: new Map(), begun: new Map(), roles: undefined }
+  // By way of JSON, because databases from before indexes were built concurrently have no such column.
+  const { rows: files } = await client.query<{ name: string; checksum: string; pending: boolean }>(
+    `SELECT name, checksum, coalesce((to_jsonb(m) ->> 'pending')::boolean, false) AS pending
+       FROM control.migration_checksums m`,
+  )
+  // A dump restored on another server has the rows but not the roles.
+  const { rows: roles } = await client.query<{ environment: Environment; name: string }>(
+    'SELECT environment, name FROM control.roles WHERE EXISTS (SELECT FROM pg_roles WHERE rolname = name)',
+  )
+  const nameOf = (environment: Environment) => roles.find((row) => row.environment === environment)?.name
+  const sandbox = nameOf('sandbox')
+  const live = nameOf('live')
+  const checksums = (pending: boolean) =>
+    new Map(files.filter((file) => file.pending === pending).map(({ name, checksum }) => [name, checksum]))
+  return {
+    applied: checksums(false),
+    begun: checksums(true),
+    roles: sandbox !== undefined && live !== undefined ? { sandbox, live } : undefined,
+  }
+}
+
+/** What has to be there before the first file runs. */
+const FOUNDATION = `
+  CREATE SCHEMA IF NOT EXISTS control;
+  CREATE SCHEMA IF NOT EXISTS sandbox;
+  CREATE SCHEMA IF NOT EXISTS live;
+  CREATE TABLE IF NOT EXISTS control.migration_checksums (name text PRIMARY KEY, checksum text NOT NULL);
+  ALTER TABLE control.migration_checksums ADD COLUMN IF NOT EXISTS pending boolean NOT NULL DEFAULT false;
+  CREATE TABLE IF NOT EXISTS control.roles (
+    environment text PRIMARY KEY CHECK (environment IN ('sandbox', 'live')),
+    name text NOT NULL
+  )`
+
+const SAVE_ROLE = `INSERT INTO control.roles (environment, name) VALUES ($1, $2)
+  ON CONFLICT (environment) DO UPDATE SET name = excluded.name`
+
+const SAVE_FILE = `INSERT INTO control.migration_checksums (name, checksum, pending) VALUES ($1, $2, $3)
+  ON CONFLICT (name) DO UPDATE SET pending = excluded.pending`
+
+async function bringUp(run: Run): Promise<Roles> {
+  const { client, connection, pepper, files, citus, direct, say } = run
+  if (!direct && (await isPooled(client))) {
+    throw new MigrationError(
+      'migrations are missing, and DATABASE_URL leads through a pooler, where no session can hold the lock that lets one process migrate: set DATABASE_LISTEN_URL, a direct connection to the same database as the same user',
+    )
+  }
+  // Whatever the owner's settings are: indexes take their time, and what locks tables sets a timeout of its own.
+  await client.query('SET statement_timeout = 0; SET lock_timeout = 0')
+  if (await hasCitus(client)) await client.query(`SET ${ONE_BY_ONE}`)
+  await acquireMigrationLock(client, say) // until the connection ends
+  const what = 'preparing the schemas'
+  await withShortLocks(client, { what, say }, async () => {
+    await client.query(FOUNDATION)
+  })
+  const state = await readState(client)
+  checkApplied(files, state)
+  const roles = state.roles ?? (await ensureRoles(client, connection, pepper))
+  for (const file of files.filter(({ name }) => !state.applied.has(name))) {
+    await (file.indexes ? runIndexes(run, file, file.indexes) : runFile(run, file, roles))
+  }
+  if (citus || (await readDistribution(client, false)) !== 'none') await distribute(client, say)
+  await withShortLocks(client, { what, say }, async () => {
+    for (const environment of ENVIRONMENTS) {
+      await completeRole(client, roles[environment])
+      await client.query(grants(environment, roles[environment]))
+      await client.query(SAVE_ROLE, [environment, roles[environment]])
+    }
+  })
+  return roles
+}
+
+const schemasOf = (file: MigrationFile) => (file.each ? ENVIRONMENTS : (['control'] as const))
+
+/** All of the file in one transaction, for both environments. */
+async function runFile({ client, say }: Run, file: MigrationFile, roles: Roles): Promise<void> {
+  await withShortLocks(client, { what: file.name, say }, async () => {
+    for (const schema of schemasOf(file)) {
+      await client.query(`SET LOCAL search_path = ${schema}`)
+      await client.query(file.text).catch((cause) => {
+        throw failureAt(file, lineOf(file.text, cause), schema, cause)
+      })
+      if (schema !== 'control') await client.query(grants(schema, roles[schema]))
+    }
+    await client.query(SAVE_FILE, [file.name, file.checksum, false])
+  })
+}
+
+/** One by one and outside transactions: after a kill the next run goes on with what is not finished. */
+async function runIndexes(
+  { client, say }: Run,
+  file: MigrationFile,
+  indexes: NonNullable<MigrationFile['indexes']>,
+): Promise<void> {
+  for (const schema of schemasOf(file)) {
+    await client.query(`SET search_path = ${schema}`)
+    for (const statement of indexes) {
+      await changeIndex({ client, what: `${file.name} in ${schema}`, say }, statement).catch((cause) => {
+        throw failureAt(file, statement.line, schema, cause)
+      })
+      await client.query(SAVE_FILE, [file.name, file.checksum, true])
+    }
+  }
+  await client.query('RESET search_path')
+  await client.query(SAVE_FILE, [file.name, file.checksum, false])
+}
+
+function failureAt(file: MigrationFile, line: number, schema: string, cause: unknown): MigrationError {
+  return new MigrationError(`${file.path}:${line}: ${messageOf(cause)} (in schema ${schema})`, { cause })
+}
+
+/** The line of the file that PostgreSQL points at. */
+function lineOf(text: string, error: unknown): number {
+  const position =
+    typeof error === 'object' && error !== null && 'position' in error ? Number(error.position) : 1
+  return text.slice(0, Math.max(0, position - 1)).split('\n').length
+}
+
+/** Refuses a pepper under which none of the stored digests would be found again. */
+async function checkPepper(client: pg.Client, pepper: string): Promise<void> {
+  const check = Buffer.from(deriveSecret(pepper, 'check of the pepper'), 'hex')
+  const { rows } = await client.query<{ same: boolean }>(
+    'SELECT pepper_check = $1 AS same FROM control.deployment WHERE pepper_check IS NOT NULL',
+    [check],
+  )
+  if (rows[0]?.same === false) {
+    throw new MigrationError(
+      'SVC_PEPPER is not the one that this database was made with: no key would be found under it',
+    )
+  }
+  if (rows.length === 0) {
+    await client.query('UPDATE control.deployment SET pepper_check = $1 WHERE pepper_check IS NULL', [check])
+  }
+}

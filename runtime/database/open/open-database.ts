@@ -1,0 +1,158 @@
+import type pg from 'pg'
+import type { Environment } from '../../platform/environment.ts'
+import type { Settings } from '../../platform/settings.ts'
+import { pepperOf } from '../embedded/pepper.ts'
+import { acquireServer } from '../embedded/server.ts'
+import { codeOf, DatabaseUnavailable, isUnavailable, messageOf, UNDEFINED_DATABASE } from '../errors.ts'
+import { type Migrated, migrate } from '../migrate/migrate.ts'
+import { asRole } from '../migrate/roles.ts'
+import { isPooled } from '../pool/connection.ts'
+import { createListener, type Notified } from '../pool/listen.ts'
+import { createPool, type MeasuredPool } from '../pool/pool.ts'
+
+/** The owner's pool, which also receives notifications. */
+export interface ControlPool extends MeasuredPool {
+  /** Calls back for every NOTIFY on the channel; some are lost. */
+  listen(channel: string, notified: Notified): void
+}
+
+/** The database of a process: one pool for the control schema, one for each environment under its own role. */
+export interface OpenDatabase {
+  readonly control: ControlPool
+  readonly sandbox: MeasuredPool
+  readonly live: MeasuredPool
+  readonly pepper: string
+  /** Ends all connections after what they are doing, and releases the embedded server. */
+  close(): Promise<void>
+}
+
+/** Those settings that the database needs. */
+export type DatabaseSettings = Pick<
+  Settings,
+  | 'databaseUrl'
+  | 'databaseListenUrl'
+  | 'dataDir'
+  | 'pepper'
+  | 'poolSize'
+  | 'preparedStatements'
+  | 'migrationsDir'
+  | 'citus'
+>
+
+/** A server to connect to, whoever runs it. */
+interface Server {
+  connection(): pg.ClientConfig
+  /** Past any pooler, for what needs a session: notifications and migrations. */
+  direct(): pg.ClientConfig
+  release(): Promise<void>
+  readonly pepper: string
+}
+
+/** `db.example.com:5432`, without user or password. */
+export function placeOf(databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  const host = url.searchParams.get('host') ?? (url.hostname || 'localhost')
+  return `${host}:${url.searchParams.get('port') ?? (url.port || '5432')}`
+}
+
+async function openServer(settings: DatabaseSettings, say: (line: string) => void): Promise<Server> {
+  const { databaseUrl, databaseListenUrl = databaseUrl, dataDir } = settings
+  if (databaseUrl !== undefined) {
+    if (settings.pepper === undefined) throw new Error('SVC_PEPPER is required with DATABASE_URL')
+    return {
+      connection: () => ({ connectionString: databaseUrl }),
+      direct: () => ({ connectionString: databaseListenUrl }),
+      release: async () => {},
+      pepper: settings.pepper,
+    }
+  }
+  const server = await acquireServer({ dataDir, say })
+  return { ...server, direct: server.connection, pepper: settings.pepper ?? pepperOf(dataDir) }
+}
+
+/** Says where the database is that does not answer, and what to do about it. */
+export function explainFailure(
+  error: unknown,
+  { databaseUrl, databaseListenUrl }: Pick<Settings, 'databaseUrl' | 'databaseListenUrl'>,
+): unknown {
+  const [variable, url] =
+    databaseListenUrl === undefined
+      ? ['DATABASE_URL', databaseUrl]
+      : ['DATABASE_LISTEN_URL', databaseListenUrl]
+  if (url === undefined) return error
+  const place = placeOf(url)
+  if (codeOf(error) === UNDEFINED_DATABASE) {
+    return new Error(`${variable}: ${messageOf(error)} on ${place}: create it (createdb)`, { cause: error })
+  }
+  if (codeOf(error)?.startsWith('28')) {
+    return new Error(`${variable}: ${place} refuses the user or password: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+  if (!isUnavailable(error)) return error
+  return new DatabaseUnavailable(
+    `${variable}: no PostgreSQL answers at ${place}: ${messageOf(error)}. Start it, or correct the address.`,
+    { cause: error },
+  )
+}
+
+/** What a pooler without a way past it means. */
+export const POLLING =
+  'DATABASE_URL leads through a pooler: notifications may not arrive, deliveries and revocations are then found by polling (0.5 s). Set DATABASE_LISTEN_URL, a direct connection to the same database'
+
+/**
+ * Opens the database that the settings name: starts or adopts the embedded server when they name none, applies missing
+ * migrations, makes the pools. Throws an error whose message says where and what to do.
+ *
+ * @param say for people, about what is unusual; not for data.
+ */
+export async function openDatabase(
+  settings: DatabaseSettings,
+  say: (line: string) => void = () => {},
+): Promise<OpenDatabase> {
+  const server = await openServer(settings, say)
+  let migrated: Migrated
+  try {
+    migrated = await migrate(server.direct(), server.pepper, {
+      directory: settings.migrationsDir,
+      citus: settings.citus ?? false,
+      direct: settings.databaseListenUrl !== undefined,
+      say,
+    })
+  } catch (error) {
+    await server.release()
+    throw explainFailure(error, settings)
+  }
+  const { roles, distributed } = migrated
+  const pool = (name: string, connection: () => pg.ClientConfig, flushTogether: boolean) =>
+    createPool({
+      connection,
+      max: settings.poolSize,
+      prepared: settings.preparedStatements,
+      applicationName: `svc ${name}`,
+      flushTogether,
+      distributed,
+      writesControl: name === 'control',
+    })
+  const environmentPool = (environment: Environment) => {
+    const connection = () => asRole(server.connection(), roles[environment], server.pepper)
+    return pool(environment, connection, !distributed)
+  }
+  const control = pool('control', server.connection, false)
+  const sandbox = environmentPool('sandbox')
+  const live = environmentPool('live')
+  const listener = createListener(server.direct, async (client) => {
+    if (settings.databaseListenUrl === undefined && (await isPooled(client))) say(POLLING)
+  })
+  return {
+    control: { ...control, listen: listener.listen },
+    sandbox,
+    live,
+    pepper: server.pepper,
+    close: async () => {
+      await listener.stop()
+      await Promise.all([control.end(), sandbox.end(), live.end()])
+      await server.release()
+    },
+  }
+}

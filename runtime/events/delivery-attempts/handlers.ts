@@ -1,0 +1,80 @@
+import type { DeliveryAttemptsHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
+import { invalidState, notFound } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { writeInstant } from '../../platform/instants.ts'
+import { readEvent } from '../emit/queries.ts'
+import { readEndpoint } from '../webhook-endpoints/queries.ts'
+import {
+  type AttemptRow,
+  listAttempts,
+  lockAttempt,
+  lockWaiting,
+  readAttempt,
+  retryAttempt,
+} from './queries.ts'
+
+export const deliveryAttemptsHandlers = {
+  async listDeliveryAttempts({ caller, db, cursors }, { path, query }) {
+    const page = readPage(query, cursors)
+    const filter = {
+      created: readCreated(query),
+      ...(query.status && { statuses: query.status }),
+      ...(query.event_id && { eventIds: query.event_id }),
+    }
+    const [endpoint, records] = await Promise.all([
+      readEndpoint(db, caller.space, path.whe_id),
+      listAttempts(db, caller.space, path.whe_id, filter, page),
+    ])
+    if (!endpoint) throw notFound()
+    return { status: 200, body: showList(records, page, cursors, showAttempt) }
+  },
+
+  async getDeliveryAttempt({ caller, db }, { path }) {
+    const [endpoint, row] = await Promise.all([
+      readEndpoint(db, caller.space, path.whe_id),
+      readAttempt(db, caller.space, path.whe_id, path.wdla_id),
+    ])
+    if (!endpoint || !row) throw notFound()
+    return { status: 200, body: showAttempt(row) }
+  },
+
+  async retryDeliveryAttempt({ caller, request, db, events }, { path }) {
+    const [endpoint, isWaiting, row] = await Promise.all([
+      readEndpoint(db, caller.space, path.whe_id),
+      lockWaiting(db, caller.space, path.wdla_id),
+      lockAttempt(db, caller.space, path.whe_id, path.wdla_id),
+    ])
+    if (!endpoint || !row) throw notFound()
+    // Pending and not waiting for its time: it is due or being made already, by the schedule or by hand.
+    if (row.status === 'pending' && !isWaiting) return { status: 202, body: showAttempt(row) }
+    if (!(await readEvent(db, caller.space, row.event_id))) {
+      throw invalidState('The event is no longer kept.')
+    }
+    const reset = await retryAttempt(db, caller.space, row.id, request.now)
+    events.deliverSoon()
+    return { status: 202, body: showAttempt(reset) }
+  },
+} satisfies DeliveryAttemptsHandlers<Context>
+
+function showAttempt(row: AttemptRow): components['schemas']['WebhookDeliveryAttempt'] {
+  return {
+    id: row.id,
+    object: 'webhook_delivery_attempt',
+    webhook_endpoint_id: row.endpoint_id,
+    event_id: row.event_id,
+    attempt: row.attempt,
+    status: row.status,
+    trigger: row.trigger,
+    response_status: row.response_status,
+    response_body: row.response_body,
+    error: row.error,
+    duration_ms: row.duration_ms,
+    scheduled_at: writeInstant(row.scheduled_at),
+    attempted_at: row.attempted_at === null ? null : writeInstant(row.attempted_at),
+    next_attempt_at: row.next_attempt_at === null ? null : writeInstant(row.next_attempt_at),
+    created: writeInstant(row.created),
+    updated: writeInstant(row.updated),
+  }
+}

@@ -1,0 +1,197 @@
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+  type Walk,
+} from '../../database/page.ts'
+import { inSteps } from '../../database/steps.ts'
+import { toTimestamp } from '../../database/types.ts'
+
+/** One attempt to deliver an event to an endpoint. Instants in milliseconds since the epoch, service time. */
+export interface AttemptRow {
+  readonly id: string
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly attempt: number
+  readonly status: (typeof STATUSES)[number]
+  readonly trigger: 'schedule' | 'manual'
+  readonly response_status: number | null
+  readonly response_body: string | null
+  readonly error: string | null
+  readonly duration_ms: number | null
+  readonly scheduled_at: number
+  readonly attempted_at: number | null
+  readonly next_attempt_at: number | null
+  readonly created: number
+  readonly updated: number
+}
+
+const COLUMNS = `a.id, a.endpoint_id, a.event_id, a.attempt, a.status, a.trigger, a.response_status, a.response_body,
+  a.error, a.duration_ms, a.scheduled_at, a.attempted_at, a.next_attempt_at, a.created, a.updated`
+
+const STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
+
+const LISTED = { table: 'webhook_attempts', alias: 'a', columns: COLUMNS }
+
+/** Alternatives for each; absent: whatever. */
+export interface AttemptFilter {
+  readonly created: CreatedRange
+  readonly statuses?: readonly string[]
+  readonly eventIds?: readonly string[]
+}
+
+export async function listAttempts(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  filter: AttemptFilter,
+  page: Page,
+): Promise<Records<AttemptRow>> {
+  const { statuses, eventIds, created } = filter
+  const bindings = new Bindings(tenantId)
+  // An endpoint has few attempts of an event.
+  const walk: Walk = eventIds
+    ? {
+        columns: ['event_id', 'endpoint_id'],
+        keys: combine(eventIds, [endpointId]),
+        ...(statuses && { where: `a.status = ANY (${bindings.bind(statuses)})` }),
+      }
+    : { columns: ['endpoint_id', 'status'], keys: combine([endpointId], statuses ?? STATUSES) }
+  return readPage<AttemptRow>(db, LISTED, bindings, [walk], created, page)
+}
+
+const READ: Statement = {
+  name: 'webhook_attempts_read',
+  text: `SELECT ${COLUMNS} FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.id = $2 AND a.endpoint_id = $3`,
+}
+
+export async function readAttempt(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  id: string,
+): Promise<AttemptRow | undefined> {
+  return (await db.query<AttemptRow>(READ, [tenantId, id, endpointId])).rows[0]
+}
+
+const FIND_ENDPOINT: Statement = {
+  text: 'SELECT endpoint_id FROM webhook_attempts WHERE tenant_id = $1 AND id = $2',
+}
+
+/** The endpoint that an attempt is made to, for who knows nothing else. */
+export async function findEndpointOf(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<string | undefined> {
+  return (await db.query<Pick<AttemptRow, 'endpoint_id'>>(FIND_ENDPOINT, [tenantId, id])).rows[0]?.endpoint_id
+}
+
+const LOCK: Statement = { name: 'webhook_attempts_lock', text: `${READ.text} FOR NO KEY UPDATE` }
+
+/** Reads an attempt and keeps others from changing it until the transaction ends. */
+export async function lockAttempt(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  id: string,
+): Promise<AttemptRow | undefined> {
+  return (await db.query<AttemptRow>(LOCK, [tenantId, id, endpointId])).rows[0]
+}
+
+const LOCK_WAITING: Statement = {
+  name: 'webhook_waiting_lock',
+  text: 'SELECT w.attempt_id FROM webhook_waiting w WHERE w.tenant_id = $1 AND w.attempt_id = $2 FOR UPDATE',
+}
+
+/**
+ * Whether the attempt waits for its time; keeps workers from making it until the transaction ends. Locked before the
+ * attempt itself, as by those who cancel attempts.
+ */
+export async function lockWaiting(db: Database, tenantId: string, id: string): Promise<boolean> {
+  return (await db.query(LOCK_WAITING, [tenantId, id])).rows.length > 0
+}
+
+// $1 tenant, $2 attempt, $3 now, service time. Each table is reached by its key.
+const RETRY: Statement = {
+  name: 'webhook_attempts_retry',
+  text: `WITH waited AS (
+           DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2
+           RETURNING previous_id, generation, due_at
+         ), reset AS (
+           UPDATE webhook_attempts a
+              SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
+                  duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
+            WHERE a.tenant_id = $1 AND a.id = $2
+           RETURNING a.id, a.endpoint_id, a.event_id, a.attempt, a.status, a.trigger, a.response_status, a.response_body,
+                     a.error, a.duration_ms, a.scheduled_at, a.attempted_at, a.next_attempt_at, a.created, a.updated
+         ), queued AS (
+           INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
+                                      previous_id, generation, resume_at)
+           SELECT $1, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
+                  w.previous_id, w.generation, w.due_at
+             FROM reset r LEFT JOIN waited w ON true
+         )
+         SELECT * FROM reset`,
+  steps: inSteps(
+    'webhook_attempts_retry',
+    `UPDATE webhook_attempts a
+        SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
+            duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
+      WHERE a.tenant_id = $1 AND a.id = $2`,
+    `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
+                                previous_id, generation, resume_at)
+     SELECT r.tenant_id, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
+            w.previous_id, w.generation, w.due_at
+       FROM webhook_attempts r
+       LEFT JOIN webhook_waiting w ON w.tenant_id = $1 AND w.attempt_id = r.id
+      WHERE r.tenant_id = $1 AND r.id = $2`,
+    'DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2',
+    `SELECT ${COLUMNS} FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.id = $2`,
+  ),
+}
+
+/**
+ * Resets an attempt that `lockAttempt` holds and puts it into the queue, due now (service time). One that waits for its time
+ * (`lockWaiting`) keeps it: should it fail, it waits again.
+ */
+export async function retryAttempt(
+  db: Database,
+  tenantId: string,
+  id: string,
+  now: number,
+): Promise<AttemptRow> {
+  const { rows } = await db.query<AttemptRow>(RETRY, [tenantId, id, toTimestamp(now)])
+  return rows[0]!
+}
+
+/** Attempts of an hour that were made, of those that were looked at. */
+export interface AttemptHour {
+  /** Its beginning. */
+  readonly hour: number
+  readonly succeeded: number
+  readonly failed: number
+}
+
+const BY_HOUR: Statement = {
+  text: `SELECT date_trunc('hour', a.attempted_at) AS hour,
+                count(*) FILTER (WHERE a.status = 'succeeded')::integer AS succeeded,
+                count(*) FILTER (WHERE a.status = 'failed')::integer AS failed
+           FROM (SELECT attempted_at, status FROM webhook_attempts
+                  WHERE tenant_id = $1 ORDER BY id DESC LIMIT $3) AS a
+          WHERE a.attempted_at >= $2 GROUP BY 1 ORDER BY 1`,
+}
+
+/** The last attempts that were made since an instant, by hour. @param most so many are looked at. */
+export async function countAttemptsByHour(
+  db: Database,
+  tenantId: string,
+  since: number,
+  most: number,
+): Promise<readonly AttemptHour[]> {
+  return (await db.query<AttemptHour>(BY_HOUR, [tenantId, toTimestamp(since), most])).rows
+}

@@ -1,0 +1,54 @@
+import type { Logger } from 'pino'
+import type { OpenDatabase } from '../../database/open/open-database.ts'
+import { readSpace } from '../../database/space.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import { createSeals } from '../../platform/secrets.ts'
+import { readPin } from '../../tenants/admin/pins.ts'
+import type { Clock } from '../../tenants/clock/clock.ts'
+import type { WakeUpChannel, WakeUps } from '../emit/wake-ups.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import { createWorker, type Worker } from './worker.ts'
+
+export interface DeliveryParts {
+  readonly database: OpenDatabase
+  readonly clock: Clock
+  readonly log: Logger
+  readonly outbound: Readonly<Record<Environment, Outbound>>
+  readonly wakeUps: WakeUps
+  readonly wakeUpChannel: WakeUpChannel
+}
+
+export interface Delivery {
+  readonly workers: Readonly<Record<Environment, Worker>>
+  /** Lets attempts under way end. */
+  stop(): Promise<void>
+}
+
+/** A worker for each environment, woken by what this process and others commit. */
+export function openDelivery(parts: DeliveryParts): Delivery {
+  const { database, clock, log, outbound, wakeUps, wakeUpChannel } = parts
+  const seals = createSeals(database.pepper)
+  const open = (environment: Environment) =>
+    createWorker({
+      environment,
+      pool: database[environment],
+      control: database.control,
+      clock,
+      outbound: outbound[environment],
+      seals,
+      log,
+      readPin: (space) => readPin(database.control, readSpace(space).tenantId, environment),
+      deliveriesDue: (space) => wakeUpChannel.publish(environment, space),
+    })
+  const workers = { sandbox: open('sandbox'), live: open('live') }
+  const subscriptions = ENVIRONMENTS.map((environment) =>
+    wakeUps.subscribe(environment, workers[environment].wake),
+  )
+  return {
+    workers,
+    stop: async () => {
+      for (const unsubscribe of subscriptions) unsubscribe()
+      await Promise.all(ENVIRONMENTS.map((environment) => workers[environment].stop()))
+    },
+  }
+}

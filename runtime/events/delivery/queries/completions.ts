@@ -1,0 +1,185 @@
+/** What became of attempts, written by those who hold them under a lease. */
+import type { Database, Statement } from '../../../database/database.ts'
+import { enqueue } from '../../../database/enqueue.ts'
+import { readSqlFile } from '../../../database/sql-file.ts'
+import { toTimestamp } from '../../../database/types.ts'
+import { writeUnwritten } from './successes.ts'
+import { type ForTenants, forOneTenant } from './visits.ts'
+
+/** The end of one attempt. Instants in milliseconds since the epoch, service time. */
+export interface Completion {
+  readonly tenantId: string
+  readonly attemptId: string
+  /** Of the claim: when another has claimed the attempt since, nothing is written. */
+  readonly token: string
+  readonly status: 'succeeded' | 'failed' | 'canceled'
+  readonly responseStatus?: number
+  readonly responseBody?: string
+  readonly error?: string
+  readonly durationMs?: number
+  readonly attemptedAt?: number
+  /** The attempt that follows, unless the endpoint was disabled, or disabled and enabled again, since `generation`. */
+  readonly next?: { readonly id: string; readonly dueAt: number; readonly generation: number }
+}
+
+const TEXT = readSqlFile(import.meta.dirname, 'complete.sql')
+
+const COMPLETE: ForTenants = { many: { text: TEXT }, one: { text: forOneTenant(TEXT, '$3') } }
+
+const COMPLETE_APART: Statement = { text: readSqlFile(import.meta.dirname, 'complete-apart.sql') }
+
+/** An attempt that ended, and what waits after it: nothing where `follows_at` is null. */
+interface Ended {
+  readonly attempt_id: string
+  /** It waits itself; no other attempt is made. */
+  readonly resumes: boolean
+  readonly next_id: string | null
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly attempt: number
+  readonly previous_id: string
+  readonly generation: number
+  readonly follows_at: number | null
+}
+
+// Both by the key of the attempt before, which is known to be the tenant's.
+const MAKE_NEXT: Statement = {
+  text: `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
+                                       updated)
+         SELECT a.tenant_id, n.next_id, n.endpoint_id, n.event_id, n.attempt, 'pending', 'schedule', n.follows_at, $3, $3
+           FROM json_to_recordset($2) AS n (attempt_id text, next_id text, endpoint_id text, event_id text, attempt smallint,
+                follows_at timestamptz)
+           JOIN webhook_attempts a ON a.tenant_id = $1 AND a.id = n.attempt_id`,
+}
+
+const WAIT_FOR_NEXT: Statement = {
+  text: `INSERT INTO webhook_waiting (tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation, due_at)
+         SELECT a.tenant_id, n.next_id, n.endpoint_id, n.event_id, n.attempt, n.previous_id, n.generation, n.follows_at
+           FROM json_to_recordset($2) AS n (attempt_id text, next_id text, endpoint_id text, event_id text, attempt smallint,
+                previous_id text, generation integer, follows_at timestamptz)
+           JOIN webhook_attempts a ON a.tenant_id = $1 AND a.id = n.attempt_id`,
+}
+
+/**
+ * Writes how attempts ended and what follows on them, all or none; those that are no longer held under their token stay as
+ * they are. Gives the ids of those that were written. Wants plans that use indexes (`byIndex`).
+ *
+ * @param now service time.
+ */
+export async function completeAttempts(
+  db: Database,
+  completions: readonly Completion[],
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const tenantId = onlyTenant(completions)
+  const values = completionValues(completions, now)
+  const { rows: written } = await (tenantId === undefined
+    ? db.query<{ attempt_id: string }>(COMPLETE.many, values)
+    : db.query<{ attempt_id: string }>(COMPLETE.one, [...values, tenantId]))
+  return new Set(written.map(({ attempt_id }) => attempt_id))
+}
+
+/**
+ * The same for a single tenant in a transaction, by statements of which each is for one shard where tables are distributed.
+ */
+export async function completeOfOne(
+  tx: Database,
+  completions: readonly Completion[],
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const tenantId = onlyTenant(completions)!
+  writeUnwritten(tx, completions)
+  const { rows } = await tx.query<Ended>(COMPLETE_APART, [...completionValues(completions, now), tenantId])
+  const waiting = rows.flatMap((row) =>
+    row.follows_at === null ? [] : { ...row, follows_at: toTimestamp(row.follows_at) },
+  )
+  const made = waiting.filter(({ resumes }) => !resumes)
+  if (made.length > 0) enqueue(tx.query(MAKE_NEXT, [tenantId, JSON.stringify(made), toTimestamp(now)]))
+  if (waiting.length > 0) enqueue(tx.query(WAIT_FOR_NEXT, [tenantId, JSON.stringify(waiting)]))
+  return new Set(rows.map(({ attempt_id }) => attempt_id))
+}
+
+function completionValues(completions: readonly Completion[], now: number): unknown[] {
+  const rows = completions.map((each) => ({
+    tenant_id: each.tenantId,
+    attempt_id: each.attemptId,
+    token: each.token,
+    status: each.status,
+    response_status: each.responseStatus,
+    response_body: each.responseBody,
+    error: each.error,
+    duration_ms: each.durationMs,
+    attempted_at: each.attemptedAt === undefined ? undefined : toTimestamp(each.attemptedAt),
+    next_id: each.next?.id,
+    next_due: each.next && toTimestamp(each.next.dueAt),
+    generation: each.next?.generation,
+  }))
+  return [JSON.stringify(rows), toTimestamp(now)]
+}
+
+/** How an endpoint was to be reached lately. */
+export interface EndpointResult {
+  readonly tenantId: string
+  readonly endpointId: string
+  /** It answered after all. */
+  readonly answered: boolean
+  /** Attempts that ran out of time. */
+  readonly timeouts: number
+}
+
+/** Beyond so many in a row a partition gets no narrower. */
+export const MAX_TIMEOUTS = 6
+
+// An endpoint that somebody is changing is passed over: the next attempt shows the same. By the endpoints' keys. Time-outs are
+// counted up to MAX_TIMEOUTS.
+const RECORD_RESULTS: ForTenants = {
+  many: {
+    name: 'webhook_endpoints_react',
+    text: `WITH result AS (
+           SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
+         ), held AS MATERIALIZED (
+           SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(6, e.timeouts + r.timeouts) END AS timeouts
+             FROM result r JOIN webhook_endpoints e ON e.tenant_id = r.tenant_id AND e.id = r.endpoint_id
+            ORDER BY e.tenant_id, e.id
+              FOR NO KEY UPDATE OF e SKIP LOCKED
+         )
+         UPDATE webhook_endpoints e SET timeouts = h.timeouts
+           FROM held h WHERE e.tenant_id = h.tenant_id AND e.id = h.id AND e.timeouts <> h.timeouts`,
+  },
+  one: {
+    name: 'webhook_endpoints_react_of_one',
+    text: `WITH result AS (
+           SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
+         ), held AS MATERIALIZED (
+           SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(6, e.timeouts + r.timeouts) END AS timeouts
+             FROM result r JOIN webhook_endpoints e ON e.tenant_id = $2 AND e.id = r.endpoint_id
+            ORDER BY e.tenant_id, e.id
+              FOR NO KEY UPDATE OF e SKIP LOCKED
+         )
+         UPDATE webhook_endpoints e SET timeouts = h.timeouts
+           FROM held h WHERE e.tenant_id = $2 AND e.id = h.id AND e.timeouts <> h.timeouts`,
+  },
+}
+
+/** Narrows the partitions of endpoints that do not answer in time, and opens those that do again. */
+export function recordEndpointResults(
+  db: Database,
+  endpointResults: readonly EndpointResult[],
+): Promise<unknown> {
+  const rows = endpointResults.map(({ tenantId, endpointId, answered, timeouts }) => ({
+    tenant_id: tenantId,
+    endpoint_id: endpointId,
+    answered,
+    timeouts,
+  }))
+  const tenantId = onlyTenant(endpointResults)
+  return tenantId === undefined
+    ? db.query(RECORD_RESULTS.many, [JSON.stringify(rows)])
+    : db.query(RECORD_RESULTS.one, [JSON.stringify(rows), tenantId])
+}
+
+/** The tenant of all of them: then every table is asked for one tenant's rows. */
+function onlyTenant(all: readonly { readonly tenantId: string }[]): string | undefined {
+  const [first] = all
+  return all.every(({ tenantId }) => tenantId === first?.tenantId) ? first?.tenantId : undefined
+}

@@ -1,0 +1,116 @@
+/** What is due: tenants with events to plan and attempts to make, and what waits until then. */
+import type { Database, Statement } from '../../../database/database.ts'
+import { enqueue } from '../../../database/enqueue.ts'
+import { byIndex, useIndexes } from '../../../database/pool/by-index.ts'
+import type { Pool } from '../../../database/pool/pool.ts'
+import { toTimestamp } from '../../../database/types.ts'
+
+const PROMOTE: Statement = {
+  name: 'webhook_waiting_promote',
+  text: `WITH due AS MATERIALIZED (
+           SELECT w.ctid AS place FROM webhook_waiting w WHERE w.due_at <= $1
+            ORDER BY w.due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+         ), moved AS (
+           DELETE FROM webhook_waiting WHERE ctid = ANY (ARRAY(SELECT place FROM due))
+           RETURNING tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation, due_at
+         ), ready AS (
+           INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, previous_id,
+                                      generation, due_at)
+           SELECT tenant_id, attempt_id, endpoint_id, event_id, attempt, 'schedule', previous_id, generation, due_at
+             FROM moved
+           ON CONFLICT (tenant_id, attempt_id) DO NOTHING
+         )
+         SELECT tenant_id FROM moved`,
+}
+
+const LOCK_DUE: Statement = {
+  name: 'webhook_waiting_lock_due',
+  text: `SELECT w.attempt_id FROM webhook_waiting w WHERE w.tenant_id = $1 AND w.due_at <= $2
+          ORDER BY w.due_at LIMIT $3 FOR UPDATE SKIP LOCKED`,
+}
+
+const QUEUE_DUE: Statement = {
+  name: 'webhook_waiting_queue',
+  text: `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, previous_id, generation,
+                                    due_at)
+         SELECT w.tenant_id, w.attempt_id, w.endpoint_id, w.event_id, w.attempt, 'schedule', w.previous_id, w.generation,
+                w.due_at
+           FROM webhook_waiting w WHERE w.tenant_id = $1 AND w.attempt_id = ANY ($2)
+         ON CONFLICT (tenant_id, attempt_id) DO NOTHING`,
+}
+
+const REMOVE_DUE: Statement = {
+  name: 'webhook_waiting_remove',
+  text: 'DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = ANY ($2)',
+}
+
+/**
+ * Puts attempts whose time has come into the queue, the longest due first; gives the tenant of each.
+ *
+ * @param now service time, milliseconds since the epoch. @param tenantId absent: of all tenants.
+ */
+export async function promoteAttempts(
+  pool: Pool,
+  now: number,
+  limit: number,
+  tenantId?: string,
+): Promise<readonly string[]> {
+  if (tenantId !== undefined) return promoteOne(pool, now, limit, tenantId)
+  const { rows } = await byIndex(pool).query<{ tenant_id: string }>(PROMOTE, [toTimestamp(now), limit])
+  return rows.map(({ tenant_id }) => tenant_id)
+}
+
+/** By statements of which each is for one shard where tables are distributed. */
+function promoteOne(pool: Pool, now: number, limit: number, tenantId: string): Promise<readonly string[]> {
+  return pool.transaction(async (tx) => {
+    useIndexes(tx)
+    const { rows } = await tx.query<{ attempt_id: string }>(LOCK_DUE, [tenantId, toTimestamp(now), limit])
+    const due = rows.map(({ attempt_id }) => attempt_id)
+    if (due.length > 0) {
+      enqueue(tx.query(QUEUE_DUE, [tenantId, due]))
+      enqueue(tx.query(REMOVE_DUE, [tenantId, due]))
+    }
+    return due.map(() => tenantId)
+  })
+}
+
+// Reads only, and takes no lock: a database that is distributed by tenant answers it from all places at once.
+const FIND_WAITING: Statement = {
+  name: 'webhook_waiting_find',
+  text: 'SELECT w.tenant_id FROM webhook_waiting w WHERE w.due_at <= $1 GROUP BY w.tenant_id LIMIT $2',
+}
+
+/** Tenants of whom attempts wait whose time has come. */
+export async function findWaiting(db: Database, now: number, limit: number): Promise<readonly string[]> {
+  const { rows } = await db.query<{ tenant_id: string }>(FIND_WAITING, [toTimestamp(now), limit])
+  return rows.map(({ tenant_id }) => tenant_id)
+}
+
+// As above. One descent of an index for each tenant that has had endpoints, whatever waits for how many of them.
+const FIND_DUE: Statement = {
+  name: 'webhook_senders_find',
+  text: `SELECT s.tenant_id, coalesce(greatest(h.sequence - s.planned, 0), 0) AS unplanned, coalesce(q.queued, false) AS queued
+           FROM webhook_senders s
+           LEFT JOIN event_heads h ON h.tenant_id = s.tenant_id
+           LEFT JOIN LATERAL (SELECT true AS queued FROM webhook_ready r
+                               WHERE r.tenant_id = s.tenant_id AND r.lease_until < $1
+                               ORDER BY r.endpoint_id, r.lease_until LIMIT 1) AS q ON true
+          WHERE h.sequence > s.planned OR q.queued`,
+}
+
+/** What there is to do for a tenant: about so many events to plan, and whether attempts are in the queue without a lease. */
+export interface DueTenant {
+  readonly tenant_id: string
+  readonly unplanned: number
+  readonly queued: boolean
+}
+
+/**
+ * What is to be done, from the rows that are written in the same transactions as the work: so nothing stays undone where
+ * a wake-up got lost or a process died.
+ *
+ * @param machine machine time, by which leases are checked.
+ */
+export async function findDue(pool: Pool, machine: number): Promise<readonly DueTenant[]> {
+  return (await byIndex(pool).query<DueTenant>(FIND_DUE, [toTimestamp(machine)])).rows
+}

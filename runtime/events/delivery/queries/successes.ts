@@ -1,0 +1,197 @@
+/** What most attempts come to: they are sent once, and answered. */
+import type { Database, Statement } from '../../../database/database.ts'
+import { enqueue } from '../../../database/enqueue.ts'
+import { inSteps } from '../../../database/steps.ts'
+import { toTimestamp } from '../../../database/types.ts'
+import type { Completion } from './completions.ts'
+import type { ForTenants, VisitRequest } from './visits.ts'
+
+/** Attempts under the token of who sends them. */
+type Sent = Pick<Completion, 'tenantId' | 'attemptId' | 'token'>
+
+// In all of them $1 is the tenant, or one for each attempt, $2 attempts, $3 the tokens of their leases; of those that succeeded $4
+// to $7 are status and body of the answer, milliseconds that it took and when it was sent, $8 is now, service time. As arrays,
+// which the server reads in a fraction of the time that JSON takes.
+
+// Before anything is written of them, as in one statement: who cancels does the same. One descent of webhook_ready_pkey for each.
+const HOLD: Statement = {
+  text: `SELECT r.attempt_id FROM webhook_ready r JOIN unnest($2::text[], $3::uuid[]) AS g (attempt_id, token)
+             ON r.attempt_id = g.attempt_id AND r.token = g.token
+          WHERE r.tenant_id = $1 FOR UPDATE OF r`,
+}
+
+const SUCCEED_IN_STEPS = inSteps(
+  undefined,
+  HOLD.text,
+  `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, response_status,
+                                 response_body, duration_ms, scheduled_at, attempted_at, created, updated)
+   SELECT r.tenant_id, r.attempt_id, r.endpoint_id, r.event_id, r.attempt, 'succeeded', 'schedule', g.response_status,
+          g.response_body, g.duration_ms, r.due_at, to_timestamp(g.attempted_at / 1000), r.due_at, $8
+     FROM webhook_ready r
+     JOIN unnest($2::text[], $3::uuid[], $4::smallint[], $5::text[], $6::integer[], $7::float8[])
+            AS g (attempt_id, token, response_status, response_body, duration_ms, attempted_at)
+       ON r.attempt_id = g.attempt_id AND r.token = g.token
+    WHERE r.tenant_id = $1
+   ON CONFLICT (tenant_id, id) DO UPDATE
+      SET status = excluded.status, response_status = excluded.response_status,
+          response_body = excluded.response_body, error = NULL, duration_ms = excluded.duration_ms,
+          attempted_at = excluded.attempted_at, next_attempt_at = NULL, updated = excluded.updated`,
+  `DELETE FROM webhook_ready r USING unnest($2::text[], $3::uuid[]) AS g (attempt_id, token)
+    WHERE r.tenant_id = $1 AND r.attempt_id = g.attempt_id AND r.token = g.token
+   RETURNING r.attempt_id`,
+)
+
+// One descent of webhook_ready_pkey for each attempt: the range of one value has an order, which only the key has, so that the
+// plan is the same beside a million others in the queue. Deleted by their places (a Tid Scan), as in a claim: for that there is
+// one plan too, whatever the queue was when it was made. Then one descent of the key of webhook_attempts for each.
+const SUCCEED: ForTenants = {
+  many: {
+    name: 'webhook_attempts_succeed',
+    text: `WITH held AS MATERIALIZED (
+           SELECT g.*, q.*
+             FROM unnest($1::text[], $2::text[], $3::uuid[], $4::smallint[], $5::text[], $6::integer[], $7::float8[])
+                    AS g (tenant_id, attempt_id, token, response_status, response_body, duration_ms, attempted_at)
+            CROSS JOIN LATERAL (SELECT r.ctid AS place, r.endpoint_id, r.event_id, r.attempt, r.due_at
+                                  FROM webhook_ready r
+                                 WHERE r.tenant_id = g.tenant_id AND r.attempt_id >= g.attempt_id
+                                   AND r.attempt_id <= g.attempt_id AND r.token = g.token
+                                 ORDER BY r.attempt_id LIMIT 1 FOR UPDATE) AS q
+         ), released AS (
+           DELETE FROM webhook_ready WHERE ctid = ANY (ARRAY(SELECT place FROM held))
+         ), written AS (
+           INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, response_status,
+                                         response_body, duration_ms, scheduled_at, attempted_at, created, updated)
+           SELECT h.tenant_id, attempt_id, endpoint_id, event_id, attempt, 'succeeded', 'schedule', response_status,
+                  response_body, duration_ms, due_at, to_timestamp(attempted_at / 1000), due_at, $8
+             FROM held h
+           ON CONFLICT (tenant_id, id) DO UPDATE
+              SET status = excluded.status, response_status = excluded.response_status,
+                  response_body = excluded.response_body, error = NULL, duration_ms = excluded.duration_ms,
+                  attempted_at = excluded.attempted_at, next_attempt_at = NULL, updated = excluded.updated
+         )
+         SELECT attempt_id FROM held`,
+  },
+  one: {
+    name: 'webhook_attempts_succeed_of_one',
+    steps: SUCCEED_IN_STEPS,
+    text: `WITH held AS MATERIALIZED (
+           SELECT g.*, q.*
+             FROM unnest($2::text[], $3::uuid[], $4::smallint[], $5::text[], $6::integer[], $7::float8[])
+                    AS g (attempt_id, token, response_status, response_body, duration_ms, attempted_at)
+            CROSS JOIN LATERAL (SELECT r.ctid AS place, r.endpoint_id, r.event_id, r.attempt, r.due_at
+                                  FROM webhook_ready r
+                                 WHERE r.tenant_id = $1 AND r.attempt_id >= g.attempt_id
+                                   AND r.attempt_id <= g.attempt_id AND r.token = g.token
+                                 ORDER BY r.attempt_id LIMIT 1 FOR UPDATE) AS q
+         ), released AS (
+           DELETE FROM webhook_ready WHERE tenant_id = $1 AND ctid = ANY (ARRAY(SELECT place FROM held))
+         ), written AS (
+           INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, response_status,
+                                         response_body, duration_ms, scheduled_at, attempted_at, created, updated)
+           SELECT $1, attempt_id, endpoint_id, event_id, attempt, 'succeeded', 'schedule', response_status,
+                  response_body, duration_ms, due_at, to_timestamp(attempted_at / 1000), due_at, $8
+             FROM held h
+           ON CONFLICT (tenant_id, id) DO UPDATE
+              SET status = excluded.status, response_status = excluded.response_status,
+                  response_body = excluded.response_body, error = NULL, duration_ms = excluded.duration_ms,
+                  attempted_at = excluded.attempted_at, next_attempt_at = NULL, updated = excluded.updated
+         )
+         SELECT attempt_id FROM held`,
+  },
+}
+
+const SHOW_IN_STEPS = inSteps(
+  undefined,
+  `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
+                                 updated)
+   SELECT r.tenant_id, r.attempt_id, r.endpoint_id, r.event_id, r.attempt, 'pending', 'schedule', r.due_at, r.due_at, r.due_at
+     FROM webhook_ready r JOIN unnest($2::text[], $3::uuid[]) AS g (attempt_id, token)
+       ON r.attempt_id = g.attempt_id AND r.token = g.token
+    WHERE r.tenant_id = $1
+   ON CONFLICT (tenant_id, id) DO NOTHING`,
+)
+
+// By the same descents as above.
+const SHOW: ForTenants = {
+  many: {
+    name: 'webhook_attempts_show',
+    text: `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
+                                       updated)
+         SELECT g.tenant_id, g.attempt_id, q.endpoint_id, q.event_id, q.attempt, 'pending', 'schedule', q.due_at, q.due_at,
+                q.due_at
+           FROM unnest($1::text[], $2::text[], $3::uuid[]) AS g (tenant_id, attempt_id, token)
+          CROSS JOIN LATERAL (SELECT r.endpoint_id, r.event_id, r.attempt, r.due_at
+                                FROM webhook_ready r
+                               WHERE r.tenant_id = g.tenant_id AND r.attempt_id >= g.attempt_id
+                                 AND r.attempt_id <= g.attempt_id AND r.token = g.token
+                               ORDER BY r.attempt_id LIMIT 1) AS q
+         ON CONFLICT (tenant_id, id) DO NOTHING`,
+  },
+  one: {
+    name: 'webhook_attempts_show_of_one',
+    steps: SHOW_IN_STEPS,
+    text: `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
+                                       updated)
+         SELECT $1, g.attempt_id, q.endpoint_id, q.event_id, q.attempt, 'pending', 'schedule', q.due_at, q.due_at,
+                q.due_at
+           FROM unnest($2::text[], $3::uuid[]) AS g (attempt_id, token)
+          CROSS JOIN LATERAL (SELECT r.endpoint_id, r.event_id, r.attempt, r.due_at
+                                FROM webhook_ready r
+                               WHERE r.tenant_id = $1 AND r.attempt_id >= g.attempt_id
+                                 AND r.attempt_id <= g.attempt_id AND r.token = g.token
+                               ORDER BY r.attempt_id LIMIT 1) AS q
+         ON CONFLICT (tenant_id, id) DO NOTHING`,
+  },
+}
+
+/** The first three values: of several tenants, or of one. */
+function idsOf(of: VisitRequest['of'], sent: readonly Sent[]): unknown[] {
+  return [
+    of === 'one' ? sent[0]?.tenantId : sent.map(({ tenantId }) => tenantId),
+    sent.map(({ attemptId }) => attemptId),
+    sent.map(({ token }) => token),
+  ]
+}
+
+/**
+ * Writes that attempts of the schedule succeeded, whether or not anything was written of them before, and that nothing
+ * follows; those that are no longer held under their token stay as they are. Gives the ids of those that were written.
+ *
+ * @param of `one`: all of them are of one tenant. @param now service time, milliseconds since the epoch.
+ */
+export async function succeedAttempts(
+  db: Database,
+  of: VisitRequest['of'],
+  completions: readonly Completion[],
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ attempt_id: string }>(SUCCEED[of], [
+    ...idsOf(of, completions),
+    completions.map(({ responseStatus }) => responseStatus),
+    completions.map(({ responseBody }) => responseBody),
+    completions.map(({ durationMs }) => durationMs),
+    completions.map(({ attemptedAt }) => attemptedAt),
+    toTimestamp(now),
+  ])
+  return new Set(rows.map(({ attempt_id }) => attempt_id))
+}
+
+/**
+ * Writes attempts of the schedule that are being sent, where nothing was written of them before: those who ask see that they
+ * are pending.
+ *
+ * @param of `one`: all of them are of one tenant.
+ */
+export function showAttempts(db: Database, of: VisitRequest['of'], sent: readonly Sent[]): Promise<unknown> {
+  return db.query(SHOW[of], idsOf(of, sent))
+}
+
+/**
+ * The same before something else is written of them in the transaction, which holds what the queue has of them from here on.
+ *
+ * @param sent all of one tenant.
+ */
+export function writeUnwritten(tx: Database, sent: readonly Sent[]): void {
+  enqueue(tx.query(HOLD, idsOf('one', sent)))
+  enqueue(showAttempts(tx, 'one', sent))
+}

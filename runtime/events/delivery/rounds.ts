@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import { liesInRows } from '../../database/errors.ts'
+import type { Pool } from '../../database/pool/pool.ts'
+import type { Environment } from '../../platform/environment.ts'
+import type { Clock } from '../../tenants/clock/clock.ts'
+import type { LeaseClock } from '../../work/lease-clock.ts'
+import type { SetAside } from '../../work/set-aside.ts'
+import type { Slots } from '../../work/slots.ts'
+import type { Agenda } from './agenda.ts'
+import { findDue, findWaiting, promoteAttempts } from './queries/due.ts'
+import type { VisitRequest } from './queries/visits.ts'
+import { type Claim, type Claimed, claimAttempts, PARTITION_WIDTH, planAttempts } from './queries/visits.ts'
+
+export interface RoundsOptions {
+  readonly environment: Environment
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly leaseClock: LeaseClock
+  readonly leaseMs: number
+  readonly of: VisitRequest['of']
+  readonly agenda: Agenda
+  readonly slots: Slots
+  readonly setAside: SetAside
+  /** Makes an attempt that was claimed, once its event and its lease are on disk (`flushed`). */
+  readonly begin: (claimed: Claimed, token: string, leaseUntil: number, flushed: Promise<void>) => void
+}
+
+/** What a worker does with its agenda. */
+export interface Rounds {
+  /**
+   * Plans and claims for some tenants of the agenda, at most so many attempts; false where there was nothing to do but for
+   * tenants that are being served already.
+   */
+  serve(limit: number): Promise<boolean>
+  /** Puts everything that is due on the agenda, also what no wake-up came for. */
+  find(): Promise<void>
+  /** An attempt of the tenant has ended: others may be claimed that had no room. */
+  ended(tenantId: string): void
+  /** Looks at the queue so far. */
+  readonly looks: number
+}
+
+const CLAIMED_AT_ONCE = 256
+const PROMOTED_AT_ONCE = 500
+const TENANTS_FOUND_AT_ONCE = 100
+
+export function createRounds(options: RoundsOptions): Rounds {
+  const { environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, setAside, begin } = options
+  /** Tenants whose partitions or slots are full: another attempt of theirs has to end first. */
+  const blocked = new Set<string>()
+  /** Tenants for whom a statement is under way: another one would find them locked. */
+  const busy = new Set<string>()
+  /** A tenant has a row that cannot be queued, so that each is asked for by itself. */
+  let isSplit = false
+  let looks = 0
+
+  const visit = async <T>(
+    tenants: readonly string[],
+    limit: number,
+    ask: (asked: VisitRequest) => Promise<T>,
+  ) => {
+    looks += 1
+    for (const tenantId of tenants) busy.add(tenantId)
+    try {
+      return await ask(request(tenants, limit))
+    } finally {
+      for (const tenantId of tenants) busy.delete(tenantId)
+    }
+  }
+
+  const request = (tenants: readonly string[], limit: number): VisitRequest => {
+    const now = leaseClock.now()
+    const base = { of, tenants, now, leaseUntil: now + leaseMs, token: randomUUID() }
+    return { ...base, limit: Math.min(limit, CLAIMED_AT_ONCE), ...slots.allowances(PARTITION_WIDTH, tenants) }
+  }
+  const beginAll = (
+    { rows, flushed }: Pick<Claim, 'rows' | 'flushed'>,
+    { token, leaseUntil }: VisitRequest,
+  ) => {
+    if (rows.length === 0) return
+    const onDisk = flushed()
+    for (const claimed of rows) begin(claimed, token, leaseUntil, onDisk)
+  }
+
+  /** Gives how many attempts were begun; undefined where there was nothing to plan. */
+  const plan = async (limit: number): Promise<number | undefined> => {
+    const found = agenda.takePlans(Math.min(limit, CLAIMED_AT_ONCE), busy)
+    if (found.length === 0) return undefined
+    const planned = await isolate(found, (tenants) => planFor(tenants, limit))
+    return planned.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Does it for the tenants together; for fewer if a row of one of them fails it, until that tenant is set aside. */
+  const isolate = <T>(
+    tenants: readonly string[],
+    work: (tenants: readonly string[]) => Promise<T>,
+  ): Promise<readonly T[]> => {
+    const items = tenants.map((space) => ({ space, id: space })).filter((item) => !setAside.isHeld(item))
+    return setAside.performGroup(items, (some) => work(some.map(({ space }) => space)))
+  }
+
+  const planFor = (tenants: readonly string[], limit: number): Promise<number> =>
+    visit(tenants, limit, async (asked) => {
+      const plans = await planAttempts(pool, asked)
+      const { rows, visits } = plans
+      beginAll(plans, asked)
+      for (const tenantId of tenants) {
+        const visited = visits.get(tenantId)
+        // Whoever was there instead saw what was committed then; what came later is to be planned still.
+        if (!visited) agenda.plan(tenantId, 1)
+        if (visited?.more) agenda.planLater(tenantId)
+        if (visited?.queued) agenda.claim(tenantId)
+      }
+      return rows.length
+    })
+
+  const claim = async (limit: number): Promise<boolean> => {
+    const found = limit > 0 ? agenda.takeClaims(busy) : []
+    if (found.length === 0) return false
+    await isolate(found, (tenants) => claimFor(tenants, limit))
+    return true
+  }
+
+  const claimFor = (tenants: readonly string[], limit: number): Promise<void> =>
+    visit(tenants, limit, async (asked) => {
+      const claims = await claimAttempts(pool, asked)
+      const { rows, visits } = claims
+      beginAll(claims, asked)
+      for (const tenantId of tenants) {
+        const { claimed, tokens } = visits.get(tenantId) ?? { claimed: 0, tokens: 0 }
+        if (tokens - claimed < 1) agenda.claimLater(tenantId)
+        else if (claimed > 0 || rows.length >= asked.limit) agenda.claim(tenantId)
+        else blocked.add(tenantId)
+      }
+    })
+
+  /** Queues the attempts that have come due: of all tenants at once, unless a row of one of them fails it. */
+  const promoteAll = async () => {
+    if (of === 'many' && !isSplit) {
+      try {
+        return await promote()
+      } catch (error) {
+        if (!liesInRows(error)) throw error
+        isSplit = true
+      }
+    }
+    const tenants = await findWaiting(pool, clock.service(environment), TENANTS_FOUND_AT_ONCE)
+    for (const tenantId of tenants) await isolate([tenantId], () => promote(tenantId))
+    if (tenants.every((space) => !setAside.isHeld({ space, id: space }))) isSplit = false
+  }
+
+  const promote = async (tenantId?: string) => {
+    for (;;) {
+      const moved = await promoteAttempts(pool, clock.service(environment), PROMOTED_AT_ONCE, tenantId)
+      for (const tenant of new Set(moved)) agenda.claim(tenant)
+      // As long as there is a whole batch, there may be more.
+      if (moved.length < PROMOTED_AT_ONCE) return
+    }
+  }
+
+  return {
+    serve: async (limit) => {
+      const begun = await plan(limit)
+      const claimed = await claim(Math.min(limit - (begun ?? 0), slots.free))
+      return begun !== undefined || claimed
+    },
+    find: async () => {
+      looks += 1
+      if (!setAside.isEmpty) await setAside.refresh()
+      await promoteAll()
+      for (const { tenant_id, unplanned, queued } of await findDue(pool, leaseClock.now())) {
+        if (unplanned > 0) agenda.plan(tenant_id, unplanned)
+        if (queued) agenda.claim(tenant_id)
+      }
+    },
+    ended: (tenantId) => {
+      if (blocked.delete(tenantId)) agenda.claim(tenantId)
+    },
+    get looks() {
+      return looks
+    },
+  }
+}

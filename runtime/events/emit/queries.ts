@@ -1,0 +1,208 @@
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+  type Walk,
+} from '../../database/page.ts'
+import { inSteps } from '../../database/steps.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { RenderedEvent } from './emit.ts'
+
+export const PLANNED_FOR =
+  'SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for'
+
+const APPEND: Statement = {
+  name: 'events_append',
+  text: `WITH head AS (
+           INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, $2)
+           ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + excluded.sequence
+           RETURNING sequence
+         ), given AS (
+           SELECT * FROM json_to_recordset($3) AS n (position bigint, id text, type text, version text, body text,
+                                                     source json, created timestamptz, audience text, endpoint_id text)
+         ), kept AS (
+           INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience,
+                               audience_endpoint_id)
+           SELECT $1, n.id, head.sequence - $2 + n.position, n.type, n.version, n.body, n.source, n.created, n.audience,
+                  n.endpoint_id
+             FROM given n, head
+         )
+         ${PLANNED_FOR}`,
+  steps: inSteps(
+    'events_append',
+    `INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, $2)
+     ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + excluded.sequence`,
+    `INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id)
+     SELECT h.tenant_id, n.id, h.sequence - $2 + n.position, n.type, n.version, n.body, n.source, n.created, n.audience,
+            n.endpoint_id
+       FROM event_heads h, json_to_recordset($3) AS n (position bigint, id text, type text, version text, body text,
+            source json, created timestamptz, audience text, endpoint_id text)
+      WHERE h.tenant_id = $1`,
+    PLANNED_FOR,
+  ),
+}
+
+/**
+ * Writes events under the next numbers of the tenant's sequence. Workers plan the attempts to deliver them: what an event
+ * costs here does not depend on how many endpoints there are. Belongs near the end of its transaction, because the end of
+ * the sequence stays locked. Gives whether there may be something to plan.
+ */
+export async function appendEvents(
+  db: Database,
+  tenantId: string,
+  rendered: readonly RenderedEvent[],
+): Promise<boolean> {
+  if (rendered.length === 0) return false
+  const rows = rendered.map(({ recipients, created, ...event }, index) => ({
+    ...event,
+    position: index + 1,
+    created: toTimestamp(created),
+    ...audienceOf(recipients),
+  }))
+  const values = [tenantId, rows.length, JSON.stringify(rows)]
+  return (await db.query<{ planned_for: boolean }>(APPEND, values)).rows[0]!.planned_for
+}
+
+export function audienceOf(recipients: RenderedEvent['recipients']): {
+  readonly audience: string
+  readonly endpoint_id?: string
+} {
+  if (!recipients) return { audience: 'subscribed' }
+  if ('only' in recipients) return { audience: 'only', endpoint_id: recipients.only }
+  return { audience: 'others', endpoint_id: recipients.everyBut }
+}
+
+/** An event as it was rendered. `created` in milliseconds since the epoch. */
+export interface EventRow {
+  readonly id: string
+  readonly type: string
+  readonly body: string
+  readonly created: number
+}
+
+const LISTED = { table: 'events', alias: 'e', columns: 'e.id, e.type, e.body, e.created' }
+
+export interface EventFilter {
+  readonly created: CreatedRange
+  /** Any of them. */
+  readonly types: readonly string[]
+  /** Whether next to no event is of another type, so that no list of its own is needed for each. */
+  readonly areMost: boolean
+}
+
+export async function listEvents(
+  db: Database,
+  tenantId: string,
+  { created, types, areMost }: EventFilter,
+  page: Page,
+): Promise<Records<EventRow>> {
+  const bindings = new Bindings(tenantId)
+  const walk: Walk = areMost
+    ? { columns: [], keys: [[]], where: `e.type = ANY (${bindings.bind(types)})` }
+    : { columns: ['type'], keys: combine(types) }
+  return readPage<EventRow>(db, LISTED, bindings, [walk], created, page)
+}
+
+const READ: Statement = {
+  name: 'events_read',
+  text: 'SELECT e.id, e.type, e.body, e.created, e.sequence FROM events e WHERE e.tenant_id = $1 AND e.id = $2',
+}
+
+export async function readEvent(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<(EventRow & { readonly sequence: number }) | undefined> {
+  const { rows } = await db.query<EventRow & { readonly sequence: number }>(READ, [tenantId, id])
+  return rows[0]
+}
+
+/** An event with what it was rendered from. */
+export interface StoredEvent extends EventRow {
+  /** In which it was rendered. */
+  readonly version: string
+  /** In the form of the canonical version; null where the body is. */
+  readonly source: { readonly data: Members; readonly before?: Members } | null
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const READ_STORED: Statement = {
+  name: 'events_read_stored',
+  text: `SELECT e.id, e.type, e.body, e.created, e.version, e.source FROM events e
+         WHERE e.tenant_id = $1 AND e.id = $2`,
+}
+
+export async function readStoredEvent(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<StoredEvent | undefined> {
+  return (await db.query<StoredEvent>(READ_STORED, [tenantId, id])).rows[0]
+}
+
+const READ_LAST: Statement = {
+  text: `SELECT e.id, e.type, e.body, e.created, e.version, e.source,
+                EXISTS (SELECT FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.event_id = e.id) AS delivered
+           FROM events e WHERE e.tenant_id = $1 ORDER BY e.sequence DESC LIMIT $2`,
+}
+
+/** The last events, and of each whether any endpoint has an attempt of it. */
+export async function readLastEvents(
+  db: Database,
+  tenantId: string,
+  limit: number,
+): Promise<readonly (StoredEvent & { readonly delivered: boolean })[]> {
+  return (await db.query<StoredEvent & { delivered: boolean }>(READ_LAST, [tenantId, limit])).rows
+}
+
+const READ_HEAD: Statement = {
+  name: 'events_head',
+  text: `SELECT h.sequence,
+                (SELECT e.id FROM events e WHERE e.tenant_id = $1 AND e.sequence >= h.sequence
+                  ORDER BY e.sequence LIMIT 1) AS id
+         FROM event_heads h WHERE h.tenant_id = $1`,
+}
+
+/** A place in a tenant's sequence of events. */
+export interface EventPlace {
+  readonly sequence: number
+  /** Of the event with that number; `BEFORE_EVENTS` where none is kept. */
+  readonly id: string
+}
+
+/** Names the place before everything that is kept; sorts before every identifier of an event. */
+export const BEFORE_EVENTS = 'evt_00000000000000000000000000'
+
+/** The end of the tenant's sequence. */
+export async function readEventHead(db: Database, tenantId: string): Promise<EventPlace> {
+  const { rows } = await db.query<{ sequence: number; id: string | null }>(READ_HEAD, [tenantId])
+  return { sequence: rows[0]?.sequence ?? 0, id: rows[0]?.id ?? BEFORE_EVENTS }
+}
+
+const READ_AFTER: Statement = {
+  name: 'events_after',
+  text: `SELECT sequence, id, type, body FROM events WHERE tenant_id = $1 AND sequence > $2
+         ORDER BY sequence LIMIT $3`,
+}
+
+export interface SequencedEvent {
+  readonly sequence: number
+  readonly id: string
+  readonly type: string
+  readonly body: string
+}
+
+/** Events with a number above `after`, in the order of their commits. */
+export async function readEventsAfter(
+  db: Database,
+  tenantId: string,
+  after: number,
+  limit: number,
+): Promise<readonly SequencedEvent[]> {
+  return (await db.query<SequencedEvent>(READ_AFTER, [tenantId, after, limit])).rows
+}

@@ -1,0 +1,46 @@
+import type { EventsHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
+import { events as views } from '../../../generated/events.ts'
+import { current } from '../../../generated/versions.ts'
+import { invalidParameter, notFound } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { BEFORE_EVENTS, type EventPlace, listEvents, readEvent, readEventHead } from '../emit/queries.ts'
+
+type Event = components['schemas']['Event']
+
+const ALL_TYPES = Object.keys(views[current] ?? {})
+
+export const eventsHandlers = {
+  async listEvents({ caller, db, cursors, events }, { query }) {
+    const page = readPage(query, cursors)
+    // Events of types that the caller's version lacks are left out before the page is cut.
+    const types: readonly string[] = query.type ?? [...events.types]
+    const areMost = ALL_TYPES.every((type) => types.includes(type))
+    const filter = { created: readCreated(query), types, areMost }
+    const records = await listEvents(db, caller.space, filter, page)
+    return { status: 200, body: showList(records, page, cursors, ({ body }) => JSON.parse(body) as Event) }
+  },
+
+  async getEvent({ caller, db, events }, { path }) {
+    const row = await readEvent(db, caller.space, path.event_id)
+    if (!row || !events.types.has(row.type)) throw notFound()
+    return { status: 200, body: JSON.parse(row.body) as Event }
+  },
+
+  async streamEvents(context) {
+    return { status: 200, body: context.events.stream(await startOf(context)) }
+  },
+} satisfies EventsHandlers<Context>
+
+const LAST_SEEN = 'Last-Event-ID'
+
+/** Where a stream starts: after the event last seen, or with what is yet to happen. */
+async function startOf({ caller, request, db }: Context): Promise<EventPlace> {
+  const last = request.header(LAST_SEEN)
+  if (last === undefined) return readEventHead(db, caller.space)
+  if (last === BEFORE_EVENTS) return { sequence: 0, id: last }
+  const event = await readEvent(db, caller.space, last)
+  if (event) return event
+  throw invalidParameter('invalid_format', LAST_SEEN, `${LAST_SEEN} names no event that is kept here.`)
+}

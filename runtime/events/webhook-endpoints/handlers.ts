@@ -1,0 +1,200 @@
+import type { Detail } from 'dateline/runtime'
+import type { WebhookEndpointsHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
+import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { prepared } from '../../api/handler.ts'
+import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { newId } from '../../platform/ids.ts'
+import { writeInstant } from '../../platform/instants.ts'
+import { emit } from '../emit/emit.ts'
+import { RETIRED_FOR } from '../outbound/signing.ts'
+import { cancelAttempts } from './cancel-attempts.ts'
+import {
+  deleteEndpoint,
+  type EndpointRow,
+  insertEndpoint,
+  listEndpoints,
+  lockEndpoint,
+  lockEndpointCount,
+  readEndpoint,
+  updateEndpoint,
+} from './queries.ts'
+
+type Schemas = components['schemas']
+
+/** Of an environment: each event makes as many attempts as there are endpoints. */
+export const MAX_ENDPOINTS = 100
+
+export const webhookEndpointsHandlers = {
+  createWebhookEndpoint: prepared(
+    ({ destinations }, { body }: { body: Schemas['WebhookEndpointCreate'] }) => destinations.check(body.url),
+    async (context, { body }, blocked) => {
+      const { caller, db } = context
+      const { url, description = null, metadata = {} } = body
+      const enabled_events = [...new Set(body.enabled_events)]
+      requireGood([...checkUrl(blocked), ...checkTypes(body.enabled_events), ...checkMetadata(metadata)])
+      if ((await lockEndpointCount(db, caller.space)) >= MAX_ENDPOINTS) {
+        throw invalidState(`An environment has at most ${MAX_ENDPOINTS} endpoints. Delete one first.`)
+      }
+      const { row, secret } = await addEndpoint(context, { url, description, enabled_events, metadata })
+      return { status: 201, body: { ...showEndpoint(row), secret } }
+    },
+  ),
+
+  async listWebhookEndpoints({ caller, db, cursors }, { query }) {
+    const page = readPage(query, cursors)
+    const filter = { created: readCreated(query), ...(query.status && { statuses: query.status }) }
+    const records = await listEndpoints(db, caller.space, filter, page)
+    return { status: 200, body: showList(records, page, cursors, showEndpoint) }
+  },
+
+  async getWebhookEndpoint({ caller, db }, { path }) {
+    const row = await readEndpoint(db, caller.space, path.whe_id)
+    if (!row) throw notFound()
+    return { status: 200, body: showEndpoint(row) }
+  },
+
+  updateWebhookEndpoint: prepared(
+    async (
+      { destinations },
+      { body }: { path: { whe_id: string }; body: Schemas['WebhookEndpointUpdate'] },
+    ) => (body.url === undefined ? undefined : destinations.check(body.url)),
+    async (context, { path, body }, blocked) => {
+      const { caller, request, db } = context
+      const row = await lockEndpoint(db, caller.space, path.whe_id)
+      if (!row) throw notFound()
+      const changed = patch(row, body, context)
+      requireGood([
+        ...checkUrl(blocked),
+        ...checkTypes(body.enabled_events ?? []),
+        ...checkMetadata(changed.metadata),
+      ])
+      await updateEndpoint(db, caller.space, changed)
+      if (changed.status === 'disabled' && row.status === 'enabled') {
+        enqueue(cancelAttempts(db, caller.space, row.id, request.now, request.machineNow))
+      }
+      return { status: 200, body: showEndpoint(changed) }
+    },
+  ),
+
+  async deleteWebhookEndpoint({ caller, db }, { path }) {
+    if (!(await deleteEndpoint(db, caller.space, path.whe_id))) throw notFound()
+    return { status: 200, body: { id: path.whe_id, object: 'webhook_endpoint', deleted: true } }
+  },
+
+  async rotateWebhookEndpointSecret({ caller, request: { now }, db, endpointSecrets }, { path }) {
+    const row = await lockEndpoint(db, caller.space, path.whe_id)
+    if (!row) throw notFound()
+    const { secret, sealed } = endpointSecrets.make(caller.space, row.id)
+    const replaced = { sealed: row.secret.toString('base64'), until: now + RETIRED_FOR }
+    const rotated: EndpointRow = {
+      ...row,
+      secret: sealed,
+      // One only: each that signs costs every delivery a signature, and every claim its bytes.
+      retired_secrets: [replaced],
+      updated: now,
+    }
+    await updateEndpoint(db, caller.space, rotated)
+    return { status: 200, body: { ...showEndpoint(rotated), secret } }
+  },
+
+  async testWebhookEndpoint(context, { path }) {
+    const { caller, db } = context
+    const row = await readEndpoint(db, caller.space, path.whe_id)
+    if (!row) throw notFound()
+    const event = emit(context.events, {
+      type: 'webhook_endpoint.test',
+      data: { webhook_endpoint: showEndpoint(row) },
+      recipients: { only: row.id },
+    })
+    if (!event) throw new Error('the tenant’s version has no test event')
+    return { status: 201, body: JSON.parse(event.body) as Schemas['Event'] }
+  },
+} satisfies WebhookEndpointsHandlers<Context>
+
+/** Writes a new endpoint of content that was checked, with a secret of its own. */
+export async function addEndpoint(
+  { caller, request: { now }, db, endpointSecrets }: Context,
+  content: Pick<EndpointRow, 'url' | 'description' | 'enabled_events' | 'metadata'>,
+): Promise<{ readonly row: EndpointRow; readonly secret: string }> {
+  const id = newId('whe', now)
+  const { secret, sealed } = endpointSecrets.make(caller.space, id)
+  const row: EndpointRow = {
+    ...content,
+    id,
+    status: 'enabled',
+    disabled_reason: null,
+    secret: sealed,
+    retired_secrets: [],
+    generation: 0,
+    timeouts: 0,
+    created: now,
+    updated: now,
+  }
+  await insertEndpoint(db, caller.space, row)
+  return { row, secret }
+}
+
+function requireGood(faults: readonly Detail[]): void {
+  if (faults.length > 0) throw validationFailed(faults)
+}
+
+function checkUrl(blocked: string | undefined): Detail[] {
+  return blocked === undefined ? [] : [{ field: 'url', issue: blocked }]
+}
+
+/** Which types there are is checked with the body; what remains is that `*` means all of them. */
+function checkTypes(types: readonly string[]): Detail[] {
+  if (!types.includes('*') || types.length === 1) return []
+  return [{ field: 'enabled_events', issue: 'must hold * alone, or types without it' }]
+}
+
+/** RFC 7396. A version replaces only those types that it knows; what newer ones have set stays. */
+function patch(row: EndpointRow, given: Schemas['WebhookEndpointUpdate'], context: Context): EndpointRow {
+  const { url, description, enabled_events, metadata, status } = given
+  const changed = {
+    ...row,
+    url: url ?? row.url,
+    description: description === undefined ? row.description : description,
+    enabled_events: enabled_events ? replaceTypes(row, enabled_events, context) : row.enabled_events,
+    metadata:
+      metadata === null ? {} : (mergePatch(row.metadata, metadata ?? {}) as Readonly<Record<string, string>>),
+    updated: context.request.now,
+  }
+  if (status === 'enabled' && row.status === 'disabled') {
+    return { ...changed, status, disabled_reason: null, generation: row.generation + 1, timeouts: 0 }
+  }
+  if (status === 'disabled' && row.status === 'enabled') {
+    return { ...changed, status, disabled_reason: 'manual' }
+  }
+  return changed
+}
+
+function replaceTypes(
+  { enabled_events }: EndpointRow,
+  given: readonly string[],
+  { events }: Context,
+): readonly string[] {
+  if (given.includes('*')) return given
+  const unseen = enabled_events.filter((type) => type !== '*' && !events.types.has(type))
+  return [...new Set([...given, ...unseen])]
+}
+
+/** An endpoint as the newest version shows it, without its secret. */
+export function showEndpoint(row: EndpointRow): Schemas['WebhookEndpoint'] {
+  return {
+    id: row.id,
+    object: 'webhook_endpoint',
+    url: row.url,
+    description: row.description,
+    enabled_events: row.enabled_events as Schemas['WebhookEndpoint']['enabled_events'],
+    status: row.status,
+    disabled_reason: row.disabled_reason,
+    metadata: row.metadata,
+    created: writeInstant(row.created),
+    updated: writeInstant(row.updated),
+  }
+}

@@ -1,0 +1,190 @@
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+} from '../../database/page.ts'
+import { inSteps } from '../../database/steps.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { RetiredSecret } from '../outbound/signing.ts'
+
+/** An endpoint as it is stored, its secrets sealed. Instants in milliseconds since the epoch. */
+export interface EndpointRow {
+  readonly id: string
+  readonly url: string
+  readonly description: string | null
+  readonly enabled_events: readonly string[]
+  readonly status: (typeof STATUSES)[number]
+  readonly disabled_reason: 'retry_exhausted' | 'manual' | null
+  readonly secret: Buffer
+  readonly retired_secrets: readonly RetiredSecret[]
+  readonly metadata: Readonly<Record<string, string>>
+  readonly generation: number
+  readonly timeouts: number
+  readonly created: number
+  readonly updated: number
+}
+
+const COLUMNS = `w.id, w.url, w.description, w.enabled_events, w.status, w.disabled_reason, w.secret, w.retired_secrets,
+  w.metadata, w.generation, w.timeouts, w.created, w.updated`
+
+const HEAD = 'coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)'
+
+const openSender = (planned: string) =>
+  `INSERT INTO webhook_senders AS w (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, 'epoch', ${planned})
+         ON CONFLICT (tenant_id)`
+
+// In steps nothing is looked up while a row is inserted: it begins with a number that no sequence has.
+const UNPLANNED = '-1'
+const PLANNED_SO_FAR = `UPDATE webhook_senders SET planned = ${HEAD} WHERE tenant_id = $1 AND planned = ${UNPLANNED}`
+
+// The turn moves, as with every other change of the row: a visit that began before this one ended finds the row by the
+// place that it no longer has, and has to give up.
+const LOCK_SENDER: Statement = {
+  name: 'webhook_senders_lock',
+  text: `${openSender(HEAD)} DO UPDATE SET turn = w.turn + 1`,
+  steps: inSteps(
+    'webhook_senders_lock',
+    `${openSender(UNPLANNED)} DO UPDATE SET turn = w.turn + 1`,
+    PLANNED_SO_FAR,
+  ),
+}
+
+const COUNT: Statement = {
+  name: 'webhook_endpoints_count',
+  text: 'SELECT count(*) AS count FROM webhook_endpoints w WHERE w.tenant_id = $1',
+}
+
+/** How many endpoints the tenant has at the moment. */
+export async function countEndpoints(db: Database, tenantId: string): Promise<number> {
+  return (await db.query<{ count: number }>(COUNT, [tenantId])).rows[0]!.count
+}
+
+/**
+ * Counts the tenant's endpoints and keeps others from adding any until the transaction ends. Two statements: the second
+ * one sees what was committed while the first one waited.
+ */
+export async function lockEndpointCount(db: Database, tenantId: string): Promise<number> {
+  const [, count] = await Promise.all([db.query(LOCK_SENDER, [tenantId]), countEndpoints(db, tenantId)])
+  return count
+}
+
+const COLUMNS_INSERTED = `tenant_id, id, url, description, enabled_events, status, disabled_reason, secret,
+                                        retired_secrets, metadata, created, updated`
+
+const INSERT: Statement = {
+  name: 'webhook_endpoints_insert',
+  text: `WITH sender AS (
+           ${openSender(HEAD)} DO NOTHING
+         )
+         INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}, since)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${HEAD})`,
+  steps: inSteps(
+    'webhook_endpoints_insert',
+    `${openSender(UNPLANNED)} DO NOTHING`,
+    PLANNED_SO_FAR,
+    `INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    `UPDATE webhook_endpoints SET since = ${HEAD} WHERE tenant_id = $1 AND id = $2`,
+  ),
+}
+
+/** Writes a new endpoint, which gets the events that are emitted from now on; the tenant's first one also opens its bucket, full. */
+export function insertEndpoint(db: Database, tenantId: string, row: EndpointRow): Promise<unknown> {
+  const { id, url, description, enabled_events, status, disabled_reason, secret, metadata } = row
+  return db.query(INSERT, [
+    tenantId,
+    id,
+    url,
+    description,
+    enabled_events,
+    status,
+    disabled_reason,
+    secret,
+    JSON.stringify(row.retired_secrets),
+    JSON.stringify(metadata),
+    toTimestamp(row.created),
+    toTimestamp(row.updated),
+  ])
+}
+
+const READ: Statement = {
+  name: 'webhook_endpoints_read',
+  text: `SELECT ${COLUMNS} FROM webhook_endpoints w WHERE w.tenant_id = $1 AND w.id = $2`,
+}
+
+export async function readEndpoint(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<EndpointRow | undefined> {
+  return (await db.query<EndpointRow>(READ, [tenantId, id])).rows[0]
+}
+
+const LOCK: Statement = { name: 'webhook_endpoints_lock', text: `${READ.text} FOR NO KEY UPDATE` }
+
+/** Reads an endpoint and keeps others from changing it until the transaction ends. */
+export async function lockEndpoint(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<EndpointRow | undefined> {
+  return (await db.query<EndpointRow>(LOCK, [tenantId, id])).rows[0]
+}
+
+const UPDATE: Statement = {
+  name: 'webhook_endpoints_update',
+  text: `UPDATE webhook_endpoints
+         SET url = $3, description = $4, enabled_events = $5, status = $6, disabled_reason = $7, secret = $8,
+             retired_secrets = $9, metadata = $10, generation = $11, timeouts = $12, updated = $13
+         WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Writes what may change of an endpoint that `lockEndpoint` holds. */
+export function updateEndpoint(db: Database, tenantId: string, row: EndpointRow): Promise<unknown> {
+  return db.query(UPDATE, [
+    tenantId,
+    row.id,
+    row.url,
+    row.description,
+    row.enabled_events,
+    row.status,
+    row.disabled_reason,
+    row.secret,
+    JSON.stringify(row.retired_secrets),
+    JSON.stringify(row.metadata),
+    row.generation,
+    row.timeouts,
+    toTimestamp(row.updated),
+  ])
+}
+
+// What is being sent at the moment goes on. Attempts that were made stay until their time is over, seen by nobody.
+const DELETE: Statement = {
+  name: 'webhook_endpoints_delete',
+  text: `WITH waiting AS (DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2),
+              ready AS (DELETE FROM webhook_ready WHERE tenant_id = $1 AND endpoint_id = $2)
+         DELETE FROM webhook_endpoints WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Deletes an endpoint and what was still to be sent to it; false when there is none. */
+export async function deleteEndpoint(db: Database, tenantId: string, id: string): Promise<boolean> {
+  return (await db.query(DELETE, [tenantId, id])).count === 1
+}
+
+const STATUSES = ['enabled', 'disabled'] as const
+
+const LISTED = { table: 'webhook_endpoints', alias: 'w', columns: COLUMNS }
+
+export async function listEndpoints(
+  db: Database,
+  tenantId: string,
+  filter: { readonly created: CreatedRange; readonly statuses?: readonly string[] },
+  page: Page,
+): Promise<Records<EndpointRow>> {
+  const bindings = new Bindings(tenantId)
+  const walk = { columns: ['status'], keys: combine(filter.statuses ?? STATUSES) }
+  return readPage<EndpointRow>(db, LISTED, bindings, [walk], filter.created, page)
+}

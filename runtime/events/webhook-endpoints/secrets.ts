@@ -1,0 +1,19 @@
+/** Secrets of webhook endpoints, sealed where they are stored. */
+import type { EndpointSecrets } from '../../api/handler.ts'
+import type { Environment } from '../../platform/environment.ts'
+import type { Seals } from '../../platform/secrets.ts'
+import { makeSigningSecret } from '../outbound/signing.ts'
+
+/** Sealed for one endpoint, it opens for no other. */
+export function secretContext(environment: Environment, tenantId: string, endpointId: string): string {
+  return `webhook_endpoints.secret ${environment} ${tenantId} ${endpointId}`
+}
+
+export function createEndpointSecrets(seals: Seals, environment: Environment): EndpointSecrets {
+  return {
+    make(tenantId, endpointId) {
+      const secret = makeSigningSecret()
+      return { secret, sealed: seals.seal(secret, secretContext(environment, tenantId, endpointId)) }
+    },
+  }
+}

@@ -1,0 +1,127 @@
+/** Statements on the accounts that send payments: in `control`, because no tenant owns them. */
+import type { Database, Statement } from '../../database/database.ts'
+import type { Pool } from '../../database/pool/pool.ts'
+import { toTimestamp } from '../../database/types.ts'
+
+/** An account on a chain. */
+export interface Account {
+  readonly chainId: number
+  readonly address: string
+}
+
+/** The lease was lost, or another worker has signed meanwhile: what was signed for nothing is dropped. */
+export class LostLease extends Error {
+  override name = 'LostLease'
+}
+
+const OPEN_ACCOUNT: Statement = {
+  text: `INSERT INTO control.chain_signers (chain_id, address, next_nonce) VALUES ($1, $2, 0)
+         ON CONFLICT (chain_id, address) DO NOTHING`,
+}
+const ACQUIRE: Statement = {
+  text: `UPDATE control.chain_signers SET token = $3, lease_until = $5
+          WHERE chain_id = $1 AND address = $2 AND (token = $3 OR token IS NULL OR lease_until < $4)
+         RETURNING next_nonce`,
+}
+const RELEASE: Statement = {
+  text: `UPDATE control.chain_signers SET token = NULL, lease_until = '-infinity'
+          WHERE chain_id = $1 AND address = $2 AND token = $3`,
+}
+
+/**
+ * Takes the account, or goes on having it. Gives the nonce of its next transaction; undefined while another worker has it.
+ *
+ * @param now machine time of the database, in milliseconds, as is `until`.
+ */
+export async function acquireAccount(
+  control: Database,
+  { chainId, address }: Account,
+  lease: { readonly token: string; readonly now: number; readonly until: number },
+): Promise<number | undefined> {
+  const times = [toTimestamp(lease.now), toTimestamp(lease.until)]
+  const values = [chainId, address, lease.token, ...times]
+  const acquire = async () =>
+    (await control.query<{ next_nonce: number }>(ACQUIRE, values)).rows[0]?.next_nonce
+  const known = await acquire()
+  if (known !== undefined) return known
+  if ((await control.query(OPEN_ACCOUNT, [chainId, address])).count === 0) return undefined
+  return acquire()
+}
+
+export async function releaseAccount(control: Database, account: Account, token: string): Promise<void> {
+  await control.query(RELEASE, [account.chainId, account.address, token])
+}
+
+const HELD: Statement = {
+  text: `SELECT next_nonce FROM control.chain_signers
+          WHERE chain_id = $1 AND address = $2 AND token = $3 FOR UPDATE`,
+}
+const ADVANCE: Statement = {
+  text: 'UPDATE control.chain_signers SET next_nonce = $3 WHERE chain_id = $1 AND address = $2',
+}
+
+/** Locks an account that this worker holds. Gives its next nonce. Throws `LostLease`. */
+export async function lockAccount(
+  db: Database,
+  { chainId, address }: Account,
+  token: string,
+): Promise<number> {
+  const { rows } = await db.query<{ next_nonce: number }>(HELD, [chainId, address, token])
+  if (!rows[0]) throw new LostLease('another worker sends for this account')
+  return rows[0].next_nonce
+}
+
+/** Sets the next nonce of a locked account. */
+export async function setNonce(db: Database, { chainId, address }: Account, nonce: number): Promise<void> {
+  await db.query(ADVANCE, [chainId, address, nonce])
+}
+
+/**
+ * Sets the nonce of the account's next transaction: higher if others have sent transactions, lower if the chain has forgotten
+ * theirs. Does nothing if the account's nonce is not `from` any more. Throws `LostLease`.
+ */
+export async function moveNonce(
+  control: Pool,
+  account: Account,
+  token: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  await control.transaction(async (db) => {
+    if ((await lockAccount(db, account, token)) === from) await setNonce(db, account, to)
+  })
+}
+
+const ACCOUNT_PROBLEM: Statement = {
+  text: `UPDATE control.chain_signers
+            SET problem = $3, held_up_since = CASE WHEN $3::text IS NOT NULL THEN coalesce(held_up_since, $4) END
+          WHERE chain_id = $1 AND address = $2 AND problem IS DISTINCT FROM $3`,
+}
+
+/** Notes why an account signs nothing new; null: it does. Gives whether that is new. @param now machine time. */
+export async function noteAccount(
+  control: Database,
+  { chainId, address }: Account,
+  problem: string | null,
+  now: number,
+): Promise<boolean> {
+  return (await control.query(ACCOUNT_PROBLEM, [chainId, address, problem, toTimestamp(now)])).count > 0
+}
+
+const COUNT_FROM: Statement = {
+  text: `SELECT count(*)::integer AS count, bool_or(nonce = $3) AS taken FROM control.chain_payments
+          WHERE chain_id = $1 AND signer = $2 AND nonce >= $3`,
+}
+
+/** How many payments of any state have this nonce or a later one, and whether one has this one. */
+export async function countPaymentsFrom(
+  control: Database,
+  { chainId, address }: Account,
+  nonce: number,
+): Promise<{ readonly count: number; readonly taken: boolean }> {
+  const { rows } = await control.query<{ count: number; taken: boolean | null }>(COUNT_FROM, [
+    chainId,
+    address,
+    nonce,
+  ])
+  return { count: rows[0]!.count, taken: rows[0]!.taken === true }
+}

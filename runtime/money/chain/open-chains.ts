@@ -1,0 +1,198 @@
+/** Which chain the payouts of each environment are made on. */
+import type { Logger } from 'pino'
+import type { Pool } from '../../database/pool/pool.ts'
+import type { ChainSettings } from '../../platform/chain-settings.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import type { PeriodicJob } from '../../platform/periodic.ts'
+import { findChainOfToken, rememberChain } from './chain-queries.ts'
+import { readKeyFile } from './key-file.ts'
+import { caip2, TEST_CHAIN_ID, TEST_USDC } from './own-chain.ts'
+import { isPubliclyKnown } from './public-keys.ts'
+import type { ReportParts } from './report.ts'
+import type { PaymentLimits } from './round.ts'
+import { createRpc, RpcUnavailable } from './rpc.ts'
+import { startChainWorker } from './start-worker.ts'
+import type { Link } from './worker.ts'
+
+/** A chain, as destinations name it. */
+export interface ChainInfo {
+  /** EIP-155. */
+  readonly id: number
+  /** CAIP-2. */
+  readonly name: string
+  /** The contract of USDC, with EIP-55's checksum. */
+  readonly token: string
+  /** One of our own, for the sandbox. */
+  readonly isOwn: boolean
+}
+
+export interface Chains {
+  /** Undefined where payouts in USDC are made on none: in live, without a node. */
+  readonly of: Readonly<Record<Environment, ChainInfo | undefined>>
+  /** What pages and the ready line say where the operator has allowed test chains and publicly known keys; a sentence each. */
+  readonly warnings: readonly string[]
+  /** Starts a worker for each chain. */
+  start(parts: ReportParts & { readonly control: Pool; readonly log: Logger }): PeriodicJob
+}
+
+const OWN: ChainInfo = { id: TEST_CHAIN_ID, name: caip2(TEST_CHAIN_ID), token: TEST_USDC, isOwn: true }
+
+/**
+ * Chains on which money is worth nothing (Circle, "USDC contract addresses", testnets; development nodes). The sandbox is paid
+ * on no other.
+ */
+const TEST_CHAINS = new Set([
+  ...[31337, 1337], // anvil and hardhat, ganache
+  ...[11155111, 84532, 421614, 11155420, 80002, 43113, 1301, 59141, 300],
+])
+
+const LIMITS = { authorizationS: 3600, giveUpMs: 600_000, retryMs: 5000, resendMs: 15_000, replaceMs: 60_000 }
+
+/** At a start nobody waits longer for a node. */
+const START_MS = 4000
+
+/**
+ * Asks the node that the settings name what it is. Throws a sentence naming the variable where it is another chain than
+ * before, where the contract is no USDC, where nothing is known of it and it does not answer, and where others can read the key;
+ * in production also where the chain is a test chain, and everywhere where a chain of real money would be paid on with a key that
+ * is publicly known, unless SVC_ALLOW_TEST_CHAIN is set.
+ */
+export async function openChains(settings: ChainSettings, control: Pool, log: Logger): Promise<Chains> {
+  if (settings.signer?.kind === 'file') readKeyFile(settings.signer.path)
+  const configured = settings.rpcUrl === undefined ? undefined : await identifyNode(settings, control, log)
+  const isTest = configured !== undefined && TEST_CHAINS.has(configured.id)
+  const of = { sandbox: isTest ? configured : OWN, live: configured }
+  const unsafe = configured ? await findUnsafe(settings, configured, isTest) : []
+  for (const each of unsafe) {
+    if (!settings.allowTestChain && (settings.production || !isTest))
+      throw new Error(`${each}; SVC_ALLOW_TEST_CHAIN=1 allows it`)
+    log.warn(each)
+  }
+  log.info(`payouts in USDC, sandbox: ${describeChain(of.sandbox)}; live: ${describeChain(of.live)}`)
+  const limits = { ...LIMITS, confirmations: settings.confirmations, maxFee: settings.maxFee }
+  return {
+    of,
+    warnings: settings.allowTestChain ? warningsOf(unsafe) : [],
+    start: (parts) => {
+      const chains = new Set(ENVIRONMENTS.flatMap((each) => of[each] ?? []))
+      const jobs = [...chains].map((chain) => startFor(chain, of, { settings, limits, parts }))
+      return {
+        stop: async () => {
+          await Promise.all(jobs.map((job) => job.stop()))
+        },
+      }
+    },
+  }
+}
+
+const warningsOf = (unsafe: readonly string[]): readonly string[] =>
+  unsafe.length > 0
+    ? unsafe
+    : ['SVC_ALLOW_TEST_CHAIN: live may pay on a test chain, and with a key that is publicly known']
+
+/** Why live must not pay so: a sentence naming the variable for each reason. */
+async function findUnsafe(
+  settings: ChainSettings,
+  { name }: ChainInfo,
+  isTest: boolean,
+): Promise<readonly string[]> {
+  const unsafe: string[] = []
+  if (isTest)
+    unsafe.push(`SVC_CHAIN_RPC_URL: live pays on ${name}, a test chain, where money is worth nothing`)
+  const { signer } = settings
+  if (!signer || signer.kind === 'external') return unsafe // the program is asked with the first payout
+  const { openSigner } = await import('./open-signer.ts')
+  const { address } = await openSigner(signer)()
+  if (isPubliclyKnown(address)) {
+    const variable = signer.kind === 'key' ? 'SVC_PAYOUT_KEY' : 'SVC_PAYOUT_KEY_FILE'
+    unsafe.push(`${variable}: live pays from ${address}, whose private key is publicly known`)
+  }
+  return unsafe
+}
+
+interface Start {
+  readonly settings: ChainSettings
+  readonly limits: PaymentLimits
+  readonly parts: ReportParts & { readonly control: Pool; readonly log: Logger }
+}
+
+function startFor(chain: ChainInfo, of: Chains['of'], { settings, limits, parts }: Start): PeriodicJob {
+  let signer: ReturnType<typeof import('./open-signer.ts').openSigner> | undefined
+  return startChainWorker({
+    ...parts,
+    chainId: chain.id,
+    environments: ENVIRONMENTS.filter((each) => of[each] === chain),
+    limits,
+    openSigner: async () => {
+      const [{ openSigner }, { SignerUnavailable }] = await Promise.all([
+        import('./open-signer.ts'),
+        import('./signer.ts'),
+      ])
+      signer ??= openSigner(settings.signer)
+      const opened = await signer()
+      const isRefused = settings.signer?.kind === 'external' && !settings.allowTestChain
+      if (isRefused && !TEST_CHAINS.has(chain.id) && isPubliclyKnown(opened.address))
+        throw new SignerUnavailable(
+          `SVC_PAYOUT_SIGNER_URL: the signer has ${opened.address}, whose private key is publicly known; SVC_ALLOW_TEST_CHAIN=1 allows it`,
+        )
+      return opened
+    },
+    openLink: async (payer) => {
+      if (!chain.isOwn) return linkTo(settings.rpcUrl!, chain)
+      const { openTestChain } = await import('./test-chain.ts')
+      const link = await openTestChain(parts.control, payer)
+      parts.log.info({ url: link.url, chain: chain.name }, 'the test chain of the sandbox is up')
+      return link
+    },
+  })
+}
+
+async function linkTo(rpcUrl: string, { id, token }: ChainInfo): Promise<Link> {
+  const { connect } = await import('./connect.ts')
+  const chain = await connect(createRpc(rpcUrl), id, token as `0x${string}`)
+  return { chain, isCurrent: async () => true, stop: async () => {} }
+}
+
+async function identifyNode(settings: ChainSettings, control: Pool, log: Logger): Promise<ChainInfo> {
+  const { getAddress } = await import('viem')
+  const token = getAddress(settings.usdc!.toLowerCase())
+  const info = (id: number): ChainInfo => ({ id, name: caip2(id), token, isOwn: false })
+  try {
+    const { id, genesis } = await examineNode(settings)
+    if (await rememberChain(control, { id, genesis, token })) return info(id)
+    throw new Error(
+      `SVC_CHAIN_RPC_URL: chain ${id} is another than the one that this database has paid on, which begins differently`,
+    )
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error
+    const id = settings.chainId ?? (await findChainOfToken(control, token))?.id
+    if (id === undefined)
+      throw new Error(`SVC_CHAIN_RPC_URL: ${error.message}; with SVC_CHAIN_ID it need not, yet`)
+    log.error(`payouts wait: ${error.message}`)
+    return info(id)
+  }
+}
+
+/** The node's chain, and the contract on it. Throws `RpcUnavailable`, or a sentence naming the variable. */
+export async function examineNode(
+  settings: ChainSettings,
+): Promise<{ readonly id: number; readonly genesis: string; readonly chain: import('./connect.ts').Chain }> {
+  const { connect, identify } = await import('./connect.ts')
+  const { getAddress, isAddress } = await import('viem')
+  const { usdc = '', rpcUrl = '' } = settings
+  const isMixed = usdc !== usdc.toLowerCase() && usdc.slice(2) !== usdc.slice(2).toUpperCase()
+  if (isMixed && !isAddress(usdc))
+    throw new Error('SVC_USDC_ADDRESS: its checksum (EIP-55) is wrong: a character was mistyped')
+  const rpc = createRpc(rpcUrl, START_MS)
+  const { id, genesis } = await identify(rpc)
+  if (settings.chainId !== undefined && settings.chainId !== id)
+    throw new Error(`SVC_CHAIN_RPC_URL: ${rpc.place} is chain ${id}, not ${settings.chainId} (SVC_CHAIN_ID)`)
+  return { id, genesis, chain: await connect(rpc, id, getAddress(usdc.toLowerCase())) }
+}
+
+/** For people, in a few words. */
+export function describeChain(chain: ChainInfo | undefined): string {
+  if (!chain) return 'none: payouts in USDC need SVC_CHAIN_RPC_URL'
+  const whose = chain.isOwn ? ', a test chain of its own' : ''
+  return `${chain.name}${whose}, USDC at ${chain.token}`
+}

@@ -1,0 +1,122 @@
+/** A transfer's row changes, and the listener with it, in one transaction of the environment. */
+
+import type { Database } from '../../database/database.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import type { Pool } from '../../database/pool/pool.ts'
+import { readSpace } from '../../database/space.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { isSpaceWiped } from '../../tenants/audit/queries.ts'
+import type { Clock } from '../../tenants/clock/clock.ts'
+import { lockTransfer, type TransferRow, updateTransfer } from './transfer-queries.ts'
+import type { FailureCode, OpenListener, TransferChange, TransferListener } from './transfers.ts'
+
+export interface ReportParts {
+  readonly pools: Readonly<Record<Environment, Pool>>
+  readonly openListener: OpenListener
+  readonly clock: Clock
+}
+
+/** Where a transfer's row is. */
+export interface TransferPlace {
+  readonly environment: Environment
+  readonly space: string
+  readonly id: string
+}
+
+/** What a row becomes, and what the listener is told of it. */
+export interface Step {
+  readonly row: TransferRow
+  readonly told?: TransferChange
+}
+
+export type Decide = (
+  row: TransferRow,
+  asked: { readonly listener: TransferListener; readonly db: Database },
+) => Step | undefined | Promise<Step | undefined>
+
+/** What follows from the row alone. */
+type Transition = (row: TransferRow) => Step | undefined
+
+/** Gives the row as it is then; undefined where the tenant's sandbox was wiped. */
+export async function report(
+  { pools, openListener, clock }: ReportParts,
+  { environment, space, id }: TransferPlace,
+  decide: Decide,
+): Promise<TransferRow | undefined> {
+  const listener = await openListener(environment, space)
+  const { tenantId } = readSpace(space)
+  let told = false
+  const work = async (db: Database) => {
+    told = false
+    const row = await lockTransfer(db, space, id)
+    const step = row && (await decide(row, { listener, db }))
+    if (!step) return row
+    const now = Math.max(clock.service(environment), row.updated)
+    const written = { ...step.row, updated: now }
+    enqueue(updateTransfer(db, written))
+    if (step.told) await listener.changed(db, id, step.told, now)
+    told = step.told !== undefined
+    return written
+  }
+  try {
+    const row = await pools[environment].forTenant(tenantId).transaction(work)
+    if (told) listener.committed?.()
+    return row
+  } catch (error) {
+    if (isSpaceWiped(error)) return undefined
+    throw error
+  }
+}
+
+/** Nothing is to be signed. */
+const NOT_DUE = { due: null, held_up_since: null, problem: null } as const
+
+const ENDED = new Set(['paid', 'failed', 'withdrawn'])
+
+/** It was signed, with this hash. A payment that ended before stays what it was. */
+export const inTransit =
+  (chain: string, hash: string): Transition =>
+  (row) => {
+    if (ENDED.has(row.state)) return row.due === null ? undefined : { row: { ...row, ...NOT_DUE } }
+    if (row.state === 'in_transit' && row.hash === hash && row.due === null) return undefined
+    const next = {
+      ...row,
+      state: 'in_transit',
+      hash,
+      confirmations: 0,
+      ...NOT_DUE,
+    } as const
+    return { row: next, told: { state: 'in_transit', chain, hash } }
+  }
+
+export const confirmed =
+  (chain: string, hash: string, confirmations: number): Transition =>
+  (row) => {
+    if (ENDED.has(row.state) || (row.hash === hash && row.confirmations === confirmations)) return
+    const next = { ...row, state: 'in_transit', hash, confirmations, ...NOT_DUE } as const
+    return { row: next, told: { state: 'confirmed', chain, hash, confirmations } }
+  }
+
+export const paid =
+  (chain: string, hash: string, confirmations: number): Transition =>
+  (row) => {
+    if (ENDED.has(row.state)) return
+    const next = { ...row, state: 'paid', hash, confirmations, ...NOT_DUE } as const
+    return { row: next, told: { state: 'paid', chain, hash, confirmations } }
+  }
+
+/** What was told as paid stays so: it is sent again until it is true again. */
+export const reorged =
+  (chain: string, hash: string): Transition =>
+  (row) => {
+    if (ENDED.has(row.state)) return
+    return { row: { ...row, confirmations: 0 }, told: { state: 'reorged', chain, hash } }
+  }
+
+export const failed =
+  (code: FailureCode): Transition =>
+  (row) => {
+    if (ENDED.has(row.state)) return
+    const next = { ...row, state: 'failed', failure_code: code, ...NOT_DUE } as const
+    return { row: next, told: { state: 'failed', code } }
+  }

@@ -1,0 +1,122 @@
+/** Whether a ledger is what it has to be, read whole: for operators. */
+import type { Database } from '../../database/database.ts'
+import type { Environment } from '../../platform/environment.ts'
+
+/** A rule of the ledger, with the statement that gives the first row which breaks it, and that row in words. */
+interface Rule {
+  readonly text: string
+  readonly says: (row: Readonly<Record<string, unknown>>) => string
+}
+
+/** In the order in which they are checked: `s` stands for the schema. */
+const RULES: readonly Rule[] = [
+  {
+    text: `SELECT t.cause, coalesce(sum(e.amount), 0)::text AS sum, count(e.id) AS entries
+             FROM s.ledger_transactions t LEFT JOIN s.ledger_entries e ON e.tenant_id = t.tenant_id AND e.cause = t.cause
+            WHERE t.tenant_id = $1 GROUP BY t.cause HAVING coalesce(sum(e.amount), 0) <> 0 OR count(e.id) = 0
+            ORDER BY t.cause LIMIT 1`,
+    says: ({ cause, sum, entries }) =>
+      `the ${entries} entries of transaction ${cause} add up to ${sum}, not to 0`,
+  },
+  {
+    text: `SELECT e.id, e.cause FROM s.ledger_entries e
+            WHERE e.tenant_id = $1 AND NOT EXISTS (
+              SELECT FROM s.ledger_transactions t WHERE t.tenant_id = e.tenant_id AND t.cause = e.cause)
+            ORDER BY e.id LIMIT 1`,
+    says: ({ id, cause }) => `entry ${id} is of ${cause}, and there is no such transaction`,
+  },
+  {
+    text: `SELECT a.currency, sum(a.balance)::text AS sum FROM s.ledger_accounts a
+            WHERE a.tenant_id = $1 GROUP BY a.currency HAVING sum(a.balance) <> 0 ORDER BY a.currency LIMIT 1`,
+    says: ({ currency, sum }) => `the balances in ${currency} add up to ${sum}, not to 0`,
+  },
+  {
+    text: `SELECT e.id, e.previous::text, e.amount::text, e.current::text FROM s.ledger_entries e
+            WHERE e.tenant_id = $1 AND e.previous + e.amount <> e.current ORDER BY e.account_id, e.version LIMIT 1`,
+    says: ({ id, previous, amount, current }) =>
+      `entry ${id} goes from ${previous} by ${amount} to ${current}`,
+  },
+  {
+    text: `SELECT n.* FROM (
+             SELECT e.id, e.account_id, e.version::text, e.previous::text,
+                    e.version <> row_number() OVER account AS misnumbered,
+                    coalesce(lag(e.current) OVER account, 0)::text AS before
+               FROM s.ledger_entries e WHERE e.tenant_id = $1
+             WINDOW account AS (PARTITION BY e.account_id ORDER BY e.version)
+           ) AS n WHERE n.misnumbered OR n.previous <> n.before ORDER BY n.account_id, n.version::bigint LIMIT 1`,
+    says: ({ id, account_id, version, previous, misnumbered, before }) =>
+      misnumbered
+        ? `entry ${id} of ${account_id} has number ${version}, and the one before it is missing`
+        : `entry ${id} of ${account_id} begins at ${previous}, the one before it ended at ${before}`,
+  },
+  {
+    text: `SELECT n.* FROM (
+             SELECT coalesce(a.id, e.account_id) AS id, coalesce(a.version, 0)::text AS version, coalesce(e.entries, 0)::text AS entries,
+                    coalesce(a.balance, 0)::text AS balance, coalesce(e.sum, 0)::text AS sum
+               FROM (SELECT * FROM s.ledger_accounts WHERE tenant_id = $1) a
+               FULL JOIN (SELECT account_id, count(*) AS entries, sum(amount) AS sum
+                            FROM s.ledger_entries WHERE tenant_id = $1 GROUP BY account_id) e ON e.account_id = a.id
+           ) AS n WHERE n.version <> n.entries OR n.balance <> n.sum ORDER BY n.id LIMIT 1`,
+    says: ({ id, version, entries, balance, sum }) =>
+      version === entries
+        ? `account ${id} has a balance of ${balance}, its entries add up to ${sum}`
+        : `account ${id} has version ${version} and ${entries} entries`,
+  },
+  {
+    text: `SELECT c.at::text AS at, coalesce(sum(e.current), 0)::text AS sum, count(*) - count(e.id) AS missing
+             FROM s.ledger_checkpoints c CROSS JOIN LATERAL json_each_text(c.positions) AS p
+             LEFT JOIN s.ledger_entries e ON e.tenant_id = c.tenant_id AND e.account_id = p.key AND e.version = p.value::bigint
+            WHERE c.tenant_id = $1 AND p.value::bigint > 0
+            GROUP BY c.at HAVING coalesce(sum(e.current), 0) <> 0 OR count(*) > count(e.id) ORDER BY c.at LIMIT 1`,
+    says: ({ at, sum, missing }) =>
+      Number(missing) > 0
+        ? `the checkpoint of ${at} is at an entry that is missing`
+        : `the balances at the checkpoint of ${at} add up to ${sum}, not to 0`,
+  },
+  {
+    text: `SELECT n.* FROM (
+             SELECT c.at::text AS at, p.key AS id, p.value::bigint < lag(p.value::bigint) OVER (PARTITION BY p.key ORDER BY c.at) AS is_back
+               FROM s.ledger_checkpoints c CROSS JOIN LATERAL json_each_text(c.positions) AS p WHERE c.tenant_id = $1
+           ) AS n WHERE n.is_back ORDER BY n.at, n.id LIMIT 1`,
+    says: ({ at, id }) => `the checkpoint of ${at} is before an earlier one in account ${id}`,
+  },
+  {
+    text: `SELECT r.hold_id FROM s.ledger_resolutions r
+            WHERE r.tenant_id = $1 AND NOT EXISTS (
+              SELECT FROM s.ledger_holds h WHERE h.tenant_id = r.tenant_id AND h.id = r.hold_id)
+            ORDER BY r.hold_id LIMIT 1`,
+    says: ({ hold_id }) => `hold ${hold_id} has an end and no beginning`,
+  },
+  {
+    text: `SELECT n.* FROM (
+             SELECT coalesce((SELECT a.held FROM s.ledger_accounts a WHERE a.tenant_id = $1 AND a.id = 'program_funds'), 0)::text AS held,
+                    (SELECT coalesce(sum(h.amount), 0)::text FROM s.ledger_holds h
+                      WHERE h.tenant_id = $1 AND NOT EXISTS (
+                        SELECT FROM s.ledger_resolutions r WHERE r.tenant_id = h.tenant_id AND r.hold_id = h.id)) AS sum
+           ) AS n WHERE n.held <> n.sum`,
+    says: ({ held, sum }) => `account program_funds has ${held} held, its open holds add up to ${sum}`,
+  },
+]
+
+/** What of the ledger is wrong first, in words; undefined where nothing is. Reads as the owner, whatever else is written. */
+export async function findFault(
+  owner: Database,
+  environment: Environment,
+  space: string,
+): Promise<string | undefined> {
+  for (const { text, says } of RULES) {
+    const { rows } = await owner.query({ text: text.replaceAll(/\bs\./g, `${environment}.`) }, [space])
+    if (rows[0]) return says(rows[0])
+  }
+  return undefined
+}
+
+/** How many entries a ledger has. */
+export async function countEntries(
+  owner: Database,
+  environment: Environment,
+  space: string,
+): Promise<number> {
+  const text = `SELECT count(*) AS count FROM ${environment}.ledger_entries WHERE tenant_id = $1`
+  return (await owner.query<{ count: number }>({ text }, [space])).rows[0]!.count
+}

@@ -1,0 +1,162 @@
+/**
+ * A stand-in for the bank that pays dollars out. Listens on loopback, keeps everything in memory, and refuses what a bank
+ * refuses: another bearer, a payment without a key of its own, amounts, currencies and routing numbers that are none.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { matching, members, oneOf, type Shape, text, within } from '../../passes/wallets/fakes/shapes.ts'
+
+export interface StandInPayment {
+  readonly id: string
+  readonly key: string
+  /** As it was sent. */
+  readonly order: string
+  /** Cents. */
+  readonly amount: number
+  status: 'pending' | 'settled' | 'failed' | 'returned'
+  failure_code?: string
+}
+
+export interface BankStandIn {
+  readonly url: string
+  /** What was paid or is about to be, each once. */
+  readonly payments: readonly StandInPayment[]
+  readonly requests: readonly { readonly method: string; readonly path: string; readonly status: number }[]
+  /** Payments settle when they are looked at; off, a test settles them. */
+  settles: boolean
+  /** Is asked at each request, before it has an effect; a number is answered instead. */
+  fault: (method: string) => 'hang' | number | undefined
+  /** Is asked when a request has had its effect: its answer may never come. */
+  afterTaken: (method: string) => 'hang' | undefined
+  close(): Promise<void>
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
+const MAX_BODY = 16 * 1024
+
+/** ABA routing transit number: its digits, weighted by 3, 7 and 1 in turn, add up to a multiple of ten. */
+const routing: Shape = (value, at) => {
+  const digits = typeof value === 'string' && /^[0-9]{9}$/.test(value) ? [...value] : []
+  const sum = digits.reduce((total, digit, place) => total + Number(digit) * [3, 7, 1][place % 3]!, 0)
+  return sum > 0 && sum % 10 === 0 ? undefined : `Invalid value at '${at}': no routing number`
+}
+
+const ORDER = members({
+  'amount!': (value, at) =>
+    Number.isSafeInteger(value) ? within(1, 1e15)(value, at) : `Invalid value at '${at}': no whole cents`,
+  'currency!': oneOf('usd'),
+  'reference!': matching(/^po_[0-9a-z]{26}$/, 'no reference'),
+  'account!': members({
+    'holder_name!': text,
+    'account_number!': matching(/^[0-9A-Za-z]{4,34}$/, 'no account number'),
+    'routing_number!': routing,
+    'country!': matching(/^[A-Z]{2}$/, 'no country'),
+  }),
+})
+
+/** @param token that whoever asks has to bear. */
+export async function startBankStandIn(token: string): Promise<BankStandIn> {
+  const payments: StandInPayment[] = []
+  const requests: { method: string; path: string; status: number }[] = []
+  const pay = (key: string | undefined, order: string): Answer => {
+    if (!key) return { status: 400, body: { error: 'an Idempotency-Key is needed' } }
+    const known = payments.find((each) => each.key === key)
+    if (known)
+      return known.order === order ? shown(201, known) : { status: 409, body: { error: 'key reused' } }
+    const given = parse(order)
+    const wrong = ORDER(given, 'payment')
+    if (wrong !== undefined) return { status: 422, body: { error: wrong, failure_code: 'invalid_account' } }
+    const { amount, reference } = given as { amount: number; reference: string }
+    if (reference !== key) return { status: 422, body: { error: 'the reference is not the key' } }
+    const payment: StandInPayment = {
+      id: `pay_${randomBytes(12).toString('hex')}`,
+      key,
+      order,
+      amount,
+      status: 'pending',
+    }
+    payments.push(payment)
+    return shown(201, payment)
+  }
+  const look = (id: string): Answer => {
+    const payment = payments.find((each) => each.id === id)
+    if (!payment) return { status: 404, body: { error: 'there is no such payment' } }
+    if (bank.settles && payment.status === 'pending') payment.status = 'settled'
+    return shown(200, payment)
+  }
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
+    const { method, url: path = '', headers } = request
+    const body = await readBody(request)
+    if (!bears(headers.authorization, token)) return { status: 401, body: { error: 'who is asking?' } }
+    if (method === 'POST' && path === '/payments') return pay(String(headers['idempotency-key'] ?? ''), body)
+    const id = /^\/payments\/(\w+)$/.exec(path)?.[1]
+    if (method === 'GET' && id !== undefined) return look(id)
+    return { status: 404, body: { error: 'there is nothing here' } }
+  }
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url: path = '' } = request
+    const fault = bank.fault(method)
+    if (fault === 'hang') return
+    const { status, body } =
+      fault === undefined
+        ? await answer(request).catch(() => ({ status: 400, body: { error: 'the body cannot be read' } }))
+        : { status: fault, body: {} }
+    requests.push({ method, path, status })
+    if (bank.afterTaken(method) === 'hang') return
+    response.writeHead(status, { 'Content-Type': 'application/json' })
+    response.end(JSON.stringify(body))
+  }
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: Error) => response.destroy(error))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  server.unref()
+  const bank: BankStandIn = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    payments,
+    requests,
+    settles: true,
+    fault: () => undefined,
+    afterTaken: () => undefined,
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+  return bank
+}
+
+const shown = (status: number, { id, status: stands, failure_code }: StandInPayment): Answer => ({
+  status,
+  body: { id, status: stands, ...(failure_code !== undefined && { failure_code }) },
+})
+
+function bears(authorization: string | undefined, token: string): boolean {
+  const [given, wanted] = [Buffer.from(authorization ?? ''), Buffer.from(`Bearer ${token}`)]
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined // no shape fits it
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BODY) throw new Error('the body is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}

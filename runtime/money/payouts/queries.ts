@@ -1,0 +1,166 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  ALL_ROWS,
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+  type Walk,
+} from '../../database/page.ts'
+import { toTimestamp } from '../../database/types.ts'
+
+type Schemas = components['schemas']
+
+const STATUSES = [
+  'pending',
+  'in_transit',
+  'paid',
+  'failed',
+  'canceled',
+  'returned',
+] as const satisfies readonly Schemas['PayoutStatus'][]
+
+/** A payout as stored. Amounts in cents, times in milliseconds since the epoch. */
+export interface PayoutRow {
+  readonly id: string
+  readonly amount: number
+  readonly currency: 'usdc' | 'usd'
+  readonly destination_id: string
+  /** The settlement that made it by itself. */
+  readonly settlement_id: string | null
+  readonly status: (typeof STATUSES)[number]
+  readonly failure_code: Schemas['PayoutFailureCode'] | null
+  /** CAIP-2; null before it is sent, and for bank accounts. */
+  readonly chain_id: string | null
+  readonly transaction_hash: string | null
+  readonly confirmations: number
+  /** `2026-06-03` */
+  readonly arrival_date: string | null
+  /** How often the ledger was written for it. */
+  readonly postings: number
+  readonly metadata: Readonly<Record<string, string>>
+  readonly created: number
+  readonly updated: number
+}
+
+const FIXED = ['amount', 'currency', 'destination_id', 'settlement_id', 'metadata', 'created'] as const
+const MUTABLE = [
+  ...['status', 'failure_code', 'chain_id', 'transaction_hash', 'confirmations', 'arrival_date', 'postings'],
+  'updated',
+] as const
+
+const COLUMNS = ['id', ...MUTABLE, ...FIXED].map((column) => `p.${column}`).join(', ')
+
+/** In the order of MUTABLE. */
+const changing = (row: PayoutRow): unknown[] => [
+  row.status,
+  row.failure_code,
+  row.chain_id,
+  row.transaction_hash,
+  row.confirmations,
+  row.arrival_date,
+  row.postings,
+  toTimestamp(row.updated),
+]
+
+const INSERT: Statement = {
+  name: 'payouts_insert',
+  text: `INSERT INTO payouts (tenant_id, id, ${[...MUTABLE, ...FIXED].join(', ')})
+         VALUES (${[...Array(MUTABLE.length + FIXED.length + 2).keys()].map((n) => `$${n + 1}`).join(', ')})`,
+}
+
+export function insertPayout(db: Database, tenantId: string, row: PayoutRow): Promise<unknown> {
+  return db.query(INSERT, [
+    tenantId,
+    row.id,
+    ...changing(row),
+    row.amount,
+    row.currency,
+    row.destination_id,
+    row.settlement_id,
+    JSON.stringify(row.metadata),
+    toTimestamp(row.created),
+  ])
+}
+
+const UPDATE: Statement = {
+  name: 'payouts_update',
+  text: `UPDATE payouts SET ${MUTABLE.map((column, index) => `${column} = $${index + 3}`).join(', ')}
+         WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Writes what may change of a payout that `lockPayout` holds. */
+export function updatePayout(db: Database, tenantId: string, row: PayoutRow): Promise<unknown> {
+  return db.query(UPDATE, [tenantId, row.id, ...changing(row)])
+}
+
+const READ_MANY: Statement = {
+  name: 'payouts_read_many',
+  text: `SELECT ${COLUMNS} FROM unnest($2::text[]) AS given (id)
+         CROSS JOIN LATERAL (SELECT * FROM payouts p WHERE p.tenant_id = $1 AND p.id = given.id OFFSET 0) AS p`,
+}
+
+export async function readPayouts(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<readonly PayoutRow[]> {
+  return ids.length === 0 ? [] : (await db.query<PayoutRow>(READ_MANY, [tenantId, ids])).rows
+}
+
+const READ: Statement = {
+  name: 'payouts_read',
+  text: `SELECT ${COLUMNS} FROM payouts p WHERE p.tenant_id = $1 AND p.id = $2`,
+}
+
+export async function readPayout(db: Database, tenantId: string, id: string): Promise<PayoutRow | undefined> {
+  return (await db.query<PayoutRow>(READ, [tenantId, id])).rows[0]
+}
+
+const LOCK: Statement = { name: 'payouts_lock', text: `${READ.text} FOR UPDATE` }
+
+/** The payout, locked until the end of the transaction. Throws if its status is unknown: nothing is moved for it. */
+export async function lockPayout(db: Database, tenantId: string, id: string): Promise<PayoutRow | undefined> {
+  const row = (await db.query<PayoutRow>(LOCK, [tenantId, id])).rows[0]
+  if (row && !STATUSES.includes(row.status))
+    throw new Error(`the payout has the unknown status ${row.status}`)
+  return row
+}
+
+/** Alternatives for each; absent: whatever. */
+export interface PayoutFilter {
+  readonly created: CreatedRange
+  readonly statuses?: readonly string[]
+  readonly destinationIds?: readonly string[]
+  readonly settlementIds?: readonly string[]
+}
+
+const LISTED = { table: 'payouts', alias: 'p', columns: COLUMNS }
+
+export function listPayouts(
+  db: Database,
+  tenantId: string,
+  filter: PayoutFilter,
+  page: Page,
+): Promise<Records<PayoutRow>> {
+  const bindings = new Bindings(tenantId)
+  return readPage<PayoutRow>(db, LISTED, bindings, [walkOf(filter, bindings)], filter.created, page)
+}
+
+/** A settlement has one payout, which is looked at for the rest that was asked for. */
+function walkOf({ statuses, destinationIds, settlementIds }: PayoutFilter, bindings: Bindings): Walk {
+  const among = (column: string, values: readonly string[] | undefined) =>
+    values ? [`p.${column} = ANY (${bindings.bind(values)}::text[])`] : []
+  if (settlementIds) {
+    const beside = [...among('status', statuses), ...among('destination_id', destinationIds)]
+    const where = ['p.settlement_id IS NOT NULL', ...beside].join(' AND ')
+    return { columns: ['settlement_id'], keys: combine(settlementIds), where }
+  }
+  if (destinationIds) {
+    return { columns: ['destination_id', 'status'], keys: combine(destinationIds, statuses ?? STATUSES) }
+  }
+  return statuses ? { columns: ['status'], keys: combine(statuses) } : ALL_ROWS
+}

@@ -1,0 +1,66 @@
+/** What the chain tells of transfers becomes of their payouts, in its own transactions. */
+
+import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
+import type { Database } from '../../database/database.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { readSpace } from '../../database/space.ts'
+import { collectEvents } from '../../events/emit/emit.ts'
+import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { readPin } from '../../tenants/admin/pins.ts'
+import { systemEntry } from '../../tenants/audit/entry.ts'
+import { appendAudit } from '../../tenants/audit/queries.ts'
+import type { TransferListener } from '../chain/transfers.ts'
+import { readDestination } from '../destinations/queries.ts'
+import { type DestinationList, isListed } from '../destinations/screening.ts'
+import { writeChange } from './changes.ts'
+import { lockPayout, readPayout } from './queries.ts'
+import { follow, isUnderway } from './states.ts'
+
+export interface ListenerParts {
+  readonly database: { readonly control: Database }
+  readonly wakeUpChannel: WakeUpChannel
+  readonly sanctions: Pick<Sanctions, 'list'>
+}
+
+/** Whether a payout may still be paid: it is on its way, and its destination active and not on the sanctions list. */
+export async function isSignable(
+  db: Database,
+  space: string,
+  id: string,
+  list: DestinationList,
+): Promise<boolean> {
+  const payout = await readPayout(db, space, id)
+  if (!payout || !isUnderway(payout)) return false
+  const destination = await readDestination(db, space, payout.destination_id)
+  return destination?.status === 'active' && !isListed(list, destination)
+}
+
+/** Opened before a transaction begins, because it asks what the tenant is pinned to. */
+export async function openTransferListener(
+  { database, wakeUpChannel, sanctions }: ListenerParts,
+  environment: Environment,
+  space: string,
+): Promise<Required<TransferListener>> {
+  const pin = await readPin(database.control, readSpace(space).tenantId, environment)
+  let isDue = false
+  return {
+    signable: (db, id) => isSignable(db, space, id, sanctions.list()),
+    async changed(db, id, change, now) {
+      isDue = false
+      const before = await lockPayout(db, space, id)
+      const after = before && follow(before, change, now)
+      if (!after) return
+      const events = collectEvents({ tenantId: space, pin, now })
+      await writeChange({ db, space, events }, before, after)
+      const writing = events.write(db)
+      if (after.status !== before.status) {
+        enqueue(appendAudit(db, space, systemEntry(environment, `payout.${after.status}`, id, now)))
+      }
+      isDue = await writing
+    },
+    committed() {
+      if (isDue) wakeUpChannel.publish(environment, space)
+    },
+  }
+}

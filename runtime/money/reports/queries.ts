@@ -1,0 +1,111 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  ALL_ROWS,
+  Bindings,
+  type CreatedRange,
+  type Page,
+  type Records,
+  readPage,
+} from '../../database/page.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { ReportFormat } from '../../tenants/addresses/report-links.ts'
+
+type Schemas = components['schemas']
+
+export type ReportType = Schemas['TreasuryReportType']
+
+/** A file as it was written. */
+export interface WrittenFile {
+  readonly format: ReportFormat
+  /** Bytes. */
+  readonly size: number
+  /** Hexadecimal. */
+  readonly sha256: string
+}
+
+/** What came of a report. Balances in cents. */
+export interface ReportResult {
+  readonly files: readonly WrittenFile[]
+  readonly row_count: number
+  readonly opening: number
+  readonly closing: number
+}
+
+/** A report as stored. Times in milliseconds since the epoch. */
+export interface ReportRow {
+  readonly id: string
+  readonly type: ReportType
+  readonly interval_start: number
+  readonly interval_end: number
+  readonly currency: 'usd'
+  /** In which its rows are written. */
+  readonly version: string
+  readonly status: Schemas['TreasuryReportStatus']
+  readonly result: ReportResult | null
+  /** Until when its files can be downloaded; null before there are any. */
+  readonly expires_at: number | null
+  readonly failure_code: Schemas['TreasuryReportFailureCode'] | null
+  readonly created: number
+  readonly updated: number
+}
+
+const FIRST = [
+  'type',
+  'interval_start',
+  'interval_end',
+  'currency',
+  'version',
+  'status',
+  'created',
+  'updated',
+]
+const COLUMNS = ['id', ...FIRST, 'result', 'expires_at', 'failure_code'].map((name) => `r.${name}`).join(', ')
+
+const INSERT: Statement = {
+  name: 'treasury_reports_insert',
+  text: `INSERT INTO treasury_reports (tenant_id, id, ${FIRST.join(', ')})
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+}
+
+/** Writes a report that is still to be made. */
+export function insertReport(db: Database, tenantId: string, row: ReportRow): Promise<unknown> {
+  const { id, type, currency, version, status } = row
+  const times = [row.interval_start, row.interval_end, row.created, row.updated].map(toTimestamp)
+  const [start, end, created, updated] = times
+  return db.query(INSERT, [tenantId, id, type, start, end, currency, version, status, created, updated])
+}
+
+const READ: Statement = {
+  name: 'treasury_reports_read',
+  text: `SELECT ${COLUMNS} FROM treasury_reports r WHERE r.tenant_id = $1 AND r.id = $2
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = $1)`,
+}
+
+/** A report; none of a space that was wiped, to which addresses of files may still lead. */
+export async function readReport(db: Database, tenantId: string, id: string): Promise<ReportRow | undefined> {
+  return (await db.query<ReportRow>(READ, [tenantId, id])).rows[0]
+}
+
+const LISTED = { table: 'treasury_reports', alias: 'r', columns: COLUMNS }
+
+export function listReports(
+  db: Database,
+  tenantId: string,
+  { created }: { readonly created: CreatedRange },
+  page: Page,
+): Promise<Records<ReportRow>> {
+  return readPage<ReportRow>(db, LISTED, new Bindings(tenantId), [ALL_ROWS], created, page)
+}
+
+const COUNT_PENDING: Statement = {
+  name: 'treasury_reports_count_pending',
+  text: `SELECT count(*) AS count FROM (
+           SELECT FROM treasury_reports r WHERE r.tenant_id = $1 AND r.status = 'pending' LIMIT $2
+         ) AS pending`,
+}
+
+/** How many of a tenant's reports are still to be made; `most` stands for that many or more. */
+export async function countPending(db: Database, tenantId: string, most: number): Promise<number> {
+  return (await db.query<{ count: number }>(COUNT_PENDING, [tenantId, most])).rows[0]?.count ?? 0
+}

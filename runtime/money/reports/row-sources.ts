@@ -1,0 +1,218 @@
+/** Rows of reports, step by step. Each step is read by itself: the entries in a span, and the lines of settlements that belong to them, never change. */
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Database } from '../../database/database.ts'
+import { isId } from '../../platform/ids.ts'
+import { writeInstant } from '../../platform/instants.ts'
+import type { Span } from '../ledger/checkpoints.ts'
+import { type LedgerEntry, walkAccount } from '../ledger/history.ts'
+import { type PayoutRow, readPayouts } from '../payouts/queries.ts'
+import type { ReportType } from './queries.ts'
+import {
+  InconsistentLines,
+  isWithin,
+  lineSpelling,
+  type ReportedSettlement,
+  readNetBefore,
+  walkLines,
+  walkSettlements,
+} from './settlements.ts'
+
+type Schemas = components['schemas']
+
+/** One row, by column. `amount` is what it adds to the balance of the report, in cents. */
+export type Row = Readonly<Record<string, string | number | bigint | null>> & {
+  readonly amount: number | bigint
+}
+
+export interface Step {
+  /** Cents by which the opening balance is more than the steps before this have said. */
+  readonly opening: bigint
+  readonly rows: readonly Row[]
+}
+
+/** What is reported of. */
+export interface Scope {
+  readonly db: Database
+  readonly space: string
+  readonly span: Span
+  /** In which rows are spelt. */
+  readonly version: string
+}
+
+export interface RowSource {
+  readonly columns: readonly string[]
+  readonly steps: (scope: Scope) => AsyncIterable<Step>
+}
+
+const CURRENCY = 'usd'
+
+/** What an entry follows from: `ctx_…` of `ctx_…/2`. */
+const sourceOf = ({ cause }: LedgerEntry) => cause.split('/')[0]!
+
+/** Every entry, account by account: all entries of a transaction add up to zero, and so do opening and closing balance. */
+const ledgerEntries: RowSource = {
+  columns: ['id', 'created', 'account', 'source_id', 'amount', 'previous_balance', 'balance', 'currency'],
+  async *steps({ db, space, span }) {
+    for (const account of Object.keys(span.until).toSorted()) {
+      for await (const { opening, entries } of walkAccount(db, space, account, span)) {
+        yield { opening, rows: entries.map(entryRow) }
+      }
+    }
+  },
+}
+
+const entryRow = (entry: LedgerEntry): Row => ({
+  id: entry.id,
+  created: writeInstant(entry.created),
+  account: entry.account_id,
+  source_id: sourceOf(entry),
+  amount: entry.amount,
+  previous_balance: entry.previous,
+  balance: entry.current,
+  currency: CURRENCY,
+})
+
+/** What moves money to and from what cards can spend, by the prefix of what caused it and by the sign. */
+const MOVEMENTS: Readonly<Record<string, readonly [into: string, outOf: string]>> = {
+  ctx: ['card_refund', 'card_transaction'],
+  dsp: ['dispute', 'dispute_reversal'],
+  len: ['funding', 'funding'],
+  stl: ['settlement', 'settlement'],
+}
+
+interface Movement {
+  entries: number
+  credits: bigint
+  debits: bigint
+}
+
+/** What moved what cards can spend, a row for each kind of movement. */
+const balanceSummary: RowSource = {
+  columns: ['type', 'entries', 'credits', 'debits', 'amount', 'currency'],
+  async *steps({ db, space, span }) {
+    const movements = new Map<string, Movement>()
+    for await (const { opening, entries } of walkAccount(db, space, 'program_funds', span)) {
+      for (const entry of entries) add(movements, entry)
+      yield { opening, rows: [] }
+    }
+    const rows = [...movements]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([type, movement]) => ({
+        type,
+        ...movement,
+        amount: movement.credits + movement.debits,
+        currency: CURRENCY,
+      }))
+    yield { opening: 0n, rows }
+  },
+}
+
+function add(movements: Map<string, Movement>, entry: LedgerEntry): void {
+  const [into, outOf] = MOVEMENTS[entry.cause.slice(0, entry.cause.indexOf('_'))] ?? [
+    'adjustment',
+    'adjustment',
+  ]
+  const type = entry.amount > 0 ? into : outOf
+  const movement = movements.get(type) ?? { entries: 0, credits: 0n, debits: 0n }
+  movement.entries += 1
+  movement[entry.amount > 0 ? 'credits' : 'debits'] += entry.amount
+  movements.set(type, movement)
+}
+
+/** What made money payable and what paid it out, a row for each time that it moved. */
+const payoutReconciliation: RowSource = {
+  columns: [
+    ...[
+      'id',
+      'created',
+      'type',
+      'settlement_id',
+      'payout_id',
+      'payout_status',
+      'destination_id',
+      'payout_currency',
+    ],
+    ...['amount', 'currency'],
+  ],
+  async *steps({ db, space, span }) {
+    for await (const { opening, entries } of walkAccount(db, space, 'settlement_payable', span)) {
+      const ids = new Set(entries.map(sourceOf).filter((id) => isId('po', id)))
+      const payouts = new Map((await readPayouts(db, space, [...ids])).map((payout) => [payout.id, payout]))
+      yield { opening, rows: entries.map((entry) => payableRow(entry, payouts.get(sourceOf(entry)))) }
+    }
+  },
+}
+
+function payableRow(entry: LedgerEntry, payout: PayoutRow | undefined): Row {
+  const source = sourceOf(entry)
+  const type = payout === undefined ? 'settlement' : entry.amount < 0 ? 'payout' : 'payout_reversal'
+  return {
+    id: entry.id,
+    created: writeInstant(entry.created),
+    type,
+    settlement_id: payout ? payout.settlement_id : source,
+    payout_id: payout?.id ?? null,
+    payout_status: payout?.status ?? null,
+    destination_id: payout?.destination_id ?? null,
+    payout_currency: payout?.currency ?? null,
+    amount: entry.amount,
+    currency: CURRENCY,
+  }
+}
+
+/** The lines whose entries are in the span, settlement by settlement. */
+const settlementReconciliation: RowSource = {
+  columns: [
+    ...[
+      'settlement_id',
+      'settlement_status',
+      'id',
+      'created',
+      'type',
+      'source_id',
+      'ledger_entry_id',
+      'amount',
+    ],
+    'currency',
+  ],
+  async *steps({ db, space, span, version }) {
+    const spell = lineSpelling(version)
+    yield { opening: await readNetBefore(db, space, span.after), rows: [] }
+    for await (const settlement of walkSettlements(db, space, span)) {
+      let net = 0n
+      for await (const lines of walkLines(db, space, settlement.id)) {
+        let opening = 0n
+        for (const line of lines) {
+          net += BigInt(line.amount)
+          if (isWithin(span.after, line)) opening += BigInt(line.amount)
+        }
+        const own = lines.filter((line) => isWithin(span.until, line) && !isWithin(span.after, line))
+        yield { opening, rows: spell(own).map((line) => lineRow(settlement, line)) }
+      }
+      if (settlement.status !== 'open' && net !== BigInt(settlement.net_amount)) {
+        throw new InconsistentLines(`the lines of ${settlement.id} come to ${net}`)
+      }
+    }
+  },
+}
+
+function lineRow(settlement: ReportedSettlement, line: Schemas['SettlementLine']): Row {
+  return {
+    settlement_id: settlement.id,
+    settlement_status: settlement.status,
+    id: line.id,
+    created: line.created,
+    type: line.type,
+    source_id: line.source_id,
+    ledger_entry_id: line.ledger_entry_id,
+    amount: line.amount,
+    currency: CURRENCY,
+  }
+}
+
+export const ROW_SOURCES: Readonly<Record<ReportType, RowSource>> = {
+  balance_summary: balanceSummary,
+  ledger_entries: ledgerEntries,
+  settlement_reconciliation: settlementReconciliation,
+  payout_reconciliation: payoutReconciliation,
+}

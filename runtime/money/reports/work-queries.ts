@@ -1,0 +1,172 @@
+/** What workers ask and write: which report is to be made, who makes it, and its files piece by piece. */
+import type { Database, Statement } from '../../database/database.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { Piece } from './files.ts'
+import type { ReportRow } from './queries.ts'
+
+const FIND: Statement = {
+  name: 'treasury_reports_find',
+  text: `SELECT DISTINCT ON (r.tenant_id) r.tenant_id, r.id, coalesce(r.leased_until > $1, false) AS is_leased
+           FROM treasury_reports r WHERE r.status = 'pending' AND r.tenant_id > $2
+          ORDER BY r.tenant_id, r.created, r.id LIMIT $3`,
+}
+
+export interface PendingReport {
+  readonly tenant_id: string
+  readonly id: string
+  /** Somebody is at it. */
+  readonly is_leased: boolean
+}
+
+/** The oldest report of each tenant that is still to be made. @param now machine time. */
+export async function findPending(
+  db: Database,
+  now: number,
+  afterTenant: string,
+  limit: number,
+): Promise<readonly PendingReport[]> {
+  return (await db.query<PendingReport>(FIND, [toTimestamp(now), afterTenant, limit])).rows
+}
+
+const CLAIM: Statement = {
+  name: 'treasury_reports_claim',
+  text: `UPDATE treasury_reports r SET worker = $3, leased_until = $4, tries = r.tries + 1
+          WHERE r.tenant_id = $1 AND r.id = $2 AND r.status = 'pending' AND coalesce(r.leased_until <= $5, true)
+      RETURNING r.id, r.type, r.interval_start, r.interval_end, r.currency, r.version, r.status, r.result, r.expires_at,
+                r.failure_code, r.created, r.updated, r.tries`,
+}
+
+/** Who writes a report; times are machine time. */
+export interface Lease {
+  readonly worker: string
+  readonly now: number
+  readonly until: number
+}
+
+export interface ClaimedReport extends ReportRow {
+  /** How often somebody began, this time included. */
+  readonly tries: number
+}
+
+/** Undefined where somebody else is at it, or has ended it. */
+export async function claimReport(
+  db: Database,
+  space: string,
+  id: string,
+  { worker, now, until }: Lease,
+): Promise<ClaimedReport | undefined> {
+  const values = [space, id, worker, toTimestamp(until), toTimestamp(now)]
+  return (await db.query<ClaimedReport>(CLAIM, values)).rows[0]
+}
+
+const RENEW: Statement = {
+  name: 'treasury_reports_renew',
+  text: `UPDATE treasury_reports SET leased_until = $4
+          WHERE tenant_id = $1 AND id = $2 AND worker = $3 AND status = 'pending'`,
+}
+
+/** Gives whether the report is this worker's still; if so, nobody else takes it before the end of the transaction. */
+export async function renewLease(db: Database, space: string, id: string, lease: Lease): Promise<boolean> {
+  return (await db.query(RENEW, [space, id, lease.worker, toTimestamp(lease.until)])).count === 1
+}
+
+const ADD_PIECE: Statement = {
+  name: 'treasury_report_pieces_add',
+  text: `INSERT INTO treasury_report_pieces (tenant_id, report_id, format, position, content) VALUES ($1, $2, $3, $4, $5)`,
+}
+
+export function addPiece(
+  db: Database,
+  space: string,
+  reportId: string,
+  { format, position, content }: Piece,
+): Promise<unknown> {
+  return db.query(ADD_PIECE, [space, reportId, format, position, content])
+}
+
+const READ_PIECE: Statement = {
+  name: 'treasury_report_pieces_read',
+  text: `SELECT p.content FROM treasury_report_pieces p
+          WHERE p.tenant_id = $1 AND p.report_id = $2 AND p.format = $3 AND p.position = $4`,
+}
+
+/** Undefined behind the end of the file. */
+export async function readPiece(
+  db: Database,
+  space: string,
+  reportId: string,
+  { format, position }: Pick<Piece, 'format' | 'position'>,
+): Promise<Buffer | undefined> {
+  const { rows } = await db.query<{ content: Buffer }>(READ_PIECE, [space, reportId, format, position])
+  return rows[0]?.content
+}
+
+const REMOVE_PIECES: Statement = {
+  name: 'treasury_report_pieces_remove',
+  text: `WITH first AS MATERIALIZED (
+           SELECT p.format, p.position FROM treasury_report_pieces p WHERE p.tenant_id = $1 AND p.report_id = $2 LIMIT $3
+         )
+         DELETE FROM treasury_report_pieces p USING first
+          WHERE p.tenant_id = $1 AND p.report_id = $2 AND p.format = first.format AND p.position = first.position`,
+}
+
+const REMOVED_AT_ONCE = 50
+
+/** Removes what has been written of a report, in steps. */
+export async function removePieces(db: Database, space: string, reportId: string): Promise<void> {
+  for (;;) {
+    const { count } = await db.query(REMOVE_PIECES, [space, reportId, REMOVED_AT_ONCE])
+    if (count < REMOVED_AT_ONCE) return
+  }
+}
+
+const END: Statement = {
+  name: 'treasury_reports_end',
+  text: `UPDATE treasury_reports SET status = $3, result = $4, expires_at = $5, failure_code = $6, updated = $7,
+                has_files = $8, worker = NULL, leased_until = NULL
+          WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Writes how a report has ended whose lease the transaction has renewed. */
+export function endReport(db: Database, space: string, row: ReportRow): Promise<unknown> {
+  const { id, status, result, expires_at, failure_code, updated } = row
+  const expires = expires_at === null ? null : toTimestamp(expires_at)
+  const values = [space, id, status, result && JSON.stringify(result), expires, failure_code]
+  return db.query(END, [...values, toTimestamp(updated), result !== null])
+}
+
+const FAIL: Statement = {
+  name: 'treasury_reports_fail',
+  text: `UPDATE treasury_reports SET status = 'failed', failure_code = 'processing_error', updated = $3, worker = NULL, leased_until = NULL
+          WHERE tenant_id = $1 AND id = $2 AND status = 'pending'`,
+}
+
+/** Ends a pending report as failed without reading it; gives whether it was pending. @param now service time. */
+export async function failReport(db: Database, space: string, id: string, now: number): Promise<boolean> {
+  return (await db.query(FAIL, [space, id, toTimestamp(now)])).count === 1
+}
+
+const FIND_EXPIRED: Statement = {
+  name: 'treasury_reports_expired',
+  text: `SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files AND r.expires_at <= $1
+          ORDER BY r.expires_at LIMIT $2`,
+}
+
+/** Reports of any tenant whose files are to be deleted. @param now service time. */
+export async function findExpired(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string; readonly id: string }[]> {
+  return (await db.query<{ tenant_id: string; id: string }>(FIND_EXPIRED, [toTimestamp(now), limit])).rows
+}
+
+const FORGET_FILES: Statement = {
+  name: 'treasury_reports_forget_files',
+  text: 'UPDATE treasury_reports SET has_files = false WHERE tenant_id = $1 AND id = $2',
+}
+
+/** Says that nothing is left of a report's files. */
+export function forgetFiles(db: Database, space: string, reportId: string): Promise<unknown> {
+  return db.query(FORGET_FILES, [space, reportId])
+}

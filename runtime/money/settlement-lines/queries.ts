@@ -1,0 +1,314 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  ALL_ROWS,
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+  type Walk,
+} from '../../database/page.ts'
+import { inSteps } from '../../database/steps.ts'
+import { toTimestamp } from '../../database/types.ts'
+import { type Interchange, type LineType, type Totals, totalsOf } from './amounts.ts'
+
+type Schemas = components['schemas']
+
+export type Status = 'open' | 'pending' | 'processing' | 'settled' | 'failed'
+
+/** A settlement as stored. Amounts in cents; times are the settlement clock's, in milliseconds since the epoch. */
+export interface SettlementRow extends Totals {
+  readonly id: string
+  readonly status: Status
+  readonly currency: Schemas['Currency']
+  readonly period_start: number
+  readonly period_end: number
+  readonly payout_id: string | null
+  /** When it moves on; null once it is settled. */
+  readonly due: number | null
+  readonly created: number
+  readonly updated: number
+}
+
+const COLUMNS = `s.id, s.status, s.currency, s.period_start, s.period_end, s.transaction_amount, s.interchange_amount, s.fees_amount,
+  s.net_amount, s.lines_count, s.payout_id, s.due, s.created, s.updated`
+
+// Statements see one state of both: the sums are those of the lines.
+const FIRST_LINES = `CROSS JOIN LATERAL (
+    SELECT coalesce(json_agg(json_build_object('id', l.id, 'settlement_id', l.settlement_id, 'type', l.type, 'amount', l.amount,
+             'source_id', l.source_id, 'ledger_entry_id', l.ledger_entry_id,
+             'created', (extract(epoch FROM l.created) * 1000)::bigint)), '[]') AS lines
+      FROM (SELECT * FROM settlement_lines l WHERE l.tenant_id = $1 AND l.settlement_id = s.id
+             ORDER BY l.created, l.id LIMIT 100) AS l
+  ) AS first`
+
+const READ: Statement = {
+  name: 'settlements_read',
+  text: `SELECT ${COLUMNS}, first.lines FROM settlements s ${FIRST_LINES} WHERE s.tenant_id = $1 AND s.id = $2`,
+}
+
+/** A settlement with its first 100 lines. */
+export type SettlementWithLines = SettlementRow & { readonly lines: readonly LineRow[] }
+
+export async function readSettlement(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<SettlementWithLines | undefined> {
+  return (await db.query<SettlementWithLines>(READ, [tenantId, id])).rows[0]
+}
+
+const LOCK: Statement = {
+  name: 'settlements_lock',
+  text: `SELECT ${COLUMNS} FROM settlements s WHERE s.tenant_id = $1 AND s.id = $2 FOR UPDATE`,
+}
+
+/** A settlement as nobody else can change it; the tenant's clock is locked before it. */
+export async function lockSettlement(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<SettlementRow | undefined> {
+  return (await db.query<SettlementRow>(LOCK, [tenantId, id])).rows[0]
+}
+
+const NEXT: Statement = {
+  name: 'settlements_next',
+  text: `SELECT ${COLUMNS} FROM settlements s WHERE s.tenant_id = $1 AND s.due IS NOT NULL ORDER BY s.due, s.id LIMIT 1 FOR UPDATE`,
+}
+
+/** The settlement that moves on next, as `lockSettlement` locks one; undefined where all are settled. */
+export async function lockNextSettlement(
+  db: Database,
+  tenantId: string,
+): Promise<(SettlementRow & { readonly due: number }) | undefined> {
+  return (await db.query<SettlementRow & { due: number }>(NEXT, [tenantId])).rows[0]
+}
+
+const NEXT_DUE: Statement = {
+  name: 'settlements_next_due',
+  text: 'SELECT min(s.due) AS at FROM settlements s WHERE s.tenant_id = $1 AND s.due IS NOT NULL',
+}
+
+/** When the next settlement of a tenant moves on; null where all are settled. */
+export async function readNextDue(db: Database, tenantId: string): Promise<number | null> {
+  return (await db.query<{ at: number | null }>(NEXT_DUE, [tenantId])).rows[0]!.at
+}
+
+const DUE: Statement = {
+  name: 'settlements_due',
+  text: `SELECT s.tenant_id FROM settlements s WHERE s.due <= $1
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = s.tenant_id)
+          ORDER BY s.due LIMIT $2`,
+}
+
+/** Whose settlements are to move on, once for each settlement. @param now service time, which no settlement clock is behind. */
+export async function findDueTenants(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string }[]> {
+  return (await db.query<{ tenant_id: string }>(DUE, [toTimestamp(now), limit])).rows
+}
+
+const DUE_AHEAD: Statement = {
+  name: 'settlements_due_ahead',
+  text: `SELECT c.tenant_id FROM settlement_clocks c WHERE c.offset_ms > 0 AND EXISTS (
+           SELECT FROM settlements s WHERE s.tenant_id = c.tenant_id
+              AND s.due <= $1::timestamptz + c.offset_ms * interval '1 millisecond')
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = c.tenant_id) LIMIT $2`,
+}
+
+/** The same of tenants whose settlement clock is ahead, once for each. @param now service time. */
+export async function findDueTenantsAhead(
+  db: Database,
+  now: number,
+  limit: number,
+): Promise<readonly { readonly tenant_id: string }[]> {
+  return (await db.query<{ tenant_id: string }>(DUE_AHEAD, [toTimestamp(now), limit])).rows
+}
+
+const OPEN: Statement = {
+  name: 'settlements_open',
+  text: `SELECT s.id, s.period_start, s.period_end, s.transaction_amount, s.interchange_amount, s.fees_amount, s.net_amount,
+                s.lines_count, c.offset_ms
+           FROM settlements s JOIN settlement_clocks c ON c.tenant_id = s.tenant_id
+          WHERE s.tenant_id = $1 AND s.status = 'open' AND c.tenant_id = $1`,
+}
+
+/** The settlement that takes lines, and the tenant's clock. */
+export interface OpenSettlement extends Totals, Pick<SettlementRow, 'id' | 'period_start' | 'period_end'> {
+  readonly offset_ms: number
+}
+
+/** The tenant's open settlement; its cut-off may be over. */
+export async function readOpenSettlement(
+  db: Database,
+  tenantId: string,
+): Promise<OpenSettlement | undefined> {
+  return (await db.query<OpenSettlement>(OPEN, [tenantId])).rows[0]
+}
+
+const LATEST: Statement = {
+  name: 'settlements_latest',
+  text: `SELECT ${COLUMNS} FROM settlements s WHERE s.tenant_id = $1 ORDER BY s.period_start DESC LIMIT 1 FOR UPDATE`,
+}
+
+/** The settlement of the last day that has one, as \`lockSettlement\` locks one. */
+export async function lockLatestSettlement(
+  db: Database,
+  tenantId: string,
+): Promise<SettlementRow | undefined> {
+  return (await db.query<SettlementRow>(LATEST, [tenantId])).rows[0]
+}
+
+const INSERT: Statement = {
+  name: 'settlements_insert',
+  text: `INSERT INTO settlements (tenant_id, id, status, currency, period_start, period_end, due, created, updated)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+}
+
+/** Writes a settlement without lines. */
+export function insertSettlement(db: Database, tenantId: string, row: SettlementRow): Promise<unknown> {
+  const times = [row.period_start, row.period_end, row.due!, row.created, row.updated].map(toTimestamp)
+  return db.query(INSERT, [tenantId, row.id, row.status, row.currency, ...times])
+}
+
+const MOVE: Statement = {
+  name: 'settlements_move',
+  text: `UPDATE settlements SET status = $3, due = $4, payout_id = $5, updated = $6 WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** Writes where a settlement stands that `lockSettlement` holds. */
+export function moveSettlement(db: Database, tenantId: string, row: SettlementRow): Promise<unknown> {
+  const due = row.due === null ? null : toTimestamp(row.due)
+  return db.query(MOVE, [tenantId, row.id, row.status, due, row.payout_id, toTimestamp(row.updated)])
+}
+
+/** A line as stored. */
+export interface LineRow {
+  readonly id: string
+  readonly settlement_id: string
+  readonly type: LineType
+  readonly amount: number
+  readonly source_id: string | null
+  readonly ledger_entry_id: string
+  readonly created: number
+}
+
+const ADD = `UPDATE settlements SET transaction_amount = transaction_amount + $3, interchange_amount = interchange_amount + $4,
+    fees_amount = fees_amount + $5, net_amount = net_amount + $6, lines_count = lines_count + $7, updated = greatest(updated, $8)
+  WHERE tenant_id = $1 AND id = $2 AND status = 'open'`
+
+const LINES =
+  'INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, created)'
+
+const GIVEN =
+  'json_to_recordset($9) AS g (id text, type text, amount bigint, source_id text, ledger_entry_id text, created timestamptz)'
+
+// A settlement that is closed meanwhile gives no identifier, and lines cannot be without.
+const ADD_LINES: Statement = {
+  name: 'settlement_lines_add',
+  guarded: true,
+  text: `WITH target AS (${ADD} RETURNING id)
+         ${LINES} SELECT $1, g.id, (SELECT id FROM target), g.type, g.amount, g.source_id, g.ledger_entry_id, g.created FROM ${GIVEN}`,
+  steps: inSteps(
+    'settlement_lines_add',
+    ADD,
+    `${LINES} SELECT s.tenant_id, g.id, CASE WHEN s.status = 'open' THEN s.id END, g.type, g.amount, g.source_id, g.ledger_entry_id,
+            g.created FROM settlements s, ${GIVEN} WHERE s.tenant_id = $1 AND s.id = $2`,
+  ),
+}
+
+/**
+ * Adds lines to an open settlement, and what they come to. Fails with `Overtaken` where it is not open any more.
+ *
+ * @param lines of one settlement.
+ */
+export function addLines(db: Database, tenantId: string, lines: readonly LineRow[]): Promise<unknown> {
+  const totals = totalsOf(lines)
+  const rows = lines.map((line) => ({ ...line, created: toTimestamp(line.created) }))
+  return db.query(ADD_LINES, [
+    tenantId,
+    lines[0]!.settlement_id,
+    totals.transaction_amount,
+    totals.interchange_amount,
+    totals.fees_amount,
+    totals.net_amount,
+    totals.lines_count,
+    rows[0]!.created,
+    JSON.stringify(rows),
+  ])
+}
+
+// Without a condition on the type, the index by source is the only one that leads to the lines.
+const INTERCHANGE: Statement = {
+  name: 'settlement_lines_interchange',
+  text: `SELECT coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange' AND l.amount > 0), 0)::bigint AS earned,
+                -coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange' AND l.amount < 0), 0)::bigint AS returned
+           FROM settlement_lines l WHERE l.tenant_id = $1 AND l.source_id = $2`,
+}
+
+/** Interchange of a card transaction that is locked, over all settlements. */
+export async function readInterchange(
+  db: Database,
+  tenantId: string,
+  sourceId: string,
+): Promise<Interchange> {
+  return (await db.query<Interchange>(INTERCHANGE, [tenantId, sourceId])).rows[0]!
+}
+
+const LINE_COLUMNS = ['id', 'settlement_id', 'type', 'amount', 'source_id', 'ledger_entry_id', 'created']
+  .map((column) => `l.${column}`)
+  .join(', ')
+
+/** Alternatives for each; absent: whatever. */
+export interface SettlementFilter {
+  readonly created: CreatedRange
+  readonly statuses?: readonly string[]
+}
+
+const LISTED = { table: 'settlements', alias: 's', columns: `${COLUMNS}, first.lines`, join: FIRST_LINES }
+
+export async function listSettlements(
+  db: Database,
+  tenantId: string,
+  { statuses, created }: SettlementFilter,
+  page: Page,
+): Promise<Records<SettlementWithLines>> {
+  const walk: Walk = statuses ? { columns: ['status'], keys: combine(statuses) } : ALL_ROWS
+  return readPage(db, LISTED, new Bindings(tenantId), [walk], created, page)
+}
+
+/** Lines of one settlement. Alternatives for each; absent: whatever. */
+export interface LineFilter {
+  readonly created: CreatedRange
+  readonly settlementId: string
+  readonly types?: readonly string[]
+  readonly sourceIds?: readonly string[]
+}
+
+const LISTED_LINES = { table: 'settlement_lines', alias: 'l', columns: LINE_COLUMNS }
+
+export async function listLines(
+  db: Database,
+  tenantId: string,
+  { settlementId, types, sourceIds, created }: LineFilter,
+  page: Page,
+): Promise<Records<LineRow>> {
+  const bindings = new Bindings(tenantId)
+  const walk = (): Walk => {
+    if (sourceIds) {
+      // A source has few lines.
+      const where = types && `l.type = ANY (${bindings.bind(types)}::text[])`
+      const keys = combine(sourceIds, [settlementId])
+      return { columns: ['source_id', 'settlement_id'], keys, ...(where !== undefined && { where }) }
+    }
+    return types
+      ? { columns: ['type', 'settlement_id'], keys: combine(types, [settlementId]) }
+      : { columns: ['settlement_id'], keys: [[settlementId]] }
+  }
+  return readPage(db, LISTED_LINES, bindings, [walk()], created, page)
+}

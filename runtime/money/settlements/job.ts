@@ -1,0 +1,43 @@
+/** Settlements that move on because their time has come. */
+
+import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
+import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
+import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { endHolds } from '../destinations/activation.ts'
+import { lockClock } from '../settlement-lines/clock.ts'
+import { findDueTenants, findDueTenantsAhead } from '../settlement-lines/queries.ts'
+import { moveSettlements } from './moving.ts'
+
+export interface SettlementParts extends DueParts {
+  readonly sanctions: Pick<Sanctions, 'list'>
+}
+
+/** Moves the settlements on whose time has come, those of one tenant in a transaction. */
+export function settleDue({ sanctions, ...parts }: SettlementParts): Promise<void> {
+  return doDue(parts, {
+    name: 'settlements',
+    finds: [findDueTenants, findDueTenantsAhead],
+    act: (place) => settleOf(place, sanctions),
+  })
+}
+
+async function settleOf(place: DuePlace, sanctions: SettlementParts['sanctions']): Promise<readonly Done[]> {
+  const { db, space, events, now } = place
+  const until = now + (await lockClock(db, space))
+  const ended: Done[] = []
+  const follow = async (at: number) => {
+    ended.push(...(await endHolds({ db, space, eventsAt: () => events, sanctions }, now, at)))
+  }
+  const moved = [...(await moveSettlements(() => place, until, now, sanctions.list(), follow)).values()]
+  return [...moved.map(({ id, status }) => ({ id, action: `settlement.${status}` })), ...ended]
+}
+
+const PAUSE_MS = 1000
+
+/** Looks every second. */
+export function startSettlementJob(parts: SettlementParts): PeriodicJob {
+  return runPeriodically(() => settleDue(parts), {
+    pauseMs: PAUSE_MS,
+    failed: (err) => parts.log.warn({ err }, 'settlements could not be moved on; the next look finds them'),
+  })
+}

@@ -1,0 +1,28 @@
+import { openDatabase } from '../../database/open/open-database.ts'
+import { readSettings } from '../../platform/settings.ts'
+import type { Operator } from '../../tenants/admin/change.ts'
+import { createClock } from '../../tenants/clock/clock.ts'
+
+/** One action needs one connection, and another for its transaction. */
+const POOL_SIZE = 2
+
+/**
+ * Opens the database that the service uses, whether or not the service is running, runs one action and lets it go.
+ *
+ * @param say for people, about what is unusual.
+ */
+export async function operate<T>(
+  say: (line: string) => void,
+  action: (operator: Operator, production: boolean) => Promise<T>,
+): Promise<T> {
+  const settings = readSettings(process.env)
+  const database = await openDatabase({ ...settings, poolSize: POOL_SIZE }, say)
+  try {
+    const clock = createClock()
+    await clock.refresh(database.control)
+    const operator = { control: database.control, clock, pepper: database.pepper }
+    return await action(operator, settings.production)
+  } finally {
+    await database.close()
+  }
+}

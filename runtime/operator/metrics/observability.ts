@@ -1,0 +1,111 @@
+import type { Router } from 'express'
+import type { Logger } from 'pino'
+import { unreadableRequests } from '../../api/errors/refuse-client.ts'
+import { createTraffic, type Traffic, type TrafficOptions } from '../../api/traffic.ts'
+import type { OpenDatabase } from '../../database/open/open-database.ts'
+import type { Environment } from '../../platform/environment.ts'
+import type { Settings } from '../../platform/settings.ts'
+import type { PausedSender } from '../../tenants/factors/wrong-codes.ts'
+import type { LimiterState } from '../../tenants/limits/redis-limiter.ts'
+import type { UsageMeter } from '../../tenants/usage/meter.ts'
+import { countSetAside } from '../../work/set-aside-queries.ts'
+import { listHeldUp } from '../held-up-payouts.ts'
+import type { DeliverySources } from './delivery-metrics.ts'
+import { watchLoad } from './load.ts'
+import { createMetrics, type NotedRequests } from './metrics.ts'
+import { createObservabilityPages } from './pages.ts'
+import { databasesAnswer } from './readiness.ts'
+import { watchStorage } from './storage.ts'
+import type { WalletSources } from './wallet-metrics.ts'
+
+export interface ObservabilityParts {
+  readonly settings: Pick<Settings, 'load' | 'timeouts' | 'requestLog'>
+  readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live'>
+  readonly log: Logger
+  /** Undefined where this node has the limits to itself. */
+  readonly limiter: (() => LimiterState) | undefined
+  readonly deliveries: DeliverySources
+  readonly wallets: () => WalletSources
+  /** Absent: nothing of it is counted. */
+  readonly usage?: Pick<UsageMeter, 'droppedTouches'> | undefined
+  /** The process is about to stop. */
+  readonly isLeaving: () => boolean
+}
+
+/** What watches over a process while it serves. */
+export interface Observability {
+  /** The requests of one environment. */
+  watch(environment: Environment, refuse: TrafficOptions['refuse']): Traffic
+  /** `/metrics` and `/readyz` of the console's listener. */
+  readonly pages: Router
+  isReady(): Promise<boolean>
+  /** What is left out of the request log of one environment is counted. */
+  watchRequestLog(environment: Environment, requestLog: NotedRequests): void
+  /** A member's codes are not looked at for a while, after too many wrong ones. */
+  senderPaused(sender: PausedSender): void
+  stop(): void
+}
+
+export function createObservability(parts: ObservabilityParts): Observability {
+  const { settings, database, log, limiter, deliveries, wallets, usage, isLeaving } = parts
+  const { control, sandbox, live } = database
+  const pools = { control: control.load, sandbox: sandbox.load, live: live.load }
+  const load = watchLoad({ limits: settings.load })
+  const traffic: Partial<Record<Environment, Traffic>> = {}
+  const storage = watchStorage(control, log)
+  const isReady = async () =>
+    !isLeaving() && (await databasesAnswer([control, sandbox, live])) && (await storage.hasRoom())
+  const requestLogs: Partial<Record<Environment, NotedRequests>> = {}
+  const notCounted = (what: string) => (err: unknown) => {
+    log.warn({ err }, `${what} cannot be counted`)
+    return undefined
+  }
+  let pausedSenders = 0
+  const registry = createMetrics({
+    traffic,
+    pausedMembers: () => pausedSenders,
+    requestLogs,
+    droppedTouches: () => usage?.droppedTouches() ?? 0,
+    storageFull: storage.isFull,
+    load,
+    limiter,
+    pools,
+    unreadable: unreadableRequests,
+    deliveries,
+    wallets,
+    setAside: () => countSetAside(control).catch(notCounted('rows that are set aside')),
+    heldUpPayouts: () => listHeldUp(control).catch(notCounted('payouts that are held up')),
+  })
+  return {
+    isReady,
+    pages: createObservabilityPages({ registry, isReady }),
+    watch(environment, refuse) {
+      const watched = createTraffic({
+        environment,
+        log,
+        requestLog: settings.requestLog,
+        mostRequests: settings.load.requests,
+        answerMs: settings.timeouts.answerMs,
+        overloaded: load.overloaded,
+        databaseFailed: storage.failed,
+        crowdedBy: (tenantId) =>
+          pools[environment]().waiting > settings.load.queue && database[environment].isCrowdedBy(tenantId),
+        refuse,
+      })
+      traffic[environment] = watched
+      return watched
+    },
+    watchRequestLog(environment, requestLog) {
+      requestLogs[environment] = requestLog
+    },
+    senderPaused({ until, ...sender }) {
+      pausedSenders += 1
+      const pause = { ...sender, until: new Date(until).toISOString() }
+      log.warn(pause, 'too many wrong codes: the codes of the sender are not looked at for a while')
+    },
+    stop() {
+      load.stop()
+      for (const each of Object.values(traffic)) each.stop()
+    },
+  }
+}

@@ -1,0 +1,24 @@
+import type { Statement } from '../database/database.ts'
+import type { Environment } from '../platform/environment.ts'
+import type { Operator } from '../tenants/admin/change.ts'
+import { postingsIn, showMoney } from './money.ts'
+
+/** No bank account but what its tenant is shown of it; no lease. */
+const readIn = (environment: Environment): Statement => ({
+  text: `SELECT p.id, p.status, p.amount, p.currency, p.failure_code, p.settlement_id, p.chain_id, p.transaction_hash, p.confirmations,
+                p.created, p.updated,
+                (SELECT json_build_object('id', d.id, 'type', d.type, 'status', d.status, 'holder_name', d.holder_name,
+                                          'address', d.address, 'bank_account', d.bank_account)
+                   FROM ${environment}.payout_destinations d WHERE d.tenant_id = $1 AND d.id = p.destination_id) AS destination,
+                (SELECT to_jsonb(c) - 'tenant_id' - 'id' FROM ${environment}.chain_transfers c
+                  WHERE c.tenant_id = $1 AND c.id = p.id) AS transfer,
+                (SELECT to_jsonb(b) - 'tenant_id' - 'id' - 'token' FROM ${environment}.bank_transfers b
+                  WHERE b.tenant_id = $1 AND b.id = p.id) AS bank,
+                ${postingsIn(environment, 'p')}
+           FROM ${environment}.payouts p WHERE p.tenant_id = $1 AND p.id = $2`,
+})
+
+/** A payout with where it goes, what chain or bank have of it, and what the ledger was written for it. Throws `not_found`. */
+export function showPayout(operator: Operator, tenantId: string, id: string): Promise<object> {
+  return showMoney(operator, tenantId, id, readIn, 'payout')
+}

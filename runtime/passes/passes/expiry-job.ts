@@ -1,0 +1,75 @@
+/** Expires passes in the database. Callers see a pass as expired from its `expires_at` on, before a worker writes it down. */
+
+import { enqueue } from '../../database/enqueue.ts'
+import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
+import { emit } from '../../events/emit/emit.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import type { BaseUrls } from '../../tenants/addresses/base-urls.ts'
+import type { PassTokens } from '../wallets/render/pass-tokens.ts'
+import { changeAtExpiry } from './changed.ts'
+import { findOverduePasses, lockPasses, updatePasses } from './queries.ts'
+import { statusAt } from './status.ts'
+import { showPass } from './view.ts'
+import { tellWallets } from './wallet-queue.ts'
+
+export interface ExpiryParts extends DueParts {
+  readonly baseUrls: BaseUrls
+  readonly passTokens: Readonly<Record<Environment, PassTokens>>
+}
+
+/** Passes that one statement finds, and one transaction expires. */
+const BATCH = 500
+
+/** Expires the passes whose time has come by the service clock. */
+export function expirePasses(parts: ExpiryParts): Promise<void> {
+  return doDue(parts, {
+    name: 'pass_expiry',
+    finds: [findOverduePasses],
+    batch: BATCH,
+    act: (place, found) =>
+      expireOf(
+        parts,
+        place,
+        found.map(({ id }) => id),
+      ),
+  })
+}
+
+async function expireOf(
+  { clock, baseUrls, passTokens }: ExpiryParts,
+  { environment, db, space, events, now }: DuePlace,
+  ids: readonly string[],
+): Promise<readonly Done[]> {
+  const passes = await lockPasses(db, space, ids)
+  const expired = [...passes.values()].flatMap((pass) =>
+    // Another node, or a request that archived the pass, may have been quicker.
+    pass.status !== 'expired' && statusAt(pass, now) === 'expired'
+      ? [
+          {
+            ...pass,
+            ...changeAtExpiry(pass, now),
+            status: 'expired' as const,
+            updated: Math.max(pass.updated, pass.expires_at!),
+          },
+        ]
+      : [],
+  )
+  if (expired.length === 0) return []
+  const showing = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], space, now }
+  const shown = expired.map((pass) => showPass(pass, showing))
+  enqueue(updatePasses(db, space, expired))
+  tellWallets(db, space, expired, clock.machine())
+  for (const pass of shown) emit(events, { type: 'pass.expired', data: { pass } })
+  return expired.map(({ id }) => ({ id, action: 'pass.expired' }))
+}
+
+const PAUSE_MS = 1000
+
+/** Looks every second. */
+export function startExpiryJob(parts: ExpiryParts): PeriodicJob {
+  return runPeriodically(() => expirePasses(parts), {
+    pauseMs: PAUSE_MS,
+    failed: (err) => parts.log.warn({ err }, 'passes could not be expired; the next look finds them'),
+  })
+}

@@ -1,0 +1,126 @@
+/** Which wallets a pass is in: told by devices, by wallets, and by those who simulate them. */
+
+import type { Database, Statement } from '../../database/database.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { toTimestamp } from '../../database/types.ts'
+import { collectEvents, type Emitter, emit } from '../../events/emit/emit.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { systemEntry } from '../../tenants/audit/entry.ts'
+import { appendAudit } from '../../tenants/audit/queries.ts'
+import { lockPasses, type PassRow } from './queries.ts'
+import { statusAt } from './status.ts'
+import { type Showing, showPass } from './view.ts'
+
+export type Platform = PassRow['platforms'][number]
+
+/** Where and when it happens. */
+export interface InstallScope extends Showing {
+  /** A transaction. */
+  readonly db: Database
+  readonly events: Emitter
+}
+
+/** The pass as it is now, and whether it was otherwise before. */
+export interface Marked {
+  readonly pass: PassRow
+  readonly changed: boolean
+}
+
+/**
+ * The pass is on a device of the platform, the first one there: an issued pass becomes `installed`, `pass.installed` says
+ * so. Final statuses stay. Nothing happens where it is known already; undefined where there is no such pass.
+ */
+export function markInstalled(
+  scope: InstallScope,
+  passId: string,
+  platform: Platform,
+): Promise<Marked | undefined> {
+  return mark(scope, passId, 'pass.installed', platform, (pass) =>
+    pass.platforms.includes(platform)
+      ? undefined
+      : {
+          ...pass,
+          platforms: [...pass.platforms, platform].sort(),
+          status: statusAt(pass, scope.now) === 'issued' ? 'installed' : pass.status,
+          installed_at: pass.installed_at ?? scope.now,
+          updated: scope.now,
+        },
+  )
+}
+
+/** The pass is on no device of the platform any more: `pass.uninstalled` says so, its status stays. */
+export function markUninstalled(
+  scope: InstallScope,
+  passId: string,
+  platform: Platform,
+): Promise<Marked | undefined> {
+  return mark(scope, passId, 'pass.uninstalled', platform, (pass) =>
+    pass.platforms.includes(platform)
+      ? { ...pass, platforms: pass.platforms.filter((each) => each !== platform), updated: scope.now }
+      : undefined,
+  )
+}
+
+async function mark(
+  scope: InstallScope,
+  passId: string,
+  type: 'pass.installed' | 'pass.uninstalled',
+  platform: Platform,
+  change: (pass: PassRow) => PassRow | undefined,
+): Promise<Marked | undefined> {
+  const { db, events, space } = scope
+  const before = (await lockPasses(db, space, [passId])).get(passId)
+  if (!before) return undefined
+  const pass = change(before)
+  if (!pass) return { pass: before, changed: false }
+  enqueue(writePlatforms(db, space, pass))
+  emit(events, { type, data: { pass: { ...showPass(pass, scope), platform } } })
+  return { pass, changed: true }
+}
+
+const WRITE_PLATFORMS: Statement = {
+  name: 'passes_write_platforms',
+  text: `UPDATE passes p SET platforms = $3, status = $4, installed_at = $5, updated = $6
+          WHERE p.tenant_id = $1 AND p.id = $2`,
+}
+
+function writePlatforms(db: Database, tenantId: string, pass: PassRow): Promise<unknown> {
+  const installedAt = pass.installed_at === null ? null : toTimestamp(pass.installed_at)
+  return db.query(WRITE_PLATFORMS, [
+    tenantId,
+    pass.id,
+    pass.platforms,
+    pass.status,
+    installedAt,
+    toTimestamp(pass.updated),
+  ])
+}
+
+/** Where it happens without a request: nobody else writes the events and the audit entry. */
+export interface OutsideScope extends Omit<InstallScope, 'events'> {
+  readonly environment: Environment
+  /** What the tenant is pinned to in the environment. */
+  readonly pin: string | null
+}
+
+/**
+ * The same as a device or a wallet tells it. Comes last in its transaction: it locks the ends of the tenant's events and of
+ * its audit log.
+ *
+ * @returns also whether deliveries may be due once it is committed.
+ */
+export async function markOutsideRequest(
+  scope: OutsideScope,
+  type: 'pass.installed' | 'pass.uninstalled',
+  passId: string,
+  platform: Platform,
+): Promise<(Marked & { readonly due: boolean }) | undefined> {
+  const { db, environment, pin, space, now } = scope
+  const events = collectEvents({ tenantId: space, pin, now })
+  const markAs = type === 'pass.installed' ? markInstalled : markUninstalled
+  const marked = await markAs({ ...scope, events }, passId, platform)
+  if (!marked?.changed) return marked && { ...marked, due: false }
+  const due = events.write(db)
+  enqueue(appendAudit(db, space, systemEntry(environment, type, passId, now)))
+  return { ...marked, due: await due }
+}

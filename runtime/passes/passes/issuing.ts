@@ -1,0 +1,153 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import { ApiError, invalidState, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { emit } from '../../events/emit/emit.ts'
+import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
+import { floorToSecond } from '../../platform/instants.ts'
+import { unknownKeys } from '../templates/fields.ts'
+import {
+  type LockedTemplate,
+  type LockedTemplates,
+  shareFreeTemplates,
+  shareTemplates,
+} from '../templates/queries.ts'
+import { readExpiry } from './expiry.ts'
+import { type SignedId, signId } from './links.ts'
+import { insertPasses, type PassRow } from './queries.ts'
+import { isOnTrial, TRIAL_PASSES, trialIsOver } from './trial.ts'
+import { addTrialUsage, lockTrialUsage } from './trial-queries.ts'
+import { showingOf, showPass } from './view.ts'
+
+export type PassOrder = components['schemas']['PassCreate']
+
+type Order = PassOrder | ApiError | undefined
+
+function templatesOf(orders: readonly Order[]): string[] {
+  const ids = new Set<string>()
+  for (const order of orders) if (order && !(order instanceof ApiError)) ids.add(order.template_id)
+  return [...ids]
+}
+
+/** The orders' templates as far as that takes no wait, for a request that may not be to issue anything. */
+export function shareAhead({ caller, db }: Context, orders: readonly Order[]): Promise<LockedTemplates> {
+  return shareFreeTemplates(db, caller.space, templatesOf(orders))
+}
+
+async function shareAll(
+  { caller, db }: Context,
+  orders: readonly Order[],
+  free: LockedTemplates,
+): Promise<LockedTemplates> {
+  const missing = templatesOf(orders).filter((id) => !free.has(id))
+  return missing.length === 0
+    ? free
+    : new Map([...free, ...(await shareTemplates(db, caller.space, missing))])
+}
+
+/**
+ * Issues passes, each checked for itself: a refused one does not stop the others. An expired trial stops them all, which
+ * is thrown. What is written travels with the statements that follow; a failure there fails the transaction.
+ *
+ * @param orders an error stands for an order that was refused before.
+ * @param signed of the order in the same place; what is missing is signed here, while the transaction is open.
+ * @param ahead what `shareAhead` is going to give for the orders.
+ */
+export async function issuePasses(
+  context: Context,
+  orders: readonly (PassOrder | ApiError)[],
+  signed: readonly (SignedId | undefined)[],
+  ahead: Promise<LockedTemplates>,
+): Promise<(PassRow | ApiError)[]> {
+  const { caller, db, events } = context
+  const { now } = context.request
+  const trial = isOnTrial(caller)
+  if (trial && trialIsOver(caller.tenant.created, now)) {
+    throw paymentRequired(
+      'trial_expired',
+      'The trial ended 30 days after the account was created; choose a plan to go on.',
+    )
+  }
+  const templates = await shareAll(context, orders, await ahead)
+  let room = trial ? TRIAL_PASSES - (await lockTrialUsage(db, caller.space)) : Number.POSITIVE_INFINITY
+  const drafts = orders.map((order) => {
+    const checked =
+      order instanceof ApiError ? order : checkOrder(order, templates.get(order.template_id), now)
+    if (checked instanceof ApiError) return checked
+    room -= 1
+    return room < 0 ? trialLimitReached() : checked
+  })
+  const outcomes = await Promise.all(
+    drafts.map((draft, index) =>
+      draft instanceof ApiError ? draft : makePass(context, draft, signed[index]),
+    ),
+  )
+  const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
+  if (rows.length > 0) enqueue(insertPasses(db, caller.space, rows))
+  const showing = showingOf(context)
+  for (const [index, row] of rows.entries()) {
+    emit(events, { type: 'pass.created', data: { pass: showPass(row, showing) } })
+    if ((index + 1) % PAUSE_AFTER === 0) await letOthersIn()
+  }
+  if (trial && rows.length > 0) enqueue(addTrialUsage(db, caller.space, rows.length))
+  return outcomes
+}
+
+/** An order that can be fulfilled. */
+interface Draft {
+  readonly order: PassOrder
+  readonly template: LockedTemplate
+  readonly expiresAt: number | null
+}
+
+function checkOrder(order: PassOrder, template: LockedTemplate | undefined, now: number): Draft | ApiError {
+  if (!template) return validationFailed([{ field: 'template_id', issue: 'names no template' }])
+  if (template.status === 'archived')
+    return invalidState('The template is archived: no passes are issued from it.')
+  const expiry = order.expires_at === undefined ? null : readExpiry(order.expires_at, now)
+  const faults = unknownKeys(template.fields, order.fields ?? {})
+  if (typeof expiry === 'object' && expiry !== null) faults.push(expiry)
+  if (faults.length > 0) return validationFailed(faults)
+  return { order, template, expiresAt: typeof expiry === 'number' ? expiry : null }
+}
+
+async function makePass(
+  context: Context,
+  { order, template, expiresAt }: Draft,
+  signed: SignedId | undefined,
+): Promise<PassRow> {
+  const { id, link } = signed ?? (await signId(context, template.id, template.kind))
+  return {
+    id,
+    template_id: template.id,
+    status: 'issued',
+    holder_email: order.holder?.email ?? null,
+    holder_name: order.holder?.name ?? null,
+    fields: order.fields ?? {},
+    platforms: [],
+    page_token: context.links.passTokens.write('page', { space: context.caller.space, passId: id }),
+    google_url: null,
+    google_link: link,
+    metadata: order.metadata ?? {},
+    expires_at: expiresAt,
+    installed_at: null,
+    revoked_at: null,
+    archived_at: null,
+    created: context.request.now,
+    updated: context.request.now,
+    template_fields: template.fields,
+    template_kind: template.kind,
+    changed: floorToSecond(context.request.now),
+    seen_revision: template.revision,
+    template_changed: template.changed,
+    template_revision: template.revision,
+  }
+}
+
+function trialLimitReached(): ApiError {
+  return paymentRequired('trial_limit_reached', 'The trial covers 500 passes; choose a plan to issue more.')
+}
+
+function paymentRequired(code: 'trial_limit_reached' | 'trial_expired', message: string): ApiError {
+  return new ApiError(402, 'payment_required', code, message)
+}

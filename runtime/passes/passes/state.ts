@@ -1,0 +1,121 @@
+import type { Database, Statement } from '../../database/database.ts'
+import { readSpace } from '../../database/space.ts'
+import type { TenantNames } from '../../tenants/keys/tenant-names.ts'
+import { shownValues, type TemplateField, type Values } from '../templates/fields.ts'
+import type { TemplateContent, TemplateKind } from '../templates/queries.ts'
+import type { PassState } from '../wallets/render/pass-state.ts'
+import type { PassPlace, PassTokens } from '../wallets/render/pass-tokens.ts'
+import { type ChangeFacts, changedAt } from './changed.ts'
+import { statusAt } from './status.ts'
+
+/** What a state takes that is not in the tenant's space. */
+export interface StateSources {
+  /** Origin of the environment's API. */
+  readonly baseUrl: string
+  readonly passTokens: Pick<PassTokens, 'write' | 'scanCode'>
+  readonly tenantNames: TenantNames
+}
+
+interface StateRow extends ChangeFacts {
+  readonly template_id: string
+  readonly holder_email: string | null
+  readonly holder_name: string | null
+  readonly fields: Values
+  readonly kind: TemplateKind
+  readonly name: string
+  readonly brand: TemplateContent['brand']
+  readonly template_fields: readonly TemplateField[]
+  readonly barcode: TemplateContent['barcode']
+  readonly relevant_locations: TemplateContent['relevant_locations']
+}
+
+const CHANGES = `p.status, p.expires_at, coalesce(p.changed, date_trunc('second', p.updated)) AS changed, p.seen_revision,
+         t.changed AS template_changed, t.revision AS template_revision`
+
+/** Of a space that was wiped nothing is left, though not everything may be deleted yet. */
+const stateOf = (own: string, template: string) => `SELECT ${own}${CHANGES}
+         FROM passes p CROSS JOIN LATERAL (
+           SELECT ${template}coalesce(t.changed, date_trunc('second', t.updated)) AS changed, t.revision
+             FROM pass_templates t WHERE t.tenant_id = $1 AND t.id = p.template_id OFFSET 0) AS t
+        WHERE p.tenant_id = $1 AND p.id = $2
+          AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = $1)`
+
+const READ: Statement = {
+  name: 'passes_state',
+  text: stateOf(
+    `p.template_id, p.holder_email, p.holder_name, p.fields, t.kind, t.name, t.brand, t.fields AS template_fields,
+         t.barcode, t.relevant_locations, `,
+    't.kind, t.name, t.brand, t.fields, t.barcode, t.relevant_locations, ',
+  ),
+}
+
+/**
+ * What wallets are shown of a pass; undefined where there is none. One statement in the tenant's space, beside the tenant's
+ * name, which is remembered.
+ *
+ * @param now service time, by which it expires.
+ */
+export async function readPassState(
+  db: Database,
+  place: PassPlace,
+  sources: StateSources,
+  now: number,
+): Promise<PassState | undefined> {
+  const [{ rows }, organization] = await Promise.all([
+    db.query<StateRow>(READ, [place.space, place.passId]),
+    sources.tenantNames.find(readSpace(place.space).tenantId),
+  ])
+  const row = rows[0]
+  return row && organization !== undefined ? stateFrom(row, place, organization, sources, now) : undefined
+}
+
+function stateFrom(
+  row: StateRow,
+  place: PassPlace,
+  organization: string,
+  { baseUrl, passTokens }: StateSources,
+  now: number,
+): PassState {
+  const values = shownValues(row.template_fields, row.fields)
+  return {
+    place,
+    templateId: row.template_id,
+    kind: row.kind,
+    organization,
+    name: row.name,
+    status: statusAt(row, now),
+    brand: row.brand,
+    fields: row.template_fields.map(({ key, label }) => ({ key, label, value: values[key]! })),
+    barcode: {
+      format: row.barcode.format,
+      message: row.barcode.message ?? passTokens.scanCode(place),
+    },
+    locations: row.relevant_locations,
+    holder: { name: row.holder_name, email: row.holder_email },
+    expiresAt: row.expires_at,
+    changed: changedAt(row, now),
+    pageUrl: pageUrlOf({ baseUrl, passTokens }, place),
+    appleToken: passTokens.write('apple', place),
+    webServiceUrl: `${baseUrl}/apple`,
+  }
+}
+
+/** Where the holder sees the pass. */
+export function pageUrlOf(
+  { baseUrl, passTokens }: Pick<StateSources, 'baseUrl' | 'passTokens'>,
+  place: PassPlace,
+): string {
+  return `${baseUrl}/p/${passTokens.write('page', place)}`
+}
+
+const READ_CHANGED: Statement = { name: 'passes_state_changed', text: stateOf('', '') }
+
+/** When what a pass's file shows changed last, without what it shows; undefined where there is no such pass. */
+export async function readChanged(
+  db: Database,
+  { space, passId }: PassPlace,
+  now: number,
+): Promise<number | undefined> {
+  const { rows } = await db.query<ChangeFacts>(READ_CHANGED, [space, passId])
+  return rows[0] && changedAt(rows[0], now)
+}

@@ -1,0 +1,24 @@
+import type { Database, Statement } from '../../database/database.ts'
+
+// Writing the row, even as it was, locks it: whoever issues next sees what this transaction adds.
+const LOCK: Statement = {
+  name: 'trial_usage_lock',
+  text: `INSERT INTO trial_usage (tenant_id, passes) VALUES ($1, 0)
+         ON CONFLICT (tenant_id) DO UPDATE SET passes = trial_usage.passes
+         RETURNING passes`,
+}
+
+/** How many live passes the tenant has issued on trial; fixed until the end of the transaction. */
+export async function lockTrialUsage(db: Database, tenantId: string): Promise<number> {
+  const { rows } = await db.query<{ passes: number }>(LOCK, [tenantId])
+  return rows[0]?.passes ?? 0
+}
+
+const ADD: Statement = {
+  name: 'trial_usage_add',
+  text: 'UPDATE trial_usage SET passes = passes + $2 WHERE tenant_id = $1',
+}
+
+export function addTrialUsage(db: Database, tenantId: string, passes: number): Promise<unknown> {
+  return db.query(ADD, [tenantId, passes])
+}

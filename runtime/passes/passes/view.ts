@@ -1,0 +1,57 @@
+import type { components } from '../../../generated/canonical/types.ts'
+import type { Context } from '../../api/handler.ts'
+import { writeInstant } from '../../platform/instants.ts'
+import { shownValues } from '../templates/fields.ts'
+import { showLink } from './links.ts'
+import type { PassRow } from './queries.ts'
+import { statusAt } from './status.ts'
+
+/** What a pass is shown with. */
+export interface Showing extends Pick<Context['links'], 'baseUrl' | 'passTokens'> {
+  readonly space: string
+  /** Service time, by which passes expire. */
+  readonly now: number
+}
+
+export function showingOf({
+  links,
+  caller,
+  request,
+}: Pick<Context, 'links' | 'caller' | 'request'>): Showing {
+  const { baseUrl, passTokens } = links
+  return { baseUrl, passTokens, space: caller.space, now: request.now }
+}
+
+/** Of passes whose token was random: nobody can look for one, so their pages are named as all are. */
+const RANDOM_TOKEN = 24
+
+function pageToken({ id, page_token }: PassRow, { passTokens, space }: Showing): string {
+  return page_token.length === RANDOM_TOKEN ? passTokens.write('page', { space, passId: id }) : page_token
+}
+
+/** A pass as the interface shows it. */
+export function showPass(row: PassRow, showing: Showing): components['schemas']['Pass'] {
+  const { baseUrl, now } = showing
+  const page = `${baseUrl}/p/${pageToken(row, showing)}`
+  return {
+    id: row.id,
+    object: 'pass',
+    template_id: row.template_id,
+    status: statusAt(row, now),
+    holder: { email: row.holder_email, name: row.holder_name },
+    fields: shownValues(row.template_fields, row.fields),
+    download: { apple_url: `${page}.pkpass`, google_url: showLink(row), page_url: page },
+    platforms: [...row.platforms],
+    expires_at: instant(row.expires_at),
+    installed_at: instant(row.installed_at),
+    revoked_at: instant(row.revoked_at),
+    archived_at: instant(row.archived_at),
+    metadata: row.metadata,
+    created: writeInstant(row.created),
+    updated: writeInstant(row.updated),
+  }
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : writeInstant(ms)
+}

@@ -1,0 +1,85 @@
+/** A scan, with all that follows from it, in the transaction of its request. */
+import type { components } from '../../../generated/canonical/types.ts'
+import { validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { emit } from '../../events/emit/emit.ts'
+import { newId } from '../../platform/ids.ts'
+import { writeInstant } from '../../platform/instants.ts'
+import { lockPasses, type PassRow, updatePasses } from '../passes/queries.ts'
+import { showingOf, showPass } from '../passes/view.ts'
+import { tellWallets } from '../passes/wallet-queue.ts'
+import { insertScan, type ScanRow } from './queries.ts'
+import { scanPass } from './result.ts'
+
+type Schemas = components['schemas']
+
+/** What a scanner reads: one of `pass_id` and `barcode_message`. */
+export type Reading = Schemas['ScanCreate']
+
+/**
+ * Records a scan, whatever its result; of several at once for one pass each sees what those before it have done. Throws where
+ * `pass_id` names no pass.
+ */
+export async function recordScan(context: Context, reading: Reading): Promise<Schemas['Scan']> {
+  const { caller, db, events, request } = context
+  const { now } = request
+  const { mode, scanner, location } = reading
+  const before = await lockPass(context, reading)
+  const scanned = before && scanPass(before, mode, now)
+  const row: ScanRow = {
+    id: newId('scan', now),
+    pass_id: before?.id ?? null,
+    mode,
+    result: scanned?.result ?? 'unknown',
+    scanner: scanner ?? null,
+    latitude: location?.latitude ?? null,
+    longitude: location?.longitude ?? null,
+    created: now,
+  }
+  const scan = showScan(row)
+  enqueue(insertScan(db, caller.space, row))
+  if (scanned) {
+    emit(events, { type: 'pass.scanned', data: { scan } })
+    if (scanned.pass !== before) changePass(context, scanned.pass)
+  }
+  return scan
+}
+
+/** The pass that was read; undefined where the code is that of none. */
+async function lockPass(
+  { caller, db, links }: Context,
+  { pass_id, barcode_message }: Reading,
+): Promise<PassRow | undefined> {
+  const id = pass_id ?? links.passTokens.readScanCode(caller.space, barcode_message ?? '')
+  const pass = id === undefined ? undefined : (await lockPasses(db, caller.space, [id])).get(id)
+  if (!pass && pass_id !== undefined) {
+    throw validationFailed([{ field: 'pass_id', issue: 'names no pass' }])
+  }
+  return pass
+}
+
+/** What wallets show of a pass that became active is the same as before. */
+function changePass(context: Context, pass: PassRow): void {
+  const { caller, db, events, request } = context
+  enqueue(updatePasses(db, caller.space, [pass]))
+  if (pass.status !== 'redeemed') return
+  tellWallets(db, caller.space, [pass], request.machineNow)
+  emit(events, { type: 'pass.redeemed', data: { pass: showPass(pass, showingOf(context)) } })
+}
+
+export function showScan(row: ScanRow): Schemas['Scan'] {
+  const { latitude, longitude } = row
+  const at = writeInstant(row.created)
+  return {
+    id: row.id,
+    object: 'scan',
+    pass_id: row.pass_id,
+    mode: row.mode,
+    result: row.result,
+    scanner: row.scanner,
+    location: latitude === null || longitude === null ? null : { latitude, longitude },
+    scanned_at: at,
+    created: at,
+  }
+}

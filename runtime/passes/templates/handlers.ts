@@ -1,0 +1,166 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { PassTemplatesHandlers } from '../../../generated/canonical/handlers.ts'
+import type { components } from '../../../generated/canonical/types.ts'
+import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { mergePatch } from '../../api/json/merge-patch.ts'
+import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { enqueue } from '../../database/enqueue.ts'
+import { emit } from '../../events/emit/emit.ts'
+import { newId } from '../../platform/ids.ts'
+import { floorToSecond, writeInstant } from '../../platform/instants.ts'
+import {
+  type Brand,
+  insertTemplate,
+  listTemplates,
+  lockTemplate,
+  readTemplate,
+  type TemplateContent,
+  type TemplateRow,
+  updateTemplate,
+} from './queries.ts'
+import { checkTemplate } from './rules.ts'
+import { resendTemplate, tellWalletsOfTemplate } from './wallet-queue.ts'
+
+type PassTemplate = components['schemas']['PassTemplate']
+
+export const passTemplatesHandlers = {
+  async createPassTemplate(context, { body }) {
+    const { kind, name, brand, fields = [], barcode, relevant_locations = [], metadata = {} } = body
+    requireGood(checkTemplate({ fields, brand, barcode, metadata }))
+    const content = { name, brand, fields, barcode: barcode ?? DEFAULT_BARCODE, relevant_locations, metadata }
+    return { status: 201, body: await addTemplate(context, kind, content) }
+  },
+
+  async listPassTemplates({ caller, db, cursors }, { query }) {
+    const page = readPage(query, cursors)
+    const filter = {
+      created: readCreated(query),
+      ...(query.kind && { kinds: query.kind }),
+      ...(query.status && { statuses: query.status }),
+    }
+    const records = await listTemplates(db, caller.space, filter, page)
+    return { status: 200, body: showList(records, page, cursors, showTemplate) }
+  },
+
+  async getPassTemplate({ caller, db }, { path }) {
+    const row = await readTemplate(db, caller.space, path.template_id)
+    if (!row) throw notFound()
+    return { status: 200, body: showTemplate(row) }
+  },
+
+  async updatePassTemplate(context, { path, body }) {
+    const { caller, db, events } = context
+    const { now } = context.request
+    const row = await lockTemplate(db, caller.space, path.template_id)
+    if (!row) throw notFound()
+    const changed: TemplateRow = {
+      ...row,
+      ...patchContent(row, body),
+      updated: now,
+      changed: Math.max(floorToSecond(now), row.changed + 1000),
+      revision: row.revision + 1,
+    }
+    requireGood(checkTemplate(changed))
+    await updateTemplate(db, caller.space, changed)
+    enqueue(tellWalletsOfTemplate(db, caller.space, row.id, context.request.machineNow))
+    const shown = showTemplate(changed)
+    const before = { pass_template: showTemplate(row) }
+    const told = emit(events, { type: 'pass_template.updated', data: { pass_template: shown }, before })
+    if (!told && !isDeepStrictEqual(row.relevant_locations, changed.relevant_locations))
+      enqueue(resendTemplate(db, caller.space, row.id))
+    return { status: 200, body: shown }
+  },
+
+  async archivePassTemplate(context, { path }) {
+    const { caller, db, events } = context
+    const { now } = context.request
+    const row = await lockTemplate(db, caller.space, path.template_id)
+    if (!row) throw notFound()
+    if (row.status === 'archived') throw invalidState('The template is archived already.')
+    const archived: TemplateRow = { ...row, status: 'archived', updated: now }
+    await updateTemplate(db, caller.space, archived)
+    const shown = showTemplate(archived)
+    emit(events, { type: 'pass_template.archived', data: { pass_template: shown } })
+    return { status: 200, body: shown }
+  },
+} satisfies PassTemplatesHandlers<Context>
+
+/** Writes a new template of content that was checked, and tells of it. */
+export async function addTemplate(
+  { caller, db, events, request: { now } }: Context,
+  kind: TemplateRow['kind'],
+  { name, brand, fields, barcode, relevant_locations, metadata }: TemplateContent,
+): Promise<PassTemplate> {
+  const row: TemplateRow = {
+    id: newId('tpl', now),
+    name,
+    kind,
+    status: 'active',
+    brand,
+    fields,
+    barcode,
+    relevant_locations,
+    metadata,
+    created: now,
+    updated: now,
+    changed: floorToSecond(now),
+    revision: 0,
+  }
+  await insertTemplate(db, caller.space, row)
+  const shown = showTemplate(row)
+  emit(events, { type: 'pass_template.created', data: { pass_template: shown } })
+  return shown
+}
+
+const DEFAULT_BARCODE = { format: 'qr' } as const
+
+function requireGood(faults: ReturnType<typeof checkTemplate>): void {
+  if (faults.length > 0) throw validationFailed(faults)
+}
+
+/** RFC 7396 over what a caller may change; null goes back to the default where there is one. */
+function patchContent(row: TemplateRow, patch: components['schemas']['PassTemplateUpdate']): TemplateContent {
+  const { name, brand, fields, barcode, relevant_locations, metadata } = row
+  const merged = mergePatch({ name, brand, fields, barcode, relevant_locations, metadata }, patch)
+  return {
+    barcode: DEFAULT_BARCODE,
+    relevant_locations: [],
+    metadata: {},
+    ...(merged as Pick<TemplateContent, 'name' | 'brand' | 'fields'>),
+  }
+}
+
+function showTemplate(row: TemplateRow): PassTemplate {
+  return {
+    id: row.id,
+    object: 'pass_template',
+    name: row.name,
+    kind: row.kind,
+    status: row.status,
+    brand: showBrand(row.brand),
+    fields: row.fields.map(({ key, label, value }) => ({ key, label, value })),
+    barcode: { format: row.barcode.format, message: row.barcode.message ?? null },
+    relevant_locations: row.relevant_locations.map(({ latitude, longitude, altitude, relevant_text }) => ({
+      latitude,
+      longitude,
+      altitude: altitude ?? null,
+      relevant_text: relevant_text ?? null,
+    })),
+    metadata: row.metadata,
+    created: writeInstant(row.created),
+    updated: writeInstant(row.updated),
+  }
+}
+
+function showBrand(brand: Brand): PassTemplate['brand'] {
+  return {
+    background_color: brand.background_color,
+    foreground_color: brand.foreground_color,
+    label_color: brand.label_color ?? null,
+    logo_text: brand.logo_text ?? null,
+    icon: brand.icon ?? null,
+    logo: brand.logo ?? null,
+    strip: brand.strip ?? null,
+  }
+}

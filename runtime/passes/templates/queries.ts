@@ -1,0 +1,233 @@
+import type { Database, Statement } from '../../database/database.ts'
+import {
+  ALL_ROWS,
+  Bindings,
+  type CreatedRange,
+  combine,
+  type Page,
+  type Records,
+  readPage,
+  type Walk,
+} from '../../database/page.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { TemplateField } from './fields.ts'
+
+const KINDS = ['loyalty', 'gift_card', 'coupon', 'event_ticket', 'boarding_pass', 'generic'] as const
+export type TemplateKind = (typeof KINDS)[number]
+
+const STATUSES = ['active', 'archived'] as const
+export type TemplateStatus = (typeof STATUSES)[number]
+export type BarcodeFormat = 'qr' | 'pdf417' | 'aztec' | 'code128'
+
+/** As given: a member that was not given is absent. */
+export interface Brand {
+  readonly background_color: string
+  readonly foreground_color: string
+  readonly label_color?: string
+  readonly logo_text?: string
+  readonly icon?: string
+  readonly logo?: string
+  readonly strip?: string
+}
+
+export interface Location {
+  readonly latitude: number
+  readonly longitude: number
+  readonly altitude?: number
+  readonly relevant_text?: string
+}
+
+/** What a caller may set, and change later but for the kind. */
+export interface TemplateContent {
+  readonly name: string
+  readonly brand: Brand
+  readonly fields: readonly TemplateField[]
+  readonly barcode: { readonly format: BarcodeFormat; readonly message?: string }
+  readonly relevant_locations: readonly Location[]
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** Times in milliseconds since the epoch. */
+export interface TemplateRow extends TemplateContent {
+  readonly id: string
+  readonly kind: TemplateKind
+  readonly status: TemplateStatus
+  readonly created: number
+  readonly updated: number
+  /** When what passes show of it changed last, whole seconds; and how often it did. */
+  readonly changed: number
+  readonly revision: number
+}
+
+const STORED =
+  'id, name, kind, status, brand, fields, barcode, relevant_locations, metadata, created, updated, changed, revision'
+
+const CHANGED = "coalesce(changed, date_trunc('second', updated)) AS changed"
+
+const COLUMNS = STORED.replace('changed', CHANGED)
+
+const INSERT: Statement = {
+  name: 'pass_templates_insert',
+  text: `INSERT INTO pass_templates (tenant_id, ${STORED})
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+}
+
+export function insertTemplate(db: Database, tenantId: string, row: TemplateRow): Promise<unknown> {
+  return db.query(INSERT, [
+    tenantId,
+    row.id,
+    row.name,
+    row.kind,
+    row.status,
+    ...contentValues(row),
+    toTimestamp(row.created),
+    toTimestamp(row.updated),
+    toTimestamp(row.changed),
+    row.revision,
+  ])
+}
+
+function contentValues(row: TemplateContent): string[] {
+  return [row.brand, row.fields, row.barcode, row.relevant_locations, row.metadata].map((part) =>
+    JSON.stringify(part),
+  )
+}
+
+const READ: Statement = {
+  name: 'pass_templates_read',
+  text: `SELECT ${COLUMNS} FROM pass_templates WHERE tenant_id = $1 AND id = $2`,
+}
+
+export async function readTemplate(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<TemplateRow | undefined> {
+  const { rows } = await db.query<TemplateRow>(READ, [tenantId, id])
+  return rows[0]
+}
+
+const LOCK: Statement = {
+  name: 'pass_templates_lock',
+  text: `SELECT ${COLUMNS} FROM pass_templates WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+}
+
+/** The template as nobody else can change it before the end of the transaction. */
+export async function lockTemplate(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<TemplateRow | undefined> {
+  const { rows } = await db.query<TemplateRow>(LOCK, [tenantId, id])
+  return rows[0]
+}
+
+/** What issuing a pass needs to know of its template. */
+export interface LockedTemplate {
+  readonly id: string
+  readonly kind: TemplateKind
+  readonly status: TemplateStatus
+  readonly fields: readonly TemplateField[]
+  readonly changed: number
+  readonly revision: number
+}
+
+// Identifiers in JSON, here and in passes.ts: of an array PostgreSQL counts the elements, finds a plan for so few better than
+// one for any number, and plans at every execution.
+const READ_KINDS: Statement = {
+  name: 'pass_templates_kinds',
+  text: `SELECT t.id, t.kind FROM json_array_elements_text($2) AS wanted (id)
+          CROSS JOIN LATERAL (
+            SELECT id, kind FROM pass_templates t WHERE t.tenant_id = $1 AND t.id = wanted.id OFFSET 0
+          ) AS t`,
+}
+
+/** Of those templates that exist; a kind never changes. */
+export async function readKinds(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<readonly Pick<TemplateRow, 'id' | 'kind'>[]> {
+  return (await db.query<Pick<TemplateRow, 'id' | 'kind'>>(READ_KINDS, [tenantId, JSON.stringify(ids)])).rows
+}
+
+const share = (wait: '' | ' SKIP LOCKED') => `SELECT t.*
+           FROM (SELECT id FROM json_array_elements_text($2) AS id ORDER BY id) AS wanted
+          CROSS JOIN LATERAL (
+            SELECT id, kind, status, fields, ${CHANGED}, revision FROM pass_templates t
+             WHERE t.tenant_id = $1 AND t.id = wanted.id FOR SHARE${wait}
+          ) AS t`
+
+// FOR SHARE: a template that is archived at the same moment is archived before or after the passes are issued.
+const SHARE: Statement = { name: 'pass_templates_share', text: share('') }
+
+const SHARE_FREE: Statement = { name: 'pass_templates_share_free', text: share(' SKIP LOCKED') }
+
+/** Templates by their ids. */
+export type LockedTemplates = ReadonlyMap<string, LockedTemplate>
+
+async function readTemplates(db: Database, statement: Statement, tenantId: string, ids: readonly string[]) {
+  const { rows } = await db.query<LockedTemplate>(statement, [tenantId, JSON.stringify(ids)])
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** The templates by their ids, held as they are until the end of the transaction; those that do not exist are absent. */
+export function shareTemplates(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<LockedTemplates> {
+  return readTemplates(db, SHARE, tenantId, ids)
+}
+
+/** The same without a wait: those that somebody is changing are absent too. */
+export function shareFreeTemplates(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<LockedTemplates> {
+  return readTemplates(db, SHARE_FREE, tenantId, ids)
+}
+
+const UPDATE: Statement = {
+  name: 'pass_templates_update',
+  text: `UPDATE pass_templates SET name = $3, status = $4, brand = $5, fields = $6, barcode = $7,
+                relevant_locations = $8, metadata = $9, updated = $10, changed = $11, revision = $12
+         WHERE tenant_id = $1 AND id = $2`,
+}
+
+export function updateTemplate(db: Database, tenantId: string, row: TemplateRow): Promise<unknown> {
+  return db.query(UPDATE, [
+    tenantId,
+    row.id,
+    row.name,
+    row.status,
+    ...contentValues(row),
+    toTimestamp(row.updated),
+    toTimestamp(row.changed),
+    row.revision,
+  ])
+}
+
+const LISTED = { table: 'pass_templates', alias: 't', columns: COLUMNS }
+
+export interface TemplateFilter {
+  readonly kinds?: readonly string[]
+  readonly statuses?: readonly string[]
+  readonly created: CreatedRange
+}
+
+export async function listTemplates(
+  db: Database,
+  tenantId: string,
+  filter: TemplateFilter,
+  page: Page,
+): Promise<Records<TemplateRow>> {
+  const { kinds, statuses, created } = filter
+  const bindings = new Bindings(tenantId)
+  const walk: Walk =
+    kinds || statuses
+      ? { columns: ['kind', 'status'], keys: combine(kinds ?? KINDS, statuses ?? STATUSES) }
+      : ALL_ROWS
+  return readPage<TemplateRow>(db, LISTED, bindings, [walk], created, page)
+}

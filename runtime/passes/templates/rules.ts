@@ -1,0 +1,44 @@
+import type { Detail } from 'dateline/runtime'
+import { checkMetadata } from '../../api/json/merge-patch.ts'
+import { barcodeIssue } from '../wallets/render/barcode.ts'
+import type { TemplateField } from './fields.ts'
+import { checkPng, type ImageRule } from './images.ts'
+import type { TemplateContent } from './queries.ts'
+
+const KIB = 1024
+
+const IMAGES = {
+  icon: { width: 174, height: 174, bytes: 64 * KIB, squareFrom: 29 },
+  logo: { width: 480, height: 150, bytes: 128 * KIB },
+  strip: { width: 1125, height: 432, bytes: 512 * KIB },
+} as const satisfies Record<string, ImageRule>
+
+/** The parts of a template that its schema alone cannot check. */
+export interface TemplateParts {
+  readonly fields?: readonly TemplateField[]
+  readonly brand?: { readonly icon?: string; readonly logo?: string; readonly strip?: string }
+  readonly barcode?: TemplateContent['barcode'] | undefined
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/**
+ * @returns what is wrong beyond the schema: keys that are not unique, images that are none or too large, messages that a barcode
+ *   cannot hold.
+ */
+export function checkTemplate({ fields = [], brand = {}, barcode, metadata = {} }: TemplateParts): Detail[] {
+  const faults: Detail[] = []
+  const seen = new Set<string>()
+  for (const [index, { key }] of fields.entries()) {
+    if (seen.has(key)) faults.push({ field: `fields[${index}].key`, issue: 'is the key of another field' })
+    seen.add(key)
+  }
+  for (const name of ['icon', 'logo', 'strip'] as const) {
+    const image = brand[name]
+    const issue = image === undefined ? undefined : checkPng(image, IMAGES[name])
+    if (issue !== undefined) faults.push({ field: `brand.${name}`, issue })
+  }
+  const { format, message } = barcode ?? {}
+  const issue = format && message !== undefined ? barcodeIssue(format, message) : undefined
+  if (issue !== undefined) faults.push({ field: 'barcode.message', issue })
+  return [...faults, ...checkMetadata(metadata)]
+}

@@ -1,0 +1,65 @@
+import { type Html, html } from '../../../../platform/html.ts'
+import { arrangeFields } from '../layout.ts'
+import { isVoid, type PassKind, type PassState } from '../pass-state.ts'
+import type { DrawnBarcode } from './barcode.ts'
+import { showCode } from './code.ts'
+import { showFields } from './fields.ts'
+import { stateWords } from './words.ts'
+
+/** Kinds whose fronts have a picture behind the main field (Apple, "Pass.Brand images": strip). */
+const WITH_STRIP: ReadonlySet<PassKind> = new Set(['loyalty', 'gift_card', 'coupon', 'event_ticket'])
+
+/** Beyond so many in a row their type is smaller. */
+const MANY = 3
+
+const ARROW = html`<svg class="arrow" viewBox="0 0 44 16" aria-hidden="true" focusable="false"><path d="M2 8h39M34 2l7 6-7 6"/></svg>`
+
+/** The front as Wallet lays it out. @param barcode undefined where the format cannot hold the message. */
+export function showFront(state: PassState, barcode: DrawnBarcode | undefined): Html {
+  const { kind, fields } = state
+  const { header, primary, secondary, auxiliary } = arrangeFields(kind, fields)
+  const isJourney = primary.length > 1
+  return html`<section class="front pass ${kind}${isVoid(state) ? ' void' : ''}" aria-label="Front of the pass">
+${showTop(state, header)}
+${showMain(state, showFields(isJourney ? 'primary pair' : 'primary', primary), isJourney)}
+${rowsOf(kind, secondary, auxiliary).map((row) => showFields(row.length > MANY ? 'row many' : 'row', row))}
+${isVoid(state) ? showStamp(state) : showCode(state, barcode)}
+</section>`
+}
+
+type Fields = PassState['fields']
+
+/** As the styles have them (Apple, "Pass Design and Creation"): cards one, and boarding passes the auxiliary one first. */
+function rowsOf(kind: PassKind, secondary: Fields, auxiliary: Fields): readonly Fields[] {
+  if (kind === 'boarding_pass') return [auxiliary, secondary]
+  if (kind === 'event_ticket' || kind === 'generic') return [secondary, auxiliary]
+  return [[...secondary, ...auxiliary]]
+}
+
+function showTop({ brand, organization }: PassState, header: Fields): Html {
+  const { logo, logo_text: text } = brand
+  // A logo alone says whose pass this is; beside its text it says it twice.
+  const alt = text === undefined ? organization : ''
+  return html`<header class="top">${logo !== undefined && html`<img class="logo" src="${png(logo)}" alt="${alt}">`}${
+    (text !== undefined || logo === undefined) &&
+    html`<p class="logo-text" dir="auto">${text ?? organization}</p>`
+  }${showFields('header', header)}</header>`
+}
+
+function showMain(
+  { kind, brand }: PassState,
+  primary: Html | undefined,
+  isJourney: boolean,
+): Html | undefined {
+  if (brand.strip === undefined || !WITH_STRIP.has(kind))
+    return primary && html`<div class="main">${primary}${isJourney && ARROW}</div>`
+  return html`<div class="main strip"><img src="${png(brand.strip)}" alt="">${primary}</div>`
+}
+
+function showStamp(state: PassState): Html {
+  return html`<p class="stamp">${stateWords(state)?.title}</p>`
+}
+
+export function png(base64: string): string {
+  return `data:image/png;base64,${base64}`
+}

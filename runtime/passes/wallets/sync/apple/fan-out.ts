@@ -1,0 +1,97 @@
+/** From what has changed to the devices that have it, in steps that any worker can take and none has to finish. */
+import type { Database } from '../../../../database/database.ts'
+import { enqueue } from '../../../../database/enqueue.ts'
+import { useIndexes } from '../../../../database/pool/by-index.ts'
+import type { Pool } from '../../../../database/pool/pool.ts'
+import { numberChange, pushTo } from '../../../passes/registration-queries.ts'
+import {
+  type Change,
+  endChanges,
+  goOn,
+  hasChanges,
+  listOfPasses,
+  listOfTemplate,
+  type Stretch,
+  type SubjectType,
+  stamp,
+  type Told,
+  takeChanges,
+} from './fan-out-queries.ts'
+
+/** Passes that one step takes, and devices that it tells, about. */
+const STEP = { passes: 50, devices: 500 }
+
+/** Sorts behind every device: their names have letters, digits and a few signs. */
+export const END = '~'
+
+/**
+ * One step for changed passes of the tenant, and one for a changed template: numbers the change, and puts the devices into the
+ * queue of pushes. All of it is one transaction, so that a worker that is killed leaves it done or not begun.
+ *
+ * @returns whether there may be more to do.
+ */
+export async function fanOutToApple(pool: Pool, space: string, size = STEP): Promise<boolean> {
+  if (!(await hasChanges(pool, space, 'apple'))) return false
+  return pool.transaction(async (tx) => {
+    useIndexes(tx)
+    // First: whoever waits for the number must not hold what a request waits for.
+    const number = await numberChange(tx, space)
+    const steps = [
+      await step(tx, space, number, 'pass', size),
+      await step(tx, space, number, 'template', { ...size, passes: 1 }),
+    ]
+    return steps.includes(true)
+  })
+}
+
+async function step(
+  tx: Database,
+  space: string,
+  number: number,
+  type: SubjectType,
+  size: typeof STEP,
+): Promise<boolean> {
+  const changes = await takeChanges(tx, space, 'apple', type, size.passes)
+  if (changes.length === 0) return false
+  const each = Math.ceil(size.devices / changes.length)
+  const stretches = changes.map(stretchOf)
+  const told =
+    type === 'pass'
+      ? await listOfPasses(tx, space, stretches, each)
+      : await listOfTemplate(tx, space, stretches[0]!, each)
+  if (told.length > 0) {
+    enqueue(stamp(tx, space, told, number))
+    const devices = [...new Set(told.map(({ device_id }) => device_id))]
+    enqueue(pushTo(tx, space, devices, Math.min(...changes.map(({ since }) => since))))
+  }
+  const bySubject = Map.groupBy(told, ({ subject }) => subject)
+  const walks = changes.map((change) => walkOn(change, bySubject.get(change.subject_id) ?? [], each))
+  const open = walks.filter((walk) => walk !== undefined)
+  const ended = changes.filter((_, at) => walks[at] === undefined).map(({ subject_id }) => subject_id)
+  if (ended.length > 0) enqueue(endChanges(tx, space, 'apple', ended))
+  if (open.length > 0) enqueue(goOn(tx, space, 'apple', open))
+  return true
+}
+
+function stretchOf({ subject_id, walked_to, walk_until, anew }: Change): Stretch {
+  return { subject: subject_id, after: walked_to, until: anew ? walk_until : END }
+}
+
+/** Where the walk is after it has told these, of at most `limit` devices; undefined when it is over. */
+export function walkOn(
+  change: Change,
+  told: readonly Told[],
+  limit: number,
+): Pick<Change, 'subject_id' | 'walked_to' | 'anew'> | undefined {
+  const { subject_id, anew, walk_until } = change
+  if (told.length >= limit)
+    return {
+      subject_id,
+      anew,
+      walked_to: told
+        .map(({ device_id }) => device_id)
+        .sort()
+        .at(-1)!,
+    }
+  return anew || walk_until === '' ? undefined : { subject_id, anew: true, walked_to: '' }
+}

@@ -1,0 +1,63 @@
+import type { Logger } from 'pino'
+import type { Database } from '../../../../database/database.ts'
+import type { Pool } from '../../../../database/pool/pool.ts'
+import type { WakeUpChannel } from '../../../../events/emit/wake-ups.ts'
+import { ENVIRONMENTS, type Environment } from '../../../../platform/environment.ts'
+import type { BaseUrls } from '../../../../tenants/addresses/base-urls.ts'
+import type { Clock } from '../../../../tenants/clock/clock.ts'
+import { createLeaseClock } from '../../../../work/lease-clock.ts'
+import { createSetAside } from '../../../../work/set-aside.ts'
+import { createDevices, type DevicesParts } from '../../../passes/registrations.ts'
+import { fanOutToApple } from './fan-out.ts'
+import { openApns, type PushSettings } from './open-apns.ts'
+import { createAppleSender } from './sender.ts'
+import { createUpdateWorker, type UpdateWorker } from './worker.ts'
+
+export interface PushParts {
+  readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
+  readonly clock: Clock
+  readonly log: Logger
+  readonly baseUrls: BaseUrls
+  readonly wakeUpChannel: WakeUpChannel
+  readonly passTokens: DevicesParts['passTokens']
+  readonly settings: PushSettings
+}
+
+export interface Pushes {
+  readonly apple: Readonly<Record<Environment, UpdateWorker | undefined>>
+  /** Lets what is under way end. */
+  stop(): Promise<void>
+}
+
+/** A worker and a connection to Apple for each environment; none where nothing is set up to reach it in production. */
+export function openPushes(parts: PushParts): Pushes {
+  const { database, clock, log, settings } = parts
+  const open = (environment: Environment): UpdateWorker | undefined => {
+    const pool = database[environment]
+    const apns = openApns(settings, clock.machine)
+    if (!apns) return undefined
+    const devices = createDevices({ ...parts, environment, pool, control: database.control })
+    const worker = createUpdateWorker({
+      platform: 'apple',
+      pool,
+      leaseClock: createLeaseClock(pool, clock.machine),
+      setAside: createSetAside({ control: database.control, clock, log }, 'apple_pushes', environment),
+      sender: createAppleSender({ db: pool, apns, devices, now: clock.machine, log }),
+      fanOut: (space) => fanOutToApple(pool, space),
+      log,
+    })
+    const stop = async () => {
+      await worker.stop()
+      apns.close()
+    }
+    return { ...worker, stop }
+  }
+  const apple = { sandbox: open('sandbox'), live: open('live') }
+  if (!apple.live) log.warn('APPLE_PASS_* are not set: devices are told of no changes of their passes')
+  return {
+    apple,
+    stop: async () => {
+      await Promise.all(ENVIRONMENTS.map((environment) => apple[environment]?.stop()))
+    },
+  }
+}

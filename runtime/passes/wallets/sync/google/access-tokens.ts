@@ -1,0 +1,91 @@
+import { sign } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { WalletOutbound } from '../../../../events/outbound/outbound.ts'
+import { parsePeerJson } from '../../../../platform/json/peer-json.ts'
+import type { GoogleSigner } from '../../render/google/signer.ts'
+
+/** Access tokens of a service account (RFC 7523; Google, "Using OAuth 2.0 for server to server applications"). */
+export interface AccessTokens {
+  /** The token that is valid; whoever comes while one is asked for gets the same. Rejects with `NoAccessToken`. */
+  find(): Promise<string>
+  /** The token was refused: another one is asked for next time. */
+  drop(token: string): void
+}
+
+/** Google gave no token, and why. */
+export class NoAccessToken extends Error {
+  override name = 'NoAccessToken'
+}
+
+export interface AccessTokensOptions {
+  readonly signer: Pick<GoogleSigner, 'email' | 'key'>
+  readonly tokenUrl: string
+  readonly outbound: Pick<WalletOutbound, 'send'>
+  /** Machine time, milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+const SCOPE = 'https://www.googleapis.com/auth/wallet_object.issuer'
+const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+
+/** Seconds that an assertion is valid: as long as Google allows. */
+const VALID_S = 3600
+
+/** So long before its end a token is used no more. */
+const MARGIN_MS = 60_000
+
+const HEADER = base64('{"alg":"RS256","typ":"JWT"}')
+
+const signAsync = promisify(sign)
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}
+
+export function createAccessTokens({ signer, tokenUrl, outbound, now }: AccessTokensOptions): AccessTokens {
+  let known: { readonly token: string; readonly until: number } | undefined
+  let asking: Promise<string> | undefined
+
+  const ask = async (): Promise<string> => {
+    const iat = Math.floor(now() / 1000)
+    const claims = { iss: signer.email, scope: SCOPE, aud: tokenUrl, iat, exp: iat + VALID_S }
+    const text = `${HEADER}.${base64(JSON.stringify(claims))}`
+    const signature = await signAsync('RSA-SHA256', Buffer.from(text), signer.key)
+    const assertion = `${text}.${signature.toString('base64url')}`
+    const answer = await outbound.send({
+      method: 'POST',
+      url: tokenUrl,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
+    })
+    if ('error' in answer) throw new NoAccessToken(`${tokenUrl}: ${answer.error}`)
+    const { access_token: token, expires_in: seconds, error } = readMembers(answer.body)
+    if (answer.status !== 200 || typeof token !== 'string' || typeof seconds !== 'number') {
+      throw new NoAccessToken(`${tokenUrl} answered ${answer.status}${error ? ` (${String(error)})` : ''}`)
+    }
+    known = { token, until: now() + seconds * 1000 - MARGIN_MS }
+    return token
+  }
+
+  return {
+    find: async () => {
+      if (known && known.until > now()) return known.token
+      asking ??= ask().finally(() => {
+        asking = undefined
+      })
+      return asking
+    },
+    drop: (token) => {
+      if (known?.token === token) known = undefined
+    },
+  }
+}
+
+function readMembers(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = parsePeerJson(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {} // what came is told by its status
+  }
+}

@@ -1,0 +1,121 @@
+/** Google Wallet's REST API (v1), as far as classes and objects are made and changed by it. */
+import type { Answered, Outcome, SendRequest, WalletOutbound } from '../../../../events/outbound/outbound.ts'
+import { type GoogleResource, withoutEmpty } from '../../render/google/resource.ts'
+import { type AccessTokens, NoAccessToken } from './access-tokens.ts'
+import type { Pace } from './pace.ts'
+
+/** What came of it. `refused`: the same would be refused again. `later`: it may be taken another time. */
+export type Sent =
+  | { readonly outcome: 'done' }
+  | { readonly outcome: 'refused'; readonly status: number; readonly message: string }
+  | { readonly outcome: 'later'; readonly message: string; readonly retryAfterMs: number }
+
+export const DONE: Sent = { outcome: 'done' }
+
+export interface GoogleClient {
+  /**
+   * Makes or changes a resource, whichever it takes: an insertion that finds it changes it, a change that does not find it
+   * inserts it. An object whose class is missing is refused with 404.
+   *
+   * @param type the last part of the path. @param first what is tried first.
+   */
+  put(type: string, resource: GoogleResource, first: How): Promise<Sent>
+}
+
+type How = 'insert' | 'patch'
+
+export interface GoogleClientOptions {
+  /** Origin of the API. */
+  readonly walletUrl: string
+  readonly tokens: AccessTokens
+  readonly outbound: Pick<WalletOutbound, 'send'>
+  readonly pace: Pace
+}
+
+/** Reasons of 403 that time changes (Google, "Standard error responses"). */
+const QUOTA = /rateLimitExceeded|quotaExceeded/i
+
+/** What is there already, or not there, is found out once each. */
+const MAX_STEPS = 3
+
+export function createGoogleClient({ walletUrl, tokens, outbound, pace }: GoogleClientOptions): GoogleClient {
+  const send = async (request: Omit<SendRequest, 'headers'>, token: string): Promise<Outcome> => {
+    await pace.turn()
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+    return outbound.send({ ...request, headers })
+  }
+
+  /** A token that is refused is asked for anew, once. */
+  const ask = async (request: Omit<SendRequest, 'headers'>): Promise<Outcome> => {
+    const token = await tokens.find()
+    const outcome = await send(request, token)
+    if ('error' in outcome || outcome.status !== 401) return outcome
+    tokens.drop(token)
+    return send(request, await tokens.find())
+  }
+
+  const step = (type: string, resource: GoogleResource, how: How): Promise<Outcome> => {
+    const url = `${walletUrl}/walletobjects/v1/${type}`
+    return how === 'insert'
+      ? ask({ method: 'POST', url, body: JSON.stringify(withoutEmpty(resource)) })
+      : ask({ method: 'PATCH', url: `${url}/${resource.id}`, body: JSON.stringify(resource) })
+  }
+
+  const read = (outcome: Outcome): Sent => {
+    if ('error' in outcome) return later(outcome.error)
+    const { status, body, retryAfter } = outcome
+    if (status >= 200 && status <= 299) {
+      pace.succeeded()
+      return DONE
+    }
+    const { reason, message } = readError(body)
+    const waiting = later(`${status} ${message}`, retryAfter)
+    if (status === 429 || (status === 403 && QUOTA.test(reason))) {
+      pace.slowDown(waiting.retryAfterMs)
+      return waiting
+    }
+    if (status === 401 || status === 408 || status === 409 || status >= 500) return waiting
+    return { outcome: 'refused', status, message }
+  }
+
+  return {
+    async put(type, resource, first) {
+      let how = first
+      for (let count = 1; ; count += 1) {
+        const outcome = await step(type, resource, how).catch(noToken)
+        const other = 'error' in outcome ? undefined : otherWay(outcome, how)
+        if (!other || count === MAX_STEPS) return read(outcome)
+        how = other
+      }
+    },
+  }
+}
+
+function noToken(error: unknown): Outcome {
+  if (!(error instanceof NoAccessToken)) throw error
+  return { error: error.message, kind: 'response', durationMs: 0 }
+}
+
+/** An insertion that meets what is there, and a change of what is not. */
+function otherWay({ status, body }: Answered, how: How): How | undefined {
+  if (how === 'insert') return status === 409 ? 'patch' : undefined
+  return status === 404 && readError(body).reason !== 'classNotFound' ? 'insert' : undefined
+}
+
+function later(message: string, retryAfter?: string): Extract<Sent, { outcome: 'later' }> {
+  const seconds = /^\d{1,5}$/.test(retryAfter ?? '') ? Number(retryAfter) : 0
+  return { outcome: 'later', message, retryAfterMs: seconds * 1000 }
+}
+
+/** Google's body of an error: the reason of the first one, and the message. */
+function readError(body: string): { readonly reason: string; readonly message: string } {
+  try {
+    const { error } = JSON.parse(body) as {
+      error?: { message?: unknown; status?: unknown; errors?: { reason?: unknown }[] }
+    }
+    const reason = error?.errors?.[0]?.reason ?? error?.status ?? ''
+    return { reason: String(reason), message: String(error?.message ?? '').slice(0, 500) }
+  } catch {
+    return { reason: '', message: body.slice(0, 200) } // some proxy's page
+  }
+}

@@ -1,0 +1,71 @@
+/** Who the service is for Google Wallet, and where that is reached: at Google, or at a stand-in of this process. */
+import { createPublicKey } from 'node:crypto'
+import type { Logger } from 'pino'
+import { createOutbound, type WalletOutbound } from '../../../../events/outbound/outbound.ts'
+import { parseNetworks } from '../../../../platform/networks.ts'
+import type { Settings } from '../../../../platform/settings.ts'
+import { type GoogleSigner, openGoogleSigner } from '../../render/google/signer.ts'
+
+/** Where Google is (Google Wallet, REST reference; Google, "Using OAuth 2.0"; Google Wallet, "Add and delete callbacks"). */
+const GOOGLE = {
+  wallet: 'https://walletobjects.googleapis.com',
+  token: 'https://oauth2.googleapis.com/token',
+  keys: 'https://pay.google.com/gp/m/issuer/keys',
+}
+
+export type GoogleUrls = typeof GOOGLE
+
+export interface Google {
+  readonly signer: GoogleSigner
+  readonly outbound: WalletOutbound
+  /** Absent where passes are not sent to Google: in production without a service account. */
+  readonly urls: GoogleUrls | undefined
+  close(): Promise<void>
+}
+
+type GoogleSettings = Pick<
+  Settings,
+  'dataDir' | 'googleWallet' | 'googleUrls' | 'production' | 'roles' | 'dnsServers'
+>
+
+/** Reads the service account; starts a stand-in where there is none, outside of production. Throws what is wrong with it. */
+export async function openGoogle(settings: GoogleSettings, log: Logger): Promise<Google> {
+  const { googleWallet, googleUrls, production, dnsServers } = settings
+  const signer = openGoogleSigner(settings)
+  const allow = parseNetworks(production ? [] : ['127.0.0.0/8', '::1/128'])
+  const outbound = createOutbound({ environment: 'sandbox', dnsServers, allow, userAgent: 'svc-wallets/1' })
+  const open = (urls: GoogleUrls | undefined, stop: () => Promise<void> = async () => {}): Google => ({
+    signer,
+    outbound,
+    urls,
+    close: async () => {
+      outbound.close()
+      await stop()
+    },
+  })
+  if (googleWallet) return open({ ...GOOGLE, ...googleUrls })
+  if (production) {
+    log.warn('passes are not sent to Google Wallet: GOOGLE_WALLET_ISSUER is not set')
+    return open(undefined)
+  }
+  const { wallet, token, keys } = googleUrls
+  if (wallet !== undefined && token !== undefined && keys !== undefined) return open({ wallet, token, keys })
+  if (!settings.roles.has('worker')) {
+    // Whoever answers only asks for keys alone: those of the stand-in of another process, which says where they are.
+    if (keys !== undefined) return open({ ...GOOGLE, keys })
+    if (settings.roles.has('api'))
+      log.warn(
+        'callbacks of Google Wallet are answered 503: set GOOGLE_CALLBACK_KEYS_URL to `keys` of the worker',
+      )
+    return open(undefined)
+  }
+  // Loaded here alone: in production nothing stands in for Google.
+  const { startGoogleStandIn } = await import('../../fakes/google-wallet.ts')
+  const accounts = new Map([[signer.email, createPublicKey(signer.key)]])
+  const standIn = await startGoogleStandIn({ issuerId: signer.issuerId, accounts, fetchPictures: true })
+  log.info(
+    { url: standIn.urls.wallet, keys: standIn.urls.keys },
+    'a stand-in takes the place of Google Wallet',
+  )
+  return open({ ...standIn.urls, ...googleUrls }, standIn.close)
+}

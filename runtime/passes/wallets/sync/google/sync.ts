@@ -1,0 +1,65 @@
+import type { Database } from '../../../../database/database.ts'
+import { readSpace } from '../../../../database/space.ts'
+import { readPassState, type StateSources } from '../../../passes/state.ts'
+import { readTemplate } from '../../../templates/queries.ts'
+import { classOf } from '../../render/google/class.ts'
+import { GOOGLE_KINDS } from '../../render/google/kinds.ts'
+import { objectOf } from '../../render/google/object.ts'
+import type { GoogleIssuer } from '../../render/google/resource.ts'
+import { DONE, type GoogleClient, type Sent } from './client.ts'
+
+/** A template or a pass whose class or object is to be as it is now. */
+export interface Target {
+  readonly space: string
+  /** `tpl_…` or `pass_…`. */
+  readonly id: string
+  /** Whether Google is likely not to have it yet. */
+  readonly isNew: boolean
+}
+
+export interface SyncOptions {
+  readonly db: Database
+  readonly client: GoogleClient
+  readonly issuer: GoogleIssuer
+  readonly sources: StateSources
+  /** Service time. */
+  readonly now: () => number
+}
+
+/** Makes Google's class or object what the template or pass is now. What is gone is done. */
+export type Sync = (target: Target) => Promise<Sent>
+
+export function createSync({ db, client, issuer, sources, now }: SyncOptions): Sync {
+  const syncTemplate = async ({ space, id, isNew }: Target): Promise<Sent> => {
+    const [template, organization] = await Promise.all([
+      readTemplate(db, space, id),
+      sources.tenantNames.find(readSpace(space).tenantId),
+    ])
+    if (!template || organization === undefined) return DONE
+    const state = {
+      space,
+      templateId: id,
+      kind: template.kind,
+      organization,
+      name: template.name,
+      brand: template.brand,
+      locations: template.relevant_locations,
+      fieldKeys: template.fields.map(({ key }) => key),
+    }
+    return client.put(GOOGLE_KINDS[state.kind].classes, classOf(state, issuer), isNew ? 'insert' : 'patch')
+  }
+
+  const syncPass = async ({ space, id, isNew }: Target): Promise<Sent> => {
+    const state = await readPassState(db, { space, passId: id }, sources, now())
+    if (!state) return DONE
+    const { objects } = GOOGLE_KINDS[state.kind]
+    const put = () => client.put(objects, objectOf(state, issuer), isNew ? 'insert' : 'patch')
+    const sent = await put()
+    if (sent.outcome !== 'refused' || sent.status !== 404) return sent
+    // Its class is missing: it was made before the service spoke to Google, or Google has lost it.
+    const made = await syncTemplate({ space, id: state.templateId, isNew: true })
+    return made.outcome === 'done' ? put() : made
+  }
+
+  return (target) => (target.id.startsWith('tpl_') ? syncTemplate(target) : syncPass(target))
+}

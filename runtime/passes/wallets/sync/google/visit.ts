@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { messageOf } from '../../../../database/errors.ts'
+import type { Pool } from '../../../../database/pool/pool.ts'
+import type { SetAside } from '../../../../work/set-aside.ts'
+import type { Sent } from './client.ts'
+import {
+  CONCERNED_TYPES,
+  concludeVisit,
+  isTemplate,
+  MAX_FAILURES,
+  type Plan,
+  planVisit,
+  type WalkStep,
+} from './plan.ts'
+import { claimSpace, endVisit, readNews, readWalk, type Visit } from './queries.ts'
+import type { Sync, Target } from './sync.ts'
+
+export interface VisitorOptions {
+  readonly pool: Pool
+  readonly sync: Sync
+  readonly setAside: SetAside
+  /** Machine time by the database's clock. */
+  readonly now: () => number
+  /** How long a lease is, in milliseconds; less than a wiped space is left alone for. */
+  readonly leaseMs?: number
+  /** Nothing new is begun. */
+  readonly isStopping: () => boolean
+}
+
+/** `more`: there is something left to send at once. `busy`: another worker is there, or the space has to wait. */
+export type VisitOutcome = 'more' | 'done' | 'waits' | 'busy'
+
+const LEASE_MS = 45_000
+
+/** With less left of the lease nothing is sent any more: a token, two requests and what is missing of a class. */
+const LAST_MS = 30_000
+
+/** Events read, and passes of a walk, in one visit: other spaces have their turn then. */
+const EVENTS = 100
+const PASSES = 50
+
+/** Requests for one space under way at once. */
+const AT_ONCE = 4
+
+/** Visits a space: sends what its events and walks ask for, and records how far that came. */
+export function createVisitor(options: VisitorOptions) {
+  const { pool, sync, setAside, now, leaseMs = LEASE_MS, isStopping } = options
+
+  /** A class or object that cannot be made counts as refused, so that it does not hold up what comes after it. */
+  const syncOrRefuse = async (target: Target): Promise<Sent> => {
+    try {
+      const sent = await sync(target)
+      await setAside.succeeded(target)
+      return sent
+    } catch (error) {
+      await setAside.take(target, error)
+      return { outcome: 'refused', status: 0, message: messageOf(error) }
+    }
+  }
+
+  const sendAll = async (targets: readonly Target[], results: Map<string, Sent>, isOver: () => boolean) => {
+    const queue = targets.filter(({ id }) => !results.has(id)).values()
+    const send = async () => {
+      for (const target of queue) {
+        if (isOver()) return
+        results.set(target.id, await syncOrRefuse(target))
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, send))
+  }
+
+  /** The first walk has its turn in each visit, so that many events do not keep it from going on. */
+  const readStep = async ({ space, walks }: Visit): Promise<WalkStep | undefined> => {
+    const [walk] = walks
+    if (!walk) return undefined
+    const passes = await readWalk(pool, space, walk, PASSES)
+    return { walk, passes, isEnd: passes.length < PASSES }
+  }
+
+  const send = async (visit: Visit, { fromEvents }: Plan, until: number) => {
+    const results = new Map<string, Sent>()
+    // Where one target cannot be sent now, the others hardly can. It shows which one is at fault when they are tried after all.
+    const isOver = () =>
+      isStopping() || now() > until || (visit.failures < MAX_FAILURES && hasFailed(results))
+    await sendAll(fromEvents.filter(isTemplate), results, isOver)
+    await sendAll(fromEvents, results, isOver)
+    const step = isOver() ? undefined : await readStep(visit)
+    const toTarget = ({ id }: { readonly id: string }) => ({ space: visit.space, id, isNew: false })
+    if (step?.walk.class) await sendAll([toTarget({ id: step.walk.template! })], results, isOver)
+    await sendAll((step?.passes ?? []).map(toTarget), results, isOver)
+    return { results, step }
+  }
+
+  return async (space: string): Promise<VisitOutcome> => {
+    const began = now()
+    const leaseUntil = began + leaseMs
+    const visit = await claimSpace(pool, space, { now: began, leaseUntil, token: randomUUID() })
+    if (!visit) return 'busy'
+    const page = await readNews(pool, space, visit.sequence, EVENTS, CONCERNED_TYPES)
+    const isWhole = page.news.length < EVENTS
+    const plan = planVisit(visit, page, isWhole)
+    const { results, step } = await send(visit, plan, leaseUntil - Math.min(LAST_MS, leaseMs / 2))
+    const end = concludeVisit(visit, plan, step, results, now())
+    if (!(await endVisit(pool, visit, end, now()))) return 'busy'
+    if (end.failures > 0) return 'waits'
+    return isWhole && end.walks.length === 0 && end.sequence >= plan.reached ? 'done' : 'more'
+  }
+}
+
+function hasFailed(results: ReadonlyMap<string, Sent>): boolean {
+  return results.values().some(({ outcome }) => outcome === 'later')
+}

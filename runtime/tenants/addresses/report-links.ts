@@ -1,0 +1,45 @@
+/** Addresses of a report's files: whoever has one can download the file until the report expires. */
+import type { Environment } from '../../platform/environment.ts'
+import { deriveSecret } from '../../platform/secrets.ts'
+import { readPlaceToken, writePlaceToken } from './place-tokens.ts'
+
+const FORMATS = ['csv', 'json'] as const
+
+export type ReportFormat = (typeof FORMATS)[number]
+
+/** Which file. */
+export interface FilePlace {
+  readonly space: string
+  readonly reportId: string
+  readonly format: ReportFormat
+}
+
+export interface ReportLinks {
+  /** `https://api.example.com/reports/…` */
+  address(place: FilePlace): string
+  /** The file of the last part of an address; undefined for what this deployment has not written. */
+  read(token: string): FilePlace | undefined
+}
+
+export function createReportLinks(pepper: string, environment: Environment, baseUrl: string): ReportLinks {
+  const key = deriveSecret(pepper, `reports of ${environment}`)
+  return {
+    address: ({ space, reportId, format }) =>
+      `${baseUrl}/reports/${writePlaceToken(key, { kind: FORMATS.indexOf(format), space, id: reportId })}`,
+    read(token) {
+      const place = readPlaceToken(key, 'trp', token)
+      const format = place && FORMATS[place.kind]
+      return format && { space: place.space, reportId: place.id, format }
+    },
+  }
+}
+
+export function openReportLinks(
+  pepper: string,
+  baseUrls: Readonly<Record<Environment, string>>,
+): Readonly<Record<Environment, ReportLinks>> {
+  return {
+    sandbox: createReportLinks(pepper, 'sandbox', baseUrls.sandbox),
+    live: createReportLinks(pepper, 'live', baseUrls.live),
+  }
+}

@@ -1,0 +1,211 @@
+import type { Database, Statement } from '../../database/database.ts'
+import { codeOf, NOT_NULL_VIOLATION, tableOf } from '../../database/errors.ts'
+import {
+  ALL_ROWS,
+  Bindings,
+  type CreatedRange,
+  combine,
+  cutPage,
+  type Page,
+  pageStatement,
+  type Records,
+  readPage,
+  type Walk,
+} from '../../database/page.ts'
+import { readSpace } from '../../database/space.ts'
+import { inSteps } from '../../database/steps.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { type AuditEntry, entryText } from './entry.ts'
+
+/** An entry in its place in the chain; hashes in hexadecimal. */
+export interface AuditRow {
+  readonly sequence: number
+  readonly id: string
+  readonly environment: Environment | null
+  readonly actor_type: AuditEntry['actorType']
+  readonly actor_id: string | null
+  readonly action: string
+  readonly target_id: string | null
+  readonly outcome: AuditEntry['outcome']
+  readonly request_id: string | null
+  readonly ip: string | null
+  readonly version: string | null
+  readonly hash: string
+  readonly previous_hash: string | null
+  readonly created: number
+}
+
+/**
+ * Takes the end of the tenant's chain, writes the entry after it and makes it the new end. The end stays locked until the
+ * transaction is over: this comes last in it. Hashed here and not by the caller, who cannot know the hash before; over
+ * bytes, because no function may stand here whose result depends on the server's settings, as text's encoding does.
+ *
+ * Whoever writes in a space that was wiped meanwhile would leave behind what nobody finds: the number, which must not be
+ * null, is null then, and the transaction fails. Null as $15: it is of the account and of no space.
+ *
+ * @param schema with a dot, where the search_path does not lead to it.
+ * @param after what has to have happened before the chain is locked.
+ */
+export function placeInChain(schema: string, after: string): string {
+  return `head AS (
+            ${movingHead(schema, `SELECT ${FIRST} ${after}`)} RETURNING sequence, hash, previous_hash
+          )`
+}
+
+const FIRST = `$1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0)`
+
+const movingHead = (schema: string, first: string) =>
+  `INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash, wipes) ${first}
+            ON CONFLICT (tenant_id) DO UPDATE SET
+              sequence = CASE WHEN h.wipes = coalesce($15::integer, h.wipes) THEN h.sequence + 1 END,
+              previous_hash = h.hash,
+              hash = sha256($2::bytea || '"' || decode(encode(h.hash, 'hex'), 'escape') || '"' || $3::bytea)`
+
+/** The entry, in the place that `placeInChain` has found. */
+export function entryInChain(schema: string): string {
+  return `${entering(schema, '$1, sequence, hash, previous_hash')} FROM head`
+}
+
+const entering = (schema: string, place: string) =>
+  `INSERT INTO ${schema}audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type,
+                                 actor_id, action, target_id, outcome, request_id, ip, version)
+          SELECT ${place}, $4::timestamptz, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14`
+
+/** Both, one after the other: the end that was moved is still locked, and is what the entry is numbered by. */
+export function chainInSteps(schema: string): readonly string[] {
+  return [
+    movingHead(schema, `VALUES (${FIRST})`),
+    `${entering(schema, 'h.tenant_id, h.sequence, h.hash, h.previous_hash')}
+     FROM ${schema}audit_heads h WHERE h.tenant_id = $1`,
+  ]
+}
+
+const appendingTo = (schema: string, name?: string): Statement => ({
+  ...(name !== undefined && { name }),
+  text: `WITH ${placeInChain(schema, '')} ${entryInChain(schema)}`,
+  steps: inSteps(name, ...chainInSteps(schema)),
+})
+
+const APPEND = appendingTo('', 'audit_append')
+
+const APPEND_IN: Readonly<Record<Environment, Statement>> = {
+  sandbox: appendingTo('sandbox.'),
+  live: appendingTo('live.'),
+}
+
+/** Whether it failed because its space was wiped while it was under way. */
+export function isSpaceWiped(error: unknown): boolean {
+  return codeOf(error) === NOT_NULL_VIOLATION && tableOf(error) === 'audit_heads'
+}
+
+/** Of `placeInChain` and `entryInChain`: $1 to $15. */
+export function entryValues(tenantId: string, entry: AuditEntry, wipes: number | null): unknown[] {
+  const [before, after] = entryText(entry)
+  const { created, id, environment, actorType, actorId, action, targetId, outcome } = entry
+  const what = [environment, actorType, actorId, action, targetId, outcome]
+  return [
+    tenantId,
+    Buffer.from(before),
+    Buffer.from(after),
+    toTimestamp(created),
+    id,
+    ...what,
+    entry.requestId,
+    entry.ip,
+    entry.version,
+    wipes,
+  ]
+}
+
+/**
+ * Adds an entry to the tenant's chain; belongs into the transaction of what it tells of, at its end. Fails as
+ * `isSpaceWiped` tells when that wrote in a space that was wiped meanwhile.
+ */
+export function appendAudit(db: Database, space: string, entry: AuditEntry): Promise<unknown> {
+  const { tenantId, wipes } = readSpace(space)
+  return db.query(APPEND, entryValues(tenantId, entry, wipes))
+}
+
+/** The same in the chain of an environment, for the owner of both; whatever the tenant's space is. */
+export function appendAuditIn(
+  db: Database,
+  environment: Environment,
+  tenantId: string,
+  entry: AuditEntry,
+): Promise<unknown> {
+  return db.query(APPEND_IN[environment], entryValues(tenantId, entry, null))
+}
+
+/** Alternatives for each; absent: whatever. */
+export interface AuditFilter {
+  readonly created: CreatedRange
+  readonly actorIds?: readonly string[]
+  readonly actions?: readonly string[]
+  readonly targetIds?: readonly string[]
+}
+
+const COLUMNS = `a.sequence, a.id, a.environment, a.actor_type, a.actor_id, a.action, a.target_id, a.outcome, a.request_id,
+  a.ip, a.version, encode(a.hash, 'hex') AS hash, encode(a.previous_hash, 'hex') AS previous_hash, a.created`
+
+const LISTED = { table: 'audit_log', alias: 'a', columns: COLUMNS }
+
+export async function listAudit(
+  db: Database,
+  tenantId: string,
+  { created, actorIds, actions, targetIds }: AuditFilter,
+  page: Page,
+): Promise<Records<AuditRow>> {
+  const bindings = new Bindings(tenantId)
+  const filters = [
+    { column: 'target_id', values: targetIds },
+    { column: 'action', values: actions },
+    { column: 'actor_id', values: actorIds },
+  ].flatMap(({ column, values }) => (values ? [{ column, values }] : []))
+  const [only] = filters
+  if (filters.length <= 1) {
+    const walk: Walk = only ? { columns: [only.column], keys: combine(only.values) } : ALL_ROWS
+    return readPage<AuditRow>(db, LISTED, bindings, [walk], created, page)
+  }
+  // No index holds combinations: without a name the statement is planned for its values, and begins with the rarest.
+  const where = filters.map(({ column, values }) =>
+    values.length === 1
+      ? `a.${column} = ${bindings.bind(values[0])}`
+      : `a.${column} = ANY (${bindings.bind(values)})`,
+  )
+  const walk: Walk = { columns: [], keys: [[]], where: where.join(' AND ') }
+  const { text } = pageStatement(LISTED, bindings, [walk], created, page)
+  const { rows } = await db.query<AuditRow>({ text }, bindings.values)
+  return cutPage(rows, page)
+}
+
+/** The end of a chain. */
+export interface AuditHead {
+  readonly sequence: number
+  readonly hash: string
+}
+
+/** The end of the tenant's chain; undefined when nothing has been written. As the owner. */
+export async function readAuditHead(
+  db: Database,
+  environment: Environment,
+  tenantId: string,
+): Promise<AuditHead | undefined> {
+  const text = `SELECT sequence, encode(hash, 'hex') AS hash FROM ${environment}.audit_heads WHERE tenant_id = $1`
+  const { rows } = await db.query<AuditHead>({ text }, [tenantId])
+  return rows[0]
+}
+
+/** Entries of the tenant's chain with a number above `after`, in its order, at most `limit`. As the owner. */
+export async function readAuditChain(
+  db: Database,
+  environment: Environment,
+  tenantId: string,
+  after: number,
+  limit: number,
+): Promise<readonly AuditRow[]> {
+  const text = `SELECT ${COLUMNS} FROM ${environment}.audit_log a
+                WHERE a.tenant_id = $1 AND a.sequence > $2 ORDER BY a.sequence LIMIT $3`
+  const { rows } = await db.query<AuditRow>({ text }, [tenantId, after, limit])
+  return rows
+}

@@ -1,0 +1,147 @@
+import type { Database, Statement } from '../../database/database.ts'
+import { spaceOf } from '../../database/space.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { parseNetworks } from '../../platform/networks.ts'
+import type { Caller } from './caller.ts'
+import type { Credential, CredentialLift, MemberName } from './keyring.ts'
+import { lowerScopes, plainScope, SCOPE_OF_ROLE } from './scopes.ts'
+
+/** What a credential takes of its tenant, under the names of `tenantColumns`. */
+interface TenantRow {
+  readonly tenant_id: string
+  readonly name: string
+  readonly plan: Caller['tenant']['plan']
+  readonly verified_at: number | null
+  readonly tenant_created: number
+  readonly sandbox_wipes: number
+  readonly version: string | null
+  readonly lifts: readonly CredentialLift[]
+}
+
+/** @param environment of the pin and the lifts, in SQL. */
+const tenantColumns = (tenantId: string, environment: string) =>
+  `t.name, t.plan, t.verified_at, t.created AS tenant_created, t.sandbox_wipes, p.version,
+                (SELECT coalesce(json_agg(json_build_object('bucket', l.bucket, 'factor', l.factor,
+                                'until', floor(extract(epoch FROM l.expires_at) * 1000))), '[]')
+                   FROM control.limit_lifts l
+                  WHERE l.tenant_id = ${tenantId} AND l.environment = ${environment}) AS lifts`
+
+function ofTenant(row: TenantRow, environment: Environment) {
+  return {
+    tenant: { id: row.tenant_id, name: row.name, plan: row.plan, created: row.tenant_created },
+    space: spaceOf(row.tenant_id, environment === 'sandbox' ? row.sandbox_wipes : 0),
+    verified: row.verified_at !== null,
+    environment,
+    pin: row.version,
+    lifts: row.lifts,
+  }
+}
+
+/** What only keys have. */
+const NO_KEY = { allowedIps: [], retiredAt: null, revokedAt: null }
+
+interface KeyRow extends TenantRow {
+  readonly id: string
+  readonly environment: Environment
+  readonly kind: 'secret' | 'publishable'
+  readonly scope: 'read' | 'write' | 'admin' | null
+  readonly role: Credential['role']
+  readonly allowed_ips: readonly string[]
+  readonly retired_at: number | null
+  readonly revoked_at: number | null
+}
+
+const READ_KEY: Statement = {
+  name: 'keyring_read',
+  text: `SELECT k.tenant_id, ${tenantColumns('k.tenant_id', 'k.environment')},
+                k.id, k.environment, k.kind, k.scope, m.role, k.allowed_ips, k.retired_at, k.revoked_at
+         FROM control.keys k
+         JOIN control.tenants t ON t.id = k.tenant_id
+         LEFT JOIN control.members m ON m.tenant_id = k.tenant_id AND m.id = k.member_id
+         LEFT JOIN control.pins p ON p.tenant_id = k.tenant_id AND p.environment = k.environment
+         WHERE k.digest = $1`,
+}
+
+export async function readCredential(control: Database, digest: Buffer): Promise<Credential | undefined> {
+  const { rows } = await control.query<KeyRow>(READ_KEY, [digest])
+  const row = rows[0]
+  if (!row) return undefined
+  return {
+    ...ofTenant(row, row.environment),
+    actor: 'key',
+    key: { id: row.id, kind: row.kind, scope: row.scope },
+    role: row.role,
+    allowedIps: parseNetworks(row.allowed_ips),
+    retiredAt: row.retired_at,
+    revokedAt: row.revoked_at,
+  }
+}
+
+interface TokenRow extends TenantRow {
+  readonly id: string
+  readonly environment: Environment
+  readonly role: MemberRow['role']
+  readonly scopes: readonly string[]
+  readonly expires_at: number
+}
+
+const READ_TOKEN: Statement = {
+  name: 'keyring_read_token',
+  text: `SELECT g.tenant_id, ${tenantColumns('g.tenant_id', 'g.environment')},
+                g.id, g.environment, m.role, a.scopes, a.expires_at
+         FROM control.oauth_artefacts a
+         JOIN control.oauth_grants g ON g.id = a.grant_id AND g.revoked_at IS NULL
+         JOIN control.tenants t ON t.id = g.tenant_id
+         JOIN control.members m ON m.tenant_id = g.tenant_id AND m.id = g.member_id
+         LEFT JOIN control.pins p ON p.tenant_id = g.tenant_id AND p.environment = g.environment
+         WHERE a.digest = $1 AND a.model = 'AccessToken'`,
+}
+
+/** Undefined when its authorization was revoked: what is left of a token is nothing that anybody may use. */
+export async function readTokenCredential(
+  control: Database,
+  digest: Buffer,
+): Promise<Credential | undefined> {
+  const { rows } = await control.query<TokenRow>(READ_TOKEN, [digest])
+  const row = rows[0]
+  if (!row) return undefined
+  const scopes = lowerScopes(row.scopes, [SCOPE_OF_ROLE[row.role]])
+  return {
+    ...ofTenant(row, row.environment),
+    ...NO_KEY,
+    actor: 'token',
+    key: { id: row.id, kind: 'secret', scope: plainScope(scopes) },
+    token: { scopes, expiresAt: row.expires_at },
+    role: row.role,
+  }
+}
+
+interface MemberRow extends TenantRow {
+  readonly role: NonNullable<Credential['role']>
+}
+
+const READ_MEMBER: Statement = {
+  name: 'keyring_read_member',
+  text: `SELECT m.tenant_id, ${tenantColumns('m.tenant_id', '$3')}, m.role
+         FROM control.members m
+         JOIN control.tenants t ON t.id = m.tenant_id
+         LEFT JOIN control.pins p ON p.tenant_id = m.tenant_id AND p.environment = $3
+         WHERE m.tenant_id = $1 AND m.id = $2`,
+}
+
+export async function readMember(
+  control: Database,
+  { tenantId, memberId }: MemberName,
+  environment: Environment,
+): Promise<Credential | undefined> {
+  const { rows } = await control.query<MemberRow>(READ_MEMBER, [tenantId, memberId, environment])
+  const row = rows[0]
+  if (!row) return undefined
+  return {
+    ...ofTenant(row, environment),
+    ...NO_KEY,
+    actor: 'member',
+    key: { id: memberId, kind: 'secret', scope: SCOPE_OF_ROLE[row.role] },
+    role: row.role,
+  }
+}

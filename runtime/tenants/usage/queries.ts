@@ -1,0 +1,85 @@
+import type { Database, Statement } from '../../database/database.ts'
+import { toTimestamp } from '../../database/types.ts'
+import type { Environment } from '../../platform/environment.ts'
+
+export interface UsageLine {
+  readonly tenantId: string
+  /** `2026-05-19`, of service time. */
+  readonly day: string
+  readonly bucket: string
+  readonly requests: number
+}
+
+// In one order, so that two nodes do not wait for each other; not at all when the batch has arrived before.
+const ADD: Statement = {
+  name: 'usage_add',
+  text: `WITH batch AS (
+           INSERT INTO usage_batches (id, added) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id
+         )
+         INSERT INTO usage_counters AS u (tenant_id, day, bucket, requests)
+         SELECT line.tenant_id, line.day, line.bucket, line.requests
+           FROM batch, unnest($3::text[], $4::date[], $5::text[], $6::bigint[]) AS line (tenant_id, day, bucket, requests)
+          ORDER BY 1, 2, 3
+         ON CONFLICT (tenant_id, day, bucket) DO UPDATE SET requests = u.requests + excluded.requests`,
+}
+
+/** Adds a batch to the counters, once for its id. @param now machine time. */
+export function addUsage(
+  db: Database,
+  id: string,
+  lines: readonly UsageLine[],
+  now: number,
+): Promise<unknown> {
+  return db.query(ADD, [
+    id,
+    toTimestamp(now),
+    lines.map(({ tenantId }) => tenantId),
+    lines.map(({ day }) => day),
+    lines.map(({ bucket }) => bucket),
+    lines.map(({ requests }) => requests),
+  ])
+}
+
+/** The tenant's counters of some days, both ends included. As the owner. */
+export async function readUsage(
+  db: Database,
+  environment: Environment,
+  tenantId: string,
+  from: string,
+  to: string,
+): Promise<readonly Omit<UsageLine, 'tenantId'>[]> {
+  const text = `SELECT day, bucket, requests FROM ${environment}.usage_counters
+                WHERE tenant_id = $1 AND day BETWEEN $2 AND $3 ORDER BY day, bucket`
+  const { rows } = await db.query<Omit<UsageLine, 'tenantId'>>({ text }, [tenantId, from, to])
+  return rows
+}
+
+const SWEEP: Statement = { text: 'DELETE FROM usage_batches WHERE added <= $1' }
+
+export function sweepBatches(db: Database, addedBy: number): Promise<unknown> {
+  return db.query(SWEEP, [toTimestamp(addedBy)])
+}
+
+export interface KeyUse {
+  readonly id: string
+  readonly tenantId: string
+  /** Service time, milliseconds. */
+  readonly at: number
+}
+
+const NOTE: Statement = {
+  name: 'keys_note_use',
+  text: `UPDATE control.keys k SET last_used_at = greatest(k.last_used_at, used.at)
+           FROM (SELECT * FROM unnest($1::text[], $2::text[], $3::timestamptz[]) AS each (tenant_id, id, at)) AS used
+          WHERE k.tenant_id = used.tenant_id AND k.id = used.id AND k.last_used_at IS DISTINCT FROM used.at`,
+}
+
+/** Notes when keys were last used. No node caches it. */
+export function noteKeyUses(control: Database, uses: readonly KeyUse[]): Promise<unknown> {
+  const sorted = uses.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return control.query(NOTE, [
+    sorted.map(({ tenantId }) => tenantId),
+    sorted.map(({ id }) => id),
+    sorted.map(({ at }) => toTimestamp(at)),
+  ])
+}

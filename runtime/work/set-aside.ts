@@ -1,0 +1,168 @@
+/** Rows that a worker cannot handle: each waits for its next attempt by itself, and the worker continues with the others. */
+import type { Logger } from 'pino'
+import type { Database } from '../database/database.ts'
+import { liesInRows, reasonOf } from '../database/errors.ts'
+import type { Environment } from '../platform/environment.ts'
+import { isSpaceWiped } from '../tenants/audit/queries.ts'
+import type { Clock } from '../tenants/clock/clock.ts'
+import { forgetRow, noteRow, readRows } from './set-aside-queries.ts'
+
+/** A row that some work is done for. `id` is the tenant's space where the work is done for all of it at once. */
+export interface WorkItem {
+  readonly space: string
+  readonly id: string
+}
+
+/** What is done for rows of one kind. */
+export interface RowWork<Row> {
+  /** Finds some of the rows that are due. A row whose work was done is not found again. */
+  readonly find: (limit: number) => Promise<readonly Row[]>
+  /** Rows found at a time. */
+  readonly batch: number
+  readonly itemOf: (row: Row) => WorkItem
+  /** Splits what was found into the groups that are performed together. Default: everything together. */
+  readonly groupsOf?: (rows: readonly Row[]) => Iterable<readonly Row[]>
+  /** Does the work for the rows of a group: for all of them or for none. */
+  readonly perform: (rows: readonly Row[]) => Promise<void>
+}
+
+/**
+ * Sets rows aside. A row that is set aside is logged, shown by `doctor` and `/metrics`, and tried again, alone, after a pause
+ * that doubles from a minute up to six hours, or when an operator asks for it (`admin set-aside retry`).
+ */
+export interface SetAside {
+  /**
+   * Does the work for all rows that are due. If a group fails because of a row, halves the group until the row fails alone, and
+   * sets that row aside. The other rows continue.
+   *
+   * Throws a failure that lies in the database and not in a row: the next look finds the same rows again.
+   */
+  performAll<Row>(work: RowWork<Row>): Promise<void>
+  /**
+   * Does the work for a group, and for its halves if it fails because of a row, as `performAll` does.
+   *
+   * @returns what the work gave for each part that succeeded.
+   */
+  performGroup<Item extends WorkItem, Given>(
+    items: readonly Item[],
+    perform: (items: readonly Item[]) => Promise<Given>,
+  ): Promise<readonly Given[]>
+  /** Sets an item aside that failed. Throws the error if it does not lie in the row. */
+  take(item: WorkItem, error: unknown): Promise<void>
+  /** The work for the item succeeded. Costs nothing unless the item is set aside. */
+  succeeded(item: WorkItem): Promise<void>
+  /** Whether the item waits for its next attempt, as last read or written by this process. */
+  isHeld(item: WorkItem): boolean
+  /** The items of a space that wait for their next attempt, as last read or written by this process. */
+  heldOf(space: string): readonly string[]
+  /** Reads what is set aside: an operator may have asked for another attempt. */
+  refresh(): Promise<void>
+  /** Whether this process knows of nothing that is set aside. */
+  readonly isEmpty: boolean
+}
+
+export interface SetAsideParts {
+  readonly control: Database
+  readonly clock: Pick<Clock, 'machine'>
+  readonly log: Logger
+}
+
+/** @param work the name under which rows are set aside; one for each worker. */
+export function createSetAside(
+  { control, clock, log }: SetAsideParts,
+  work: string,
+  environment: Environment,
+): SetAside {
+  /** When the next attempt of each row is, as last read or written; machine time. */
+  const retries = new Map<string, number>()
+  const keyOf = ({ space, id }: WorkItem) => `${space} ${id}`
+  const isHeld = (item: WorkItem) => (retries.get(keyOf(item)) ?? Number.NEGATIVE_INFINITY) > clock.machine()
+
+  const read = async () => {
+    const rows = await readRows(control, environment, work)
+    retries.clear()
+    for (const { tenant_id: space, subject_id: id, retry_at } of rows)
+      retries.set(keyOf({ space, id }), retry_at)
+  }
+
+  const take = async (item: WorkItem, error: unknown) => {
+    if (!liesInRows(error)) throw error
+    const reason = reasonOf(error)
+    const { tries, retry_at } = await noteRow(
+      control,
+      { environment, work, ...item, reason },
+      clock.machine(),
+    )
+    retries.set(keyOf(item), retry_at)
+    const about = { err: error, environment, work, tenant_id: item.space, id: item.id, tries }
+    log.error(about, 'a row was set aside because its work fails; the other rows continue')
+  }
+
+  const succeeded = async (item: WorkItem) => {
+    if (!retries.delete(keyOf(item))) return
+    await forgetRow(control, { environment, work, ...item })
+  }
+
+  const performGroup = async <Item extends WorkItem, Given>(
+    items: readonly Item[],
+    perform: (items: readonly Item[]) => Promise<Given>,
+  ): Promise<Given[]> => {
+    if (items.length === 0) return []
+    let given: Given
+    try {
+      given = await perform(items)
+    } catch (error) {
+      if (isSpaceWiped(error)) return [] // the next look does not find its rows
+      if (!liesInRows(error)) throw error
+      if (items.length === 1) {
+        await take(items[0]!, error)
+        return []
+      }
+      const half = Math.ceil(items.length / 2)
+      return [
+        ...(await performGroup(items.slice(0, half), perform)),
+        ...(await performGroup(items.slice(half), perform)),
+      ]
+    }
+    for (const item of items) await succeeded(item)
+    return [given]
+  }
+
+  return {
+    async performAll({ find, batch, itemOf, groupsOf = (rows) => [rows], perform }) {
+      const performRows = (items: readonly (WorkItem & { row: Parameters<typeof itemOf>[0] })[]) =>
+        perform(items.map(({ row }) => row))
+      let limit = batch
+      for (;;) {
+        const found = await find(limit)
+        if (found.length === 0) return
+        await read()
+        const free = found.filter((row) => !isHeld(itemOf(row)))
+        for (const rows of groupsOf(free)) {
+          const items = rows.map((row) => ({ ...itemOf(row), row }))
+          const { again = [], first = [] } = Object.groupBy(items, (item) =>
+            retries.has(keyOf(item)) ? 'again' : 'first',
+          )
+          await performGroup(first, performRows)
+          for (const item of again) await performGroup([item], performRows)
+        }
+        if (found.length < limit) return
+        // A tenant that is set aside may be found once for each of its rows.
+        limit = free.length === 0 ? 2 * limit : batch + retries.size
+      }
+    },
+    performGroup,
+    take,
+    succeeded,
+    isHeld,
+    heldOf: (space) =>
+      [...retries.keys()].flatMap((key) => {
+        const [of, id] = key.split(' ') as [string, string]
+        return of === space && isHeld({ space, id }) ? [id] : []
+      }),
+    refresh: read,
+    get isEmpty() {
+      return retries.size === 0
+    },
+  }
+}

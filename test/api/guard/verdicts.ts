@@ -1,0 +1,92 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { limitTransport, readBody } from '../../../runtime/api/body.ts'
+import { ApiError } from '../../../runtime/api/errors/errors.ts'
+import type { Authorized, Service, Versioned } from '../../../runtime/api/exchange.ts'
+import {
+  type ContractValidator,
+  cutDocument,
+  openContractValidator,
+} from '../../../runtime/api/guard/contract-validator.ts'
+import { readParameters } from '../../../runtime/api/parameters.ts'
+import { splitTarget } from '../../../runtime/api/pipeline.ts'
+import type { Versions, VersionTable } from '../../../runtime/api/routing.ts'
+import { matchRoute } from '../../../runtime/api/routing.ts'
+import type { Case, RequestDocument } from './requests.ts'
+
+/** What one check says of a request: undefined when it fits. */
+export type Verdict = { readonly code: string; readonly message: string } | undefined
+
+/** Our own verdict: the stages that read a request, by themselves. An item of a batch that is refused counts. */
+export async function checkByStages(
+  { method, target, headers, text }: Case,
+  version: VersionTable,
+  versions: Versions,
+): Promise<Verdict> {
+  const request = Object.assign(new IncomingMessage(new Socket()), {
+    method,
+    url: target,
+    headers: { ...headers },
+  })
+  if (text !== undefined) request.push(text)
+  request.push(null)
+  const exchange = {
+    request,
+    ...splitTarget(target),
+    version,
+    items: undefined,
+  } as unknown as Versioned
+  const service = { versions, bodyMs: 60_000 } as unknown as Service
+  try {
+    limitTransport(exchange, service)
+    const routed = matchRoute(exchange, service)
+    // What stands between the two asks who calls: here nobody does.
+    const addressed = readParameters(routed as Authorized)
+    await readBody(addressed, service)
+  } catch (error) {
+    if (error instanceof ApiError) return { code: error.code, message: error.message }
+    throw error
+  }
+  const refused = exchange.items?.find((item) => !item.valid)
+  return refused && { code: 'item', message: JSON.stringify(refused) }
+}
+
+/** Opens the other check on one operation, with nothing said of its answers. */
+export function openOther(
+  document: RequestDocument,
+  path: string,
+  method: string,
+): Promise<ContractValidator> {
+  const item = document.paths[path]!
+  const operation = item[method.toLowerCase()]!
+  const alone = {
+    ...document,
+    paths: {
+      [path]: {
+        ...('parameters' in item ? { parameters: item.parameters } : {}),
+        [method.toLowerCase()]: { ...operation, responses: { 200: { description: 'Done.' } } },
+      },
+    },
+  }
+  return openContractValidator(cutDocument(alone as unknown as Readonly<Record<string, unknown>>, path, true))
+}
+
+/** The other check's verdict. It is given parsed JSON, as behind `express.json()`. */
+export async function checkByValidator(
+  check: ContractValidator,
+  { method, target, headers, text }: Case,
+): Promise<Verdict> {
+  const body = readJson(text)
+  if (body instanceof SyntaxError) return { code: 'malformed', message: body.message }
+  const violation = await check.checkRequest({ method, target, headers, body })
+  return violation && { code: String(violation.status), message: violation.message }
+}
+
+function readJson(text: string | undefined): unknown {
+  if (text === undefined || text === '') return undefined
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    return error
+  }
+}

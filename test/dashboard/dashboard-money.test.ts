@@ -1,0 +1,305 @@
+/** Cardholders, programs, destinations and everything that the simulator can, by the forms of the dashboard, over real money. */
+import { hash } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { current, versions } from '../../generated/versions.ts'
+import { HELPERS } from '../../runtime/dashboard/pages/simulator/forms.ts'
+import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
+import { makeReports } from '../../runtime/money/reports/job.ts'
+import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
+import { makeTemplate } from '../api/fixtures.ts'
+import { make } from '../cards/fixtures.ts'
+import { makeKey, type Send, speak } from '../support/service.ts'
+import { Browser, hiddenFields, makeTenant, startDashboard, type TestDashboard } from './support/dashboard.ts'
+
+let dashboard: TestDashboard
+let send: Send
+let browser: Browser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+  const tenantId = await makeTenant(dashboard.service, 'enterprise')
+  const developer = await dashboard.signIn(tenantId, 'developer')
+  browser = new Browser(dashboard.origin, developer.cookie, developer)
+  const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+  send = speak(dashboard.service.urls.sandbox, { secret })
+})
+
+afterAll(() => dashboard?.stop())
+
+type Typed = Readonly<Record<string, string>>
+
+/** Fills in a form and gives the path that it leads to, which is a page. */
+async function fill(path: string, typed: Typed = {}): Promise<string> {
+  const address = `/sandbox/${path}`
+  const answer = await browser.submit(address, address, typed)
+  expect([path, answer.status, answer.text.match(/class="fault"[^<]*<?/g)]).toEqual([path, 303, null])
+  const { status } = await browser.get(answer.location!)
+  expect([answer.location, status]).toEqual([answer.location, 200])
+  return answer.location!
+}
+
+function reporting() {
+  const { database, clock, urls, wakeUps } = dashboard.service
+  const now = () => clock.now
+  return {
+    database,
+    clock: { machine: now, service: now },
+    wakeUpChannel: { publish: wakeUps.notify },
+    links: openReportLinks(database.pepper, urls),
+  }
+}
+
+const idOf = (path: string) => path.split('/').at(-1)!
+const simulate = (name: string, typed?: Typed) => fill(`simulator/${name}`, typed)
+const page = async (path: string) => (await browser.get(path)).text
+
+const MERCHANT = { 'merchant.name': 'Harbour Grocer', 'merchant.category_code': '5411' }
+
+async function makeCard(typed: Typed = {}): Promise<string> {
+  const holder = await fill('cardholders/new', { type: 'individual', name: 'Ada Moreau' })
+  return idOf(await fill('cards/new', { cardholder_id: idOf(holder), type: 'virtual', ...typed }))
+}
+
+test('every test helper of the API has a form', () => {
+  const { operations } = versions.find(({ name }) => name === current)!
+  const helpers = operations.filter(({ path }) => path.startsWith('/v1/test/')).map(({ id }) => id)
+  const forms = HELPERS.flatMap((group) => group.helpers.map(({ operation }) => operation))
+  expect(forms.toSorted()).toEqual(helpers.toSorted())
+})
+
+test('a cardholder is added, changed, switched off and on, and judged', async () => {
+  const path = await fill('cardholders/new', {
+    type: 'individual',
+    name: 'Ada Moreau',
+    email: 'ada@example.com',
+    'billing_address.line1': '500 Harbor Street',
+    'billing_address.city': 'Oakland',
+    'billing_address.state': 'CA',
+    'billing_address.postal_code': '94607',
+    'billing_address.country': 'US',
+  })
+  const below = path.replace('/sandbox/', '')
+  const form = await page(`${path}/change`)
+  expect(form).toContain('value="500 Harbor Street"')
+  await fill(`${below}/change`, { name: 'Ada M. Moreau' })
+  const changed = await page(path)
+  expect(changed).toContain('<h1>Ada M. Moreau</h1>')
+  expect(changed).toMatch(/<dt>E-mail<\/dt><dd>–/)
+  await fill(`${below}/deactivate`)
+  expect(await page(path)).toContain('Switch on')
+  expect((await browser.submit(path, `${path}/activate`)).location).toBe(path)
+  const alert = await simulate('sanctions-match', { cardholder_id: idOf(path), score: '0.97' })
+  expect(await page(alert)).toContain('97 %')
+  await fill(`${alert.replace('/sandbox/', '')}/resolve`, {
+    resolution: 'false_positive',
+    note: 'Another date of birth.',
+  })
+  expect(await page(alert)).toContain('Another date of birth.')
+})
+
+test('what is wrong in an address or a limit stands beside its field', async () => {
+  const holder = await browser.submit('/sandbox/cardholders/new', '/sandbox/cardholders/new', {
+    type: 'individual',
+    name: 'Ada Moreau',
+    'billing_address.line1': '500 Harbor Street',
+    'billing_address.city': 'Oakland',
+    'billing_address.postal_code': '94607',
+    'billing_address.country': 'California',
+  })
+  expect([holder.status, holder.text]).toEqual([
+    422,
+    expect.stringContaining('id="billing_address.country-fault"'),
+  ])
+  const program = await browser.submit('/sandbox/card-programs/new', '/sandbox/card-programs/new', {
+    name: 'Crew',
+    kind: 'both',
+    'spending_controls.spending_limits': 'a lot monthly',
+  })
+  expect([program.status, program.text]).toEqual([
+    422,
+    expect.stringContaining('id="spending_controls.spending_limits-fault"'),
+  ])
+})
+
+test('a program limits its cards, and a card has limits of its own', async () => {
+  const typed = {
+    name: 'Crew',
+    kind: 'both',
+    'spending_controls.blocked_categories': '7995, 7801',
+    'spending_controls.spending_limits': '20.00 per_authorization\n500.00 monthly 5411 5812',
+    'design.background_color': '#1e3a5f',
+    'design.foreground_color': '#ffffff',
+  }
+  const program = await fill('card-programs/new', typed)
+  expect(await page(program)).toContain('5411, 5812')
+  await fill(`${program.replace('/sandbox/', '')}/change`, { ...typed, name: 'Deck crew' })
+  expect(await page(`${program}/change`)).toContain('20.00 per_authorization\n500.00 monthly 5411 5812')
+  const card_id = await makeCard({ card_program_id: idOf(program) })
+  const over = { card_id, amount: '20.01', ...MERCHANT }
+  await simulate('funding', { amount: '1000' })
+  expect(await page(await simulate('authorization', over))).toContain('<dd><span class="state bad">Declined')
+  await fill(`cards/${card_id}/limit`, { 'spending_controls.spending_limits': '' })
+  expect(await page(await simulate('authorization', over))).toContain('Authorized')
+})
+
+test('a transaction lives through everything that the simulator can', async () => {
+  const card_id = await makeCard()
+  await simulate('funding', { amount: '1000.00' })
+  const asked = { card_id, amount: '12.50', ...MERCHANT }
+  const authorize = async () => ({ card_transaction_id: idOf(await simulate('authorization', asked)) })
+  expect(await page(await simulate('decline', { ...asked, reason: 'suspected_fraud' }))).toContain('Declined')
+  const kept = await authorize()
+  await simulate('increment', { ...kept, amount: '7.5' })
+  await simulate('reversal', { ...kept, amount: '5' })
+  await simulate('clearing', { ...kept, amount: '10.00', final: 'false' })
+  const cleared = await simulate('clearing', kept)
+  await simulate('refund', { ...kept, amount: '1' })
+  const shown = await page(cleared)
+  expect(shown).toMatch(/<dt>Requested<\/dt><dd><span class="number">20.00 USD/)
+  expect(shown).toMatch(/<dt>Cleared<\/dt><dd><span class="number">15.00 USD/)
+  expect(shown).toMatch(/<dt>Refunded<\/dt><dd><span class="number">1.00 USD/)
+  expect(await page(await simulate('expiry', await authorize()))).toContain('Expired')
+  expect(await page(await simulate('force-post', asked))).toContain('No rule was asked')
+  expect(await page('/sandbox/balance')).toContain('USD')
+})
+
+test('a physical card is sent', async () => {
+  const card_id = await makeCard({
+    type: 'physical',
+    'shipping.address.line1': '500 Harbor Street',
+    'shipping.address.city': 'Oakland',
+    'shipping.address.state': 'CA',
+    'shipping.address.postal_code': '94607',
+    'shipping.address.country': 'US',
+    'shipping.service': 'express',
+  })
+  expect(await page(await simulate('shipping', { card_id, status: 'shipped' }))).toContain('Shipped')
+})
+
+test('a pass is installed, scanned and removed', async () => {
+  const pass = await make(send, '/v1/passes', { template_id: await makeTemplate(send) })
+  await simulate('install', { pass_id: pass.id, platform: 'apple' })
+  await simulate('scan', {
+    pass_id: pass.id,
+    mode: 'redeem',
+    scanner: 'Till 4',
+    'location.latitude': '1.5',
+    'location.longitude': '-2',
+  })
+  await simulate('uninstall', { pass_id: pass.id, platform: 'apple' })
+  expect((await send(`/v1/scans?pass_id=${pass.id}`)).body.data).toMatchObject([
+    { scanner: 'Till 4', location: { latitude: 1.5, longitude: -2 } },
+  ])
+})
+
+test('links of others fill in nothing but what the tenant has', async () => {
+  const card_id = await makeCard()
+  expect(await page(`/sandbox/simulator/authorization?card_id=${card_id}&amount=99`)).toMatch(
+    new RegExp(`name="card_id"[^>]* value="${card_id}"[^]*name="amount"(?![^>]* value)`),
+  )
+})
+
+test('money is followed from a clearing to the ledger, to its payout and into a report', async () => {
+  const card_id = await makeCard()
+  await simulate('funding', { amount: '1000' })
+  const destination = await fill('payout-destinations/new', {
+    type: 'usdc_address',
+    where: `${USDC_CHAINS.sandbox.id}:0x52908400098527886E0F7030069857D2E4169EE7`,
+    holder_name: 'Harbour Coffee LLC',
+    default: 'yes',
+  })
+  expect(await page(destination)).toContain('Inactive')
+  await simulate('clock', { seconds: '172800' })
+  expect(await page(destination)).toContain('Active')
+  const sale = await simulate('force-post', { card_id, amount: '500.00', ...MERCHANT })
+  const settlement_id = (await send('/v1/settlements?status=open')).body.data[0].id
+  const settlement = await simulate('clock', { settlement_id, to: 'settled' })
+  expect(await page(settlement)).toContain('Settled')
+  const lines = await page(`${settlement}/lines?type=card_transaction`)
+  expect(lines).toContain(`href="${sale}"`)
+  const entry = /href="(\/sandbox\/ledger-entries\/len_\w+)"/.exec(lines)![1]!
+  const shown = await page(entry)
+  expect(
+    shown
+      .match(/data-title="Amount"><div><span class="number">[^<]+/g)!
+      .map((cell) => cell.split('>').at(-1))
+      .toSorted(),
+  ).toEqual(['500.00 USD', '−500.00 USD'])
+  expect(shown).toContain(`href="${sale}"`)
+  expect((await browser.get(entry.replace('sandbox', 'live'))).status).toBe(404)
+
+  const payout = /href="(\/sandbox\/payouts\/po_\w+)"/.exec(await page(settlement))![1]!
+  const onItsWay = await page(payout)
+  expect(onItsWay).toMatch(/<dt>On chain<\/dt><dd><span class="state [^"]*">Queued/)
+  expect(onItsWay).toContain(`href="${destination}"`)
+  expect(onItsWay).toContain(`<code>${idOf(payout)}`)
+  expect(
+    await page(await simulate('payout-failure', { payout_id: idOf(payout), failure_code: 'rejected' })),
+  ).toContain('Rejected')
+
+  const today = new Date(dashboard.service.clock.now)
+  const day = (days: number) => new Date(today.getTime() + days * 86_400_000).toISOString().slice(0, 10)
+  const report = await fill('reports/new', {
+    type: 'ledger_entries',
+    interval_start: day(-1),
+    interval_end: day(0),
+  })
+  expect(await page(report)).toContain('Not made yet')
+  await makeReports(reporting())
+  const made = await page(report)
+  const files = [...made.matchAll(/<a href="(http[^"]+)"[^>]*>(\w+)<\/a> <span class="quiet">SHA-256 (\w+)/g)]
+  expect(files.map(([, , format]) => format).toSorted()).toEqual(['CSV', 'JSON'])
+  for (const [, url, , digest] of files) {
+    const file = Buffer.from(await (await fetch(url!)).arrayBuffer())
+    expect(hash('sha256', file)).toBe(digest)
+  }
+})
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+test('a dispute is opened with documents, changed, submitted and won', async () => {
+  const card_id = await makeCard()
+  const sale = idOf(await simulate('force-post', { card_id, amount: '80.00', ...MERCHANT }))
+  const NEW = '/sandbox/disputes/new'
+  const form = (await browser.get(`${NEW}?card_transaction_id=${sale}`)).text
+  expect(form).toMatch(new RegExp(`name="card_transaction_id"[^>]* value="${sale}"`))
+  const typed = { card_transaction_id: sale, reason: 'not_received', explanation: 'Nothing came.' }
+  const fields = async () => ({ ...hiddenFields((await browser.get(NEW)).text, NEW), ...typed })
+  const wrong = await browser.upload(NEW, await fields(), {
+    file1: new Uint8Array(Buffer.from('no picture')),
+  })
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('id="file1-fault"')])
+  expect(wrong.text).toContain('Nothing came.</textarea>')
+  const opened = await browser.upload(NEW, await fields(), { file1: new Uint8Array(PNG) })
+  expect(opened.status).toBe(303)
+  const path = opened.location!
+  expect(await page(path)).toContain(hash('sha256', PNG))
+  const change = `${path}/evidence`
+  const hidden = hiddenFields((await browser.get(change)).text, change)
+  const more = { reason: 'other', amount: '70.00', explanation: 'Only half came.' }
+  const files = { file1: new Uint8Array(PNG), file2: new Uint8Array(PNG) }
+  expect((await browser.upload(change, { ...hidden, ...more }, files)).location).toBe(path)
+  const changed = await page(path)
+  expect(changed).toContain('70.00 USD')
+  expect(changed.split(hash('sha256', PNG))).toHaveLength(3)
+  await fill(`${path.replace('/sandbox/', '')}/submit`)
+  expect(await page(await simulate('dispute-outcome', { dispute_id: idOf(path), outcome: 'won' }))).toContain(
+    'Won',
+  )
+})
+
+test('the search leads from an identifier to its page, and from words to pages and forms', async () => {
+  const find = async (text: string) => browser.get(`/sandbox/search?q=${encodeURIComponent(text)}`)
+  const card_id = await makeCard()
+  expect((await find(` ${card_id} `)).location).toBe(`/sandbox/cards/${card_id}`)
+  expect((await find('force po')).location).toBe('/sandbox/simulator/force-post')
+  expect((await find('payout')).text).toContain('href="/sandbox/payout-destinations"')
+  const strange = await find('"><script>alert(1)</script>')
+  expect([strange.status, strange.text.includes('<script>')]).toEqual([200, false])
+  expect(strange.text).toContain('Nothing is called so')
+  expect((await find('//evil.example')).location).toBeNull()
+  expect((await browser.get('/live/search?q=force+post')).text).toContain('Nothing is called so')
+})

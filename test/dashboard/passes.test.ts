@@ -1,0 +1,204 @@
+/** Passes issued on the dashboard, one with its code or many from a file, and what is seen of them. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Visit } from '../../runtime/dashboard/engine/visit.ts'
+import { issueTable, readTable } from '../../runtime/dashboard/pages/passes/batch.ts'
+import { parseCsv, writeCsv } from '../../runtime/dashboard/pages/passes/csv.ts'
+import { findPlace } from '../../runtime/dashboard/pages/watch/watching.ts'
+import { writeRegistration } from '../../runtime/passes/passes/registration-queries.ts'
+import { makeTemplate } from '../api/fixtures.ts'
+import { make } from '../cards/fixtures.ts'
+import { makeKey, type Send, speak } from '../support/service.ts'
+import {
+  Browser,
+  hiddenFields,
+  makeTenant,
+  startDashboard,
+  type TestDashboard,
+  type Visitor,
+} from './support/dashboard.ts'
+
+let dashboard: TestDashboard
+let send: Send
+let developer: Visitor
+let browser: Browser
+let template_id: string
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+  const tenantId = await makeTenant(dashboard.service)
+  developer = await dashboard.signIn(tenantId, 'developer')
+  browser = new Browser(dashboard.origin, developer.cookie)
+  const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+  send = speak(dashboard.service.urls.sandbox, { secret })
+  template_id = await makeTemplate(send, {
+    name: 'Card of <points>',
+    fields: [
+      { key: 'points', label: 'Points', value: '0' },
+      { key: 'tier', label: '', value: '' },
+    ],
+  })
+})
+
+afterAll(() => dashboard?.stop())
+
+const PASSES = '/sandbox/passes'
+
+test('a pass is issued from a template that is chosen, with values of its own, and shown with its code', async () => {
+  expect((await browser.get(`${PASSES}/new`)).text).toContain(
+    `<option value="${template_id}">Card of &lt;points&gt;</option>`,
+  )
+  const page = `${PASSES}/new?template_id=${template_id}`
+  expect((await browser.get(page)).text).toContain('Empty: 0')
+  const wrong = await browser.submit(page, `${PASSES}/new`, {
+    'holder.email': 'nobody',
+    'fields.points': '12',
+  })
+  expect(wrong.status).toBe(422)
+  expect(wrong.text).toContain('id="holder.email-fault"')
+  expect(wrong.text).toContain('value="12"')
+  const { location } = await browser.submit(page, `${PASSES}/new`, {
+    'holder.name': 'Ada',
+    'fields.points': '12',
+    expires_at: '2099-01-31',
+  })
+  const id = location!.split('/').at(-1)!
+  expect((await send(`/v1/passes/${id}`)).body).toMatchObject({
+    holder: { name: 'Ada', email: null },
+    fields: { points: '12', tier: '' },
+    expires_at: '2099-01-31T23:59:59.000Z',
+  })
+  const { text } = await browser.get(location!)
+  expect(text).toMatch(/<figure class="qr"[^>]*><svg [^>]*viewBox/)
+  expect(text).toContain('In no wallet yet.')
+  expect(text).toContain('Nobody has scanned it yet.')
+})
+
+test('devices and scans of a pass are shown, and all scans in a list', async () => {
+  const pass = await make(send, '/v1/passes', { template_id })
+  await send('/v1/test/passes/simulate_install', { body: { pass_id: pass.id, platform: 'apple' } })
+  const place = { member: developer, environment: 'sandbox' } as const
+  const { db, space } = await findPlace(dashboard.watching, place)
+  for (const deviceId of ['telephone', 'watch']) {
+    const push = { pushToken: deviceId, changed: 0, registeredAt: Date.now() }
+    await writeRegistration(db, space, { deviceId, passId: pass.id, templateId: template_id, ...push })
+  }
+  await make(send, '/v1/scans', { pass_id: pass.id, mode: 'verify', scanner: 'Gate <1>' })
+  for (const path of [`${PASSES}/${pass.id}`, '/sandbox/scans', `/sandbox/scans?pass_id=${pass.id}`]) {
+    const { text } = await browser.get(path)
+    expect(text).toContain('Gate &lt;1&gt;')
+    expect(text).toContain('Accepted')
+  }
+  expect((await browser.get(`${PASSES}/${pass.id}`)).text).toContain('<li>Apple Wallet, on 2 devices</li>')
+})
+
+test.each([
+  [
+    'a,b\n1,2\n',
+    [
+      ['a', 'b'],
+      ['1', '2'],
+    ],
+  ],
+  [
+    '\uFEFFa;b\r\n"x;1";"say ""hi"""\r\n\r\n;\r\n',
+    [
+      ['a', 'b'],
+      ['x;1', 'say "hi"'],
+    ],
+  ],
+  ['a\tb\r1\t', [['a', 'b'], ['1']]],
+  ['a\n"two\nlines"', [['a'], ['two\nlines']]],
+])('a table %j', (text, cells) => {
+  const rows = parseCsv(text)
+  if (typeof rows === 'string') throw new Error(rows)
+  expect(rows.map((row) => row.cells)).toEqual(cells)
+  const again = parseCsv(writeCsv(cells))
+  if (typeof again === 'string') throw new Error(again)
+  expect(again.map((row) => row.cells)).toEqual(cells)
+})
+
+describe('a file', () => {
+  const UPLOAD = `${PASSES}/upload`
+  const open = async () =>
+    hiddenFields((await browser.get(`${UPLOAD}?template_id=${template_id}`)).text, UPLOAD)
+  const sendTable = async (text: string) =>
+    browser.upload(UPLOAD, await open(), { file: new TextEncoder().encode(text) })
+  const count = async () => (await send('/v1/passes/count')).body.count as number
+  const issued = (text: string) => [...text.matchAll(/passes\/(pass_\w+)"/g)].map(([, id]) => id)
+
+  test('issues a pass a row, says what is wrong with which, and takes those again alone', async () => {
+    const rows = Array.from({ length: 130 }, (_, index) => `Holder ${index},h${index}@example.com,${index}`)
+    rows[7] = '<b>Eve</b>,not an address,7'
+    rows[120] = 'Cell,c@example.com,1,2'
+    const table = `name,email,points\n${rows.join('\n')}\n`
+    const before = await count()
+    const first = await sendTable(table)
+    expect(first.status).toBe(200)
+    expect(first.text).toContain('128 of 130 passes are issued, 2 could not be.')
+    expect(first.text).toContain('&lt;b&gt;Eve&lt;/b&gt;, not an address')
+    expect(first.text).toMatch(/data-title="Line"><div>9<\/div>.*Failed.*holder\.email/)
+    expect(issued(first.text)).toHaveLength(128)
+    expect(await count()).toBe(before + 128)
+    expect((await send(`/v1/passes/${issued(first.text)[100]}`)).body.holder.name).toBe('Holder 101')
+
+    const second = await sendTable(table)
+    expect(issued(second.text)).toEqual(issued(first.text))
+    expect(await count()).toBe(before + 128)
+
+    const left = /name="table"[^>]*>\n([^<]*)</.exec(first.text)![1]!.replaceAll(/&\w+;/g, '')
+    expect(left.split('\n')).toHaveLength(1 + 2 + 1)
+    const mended = { ...hiddenFields(first.text, UPLOAD), table: 'name,email,points\nEve,e@example.com,7\n' }
+    for (const _ of ['once', 'twice']) {
+      expect((await browser.upload(UPLOAD, mended)).text).toContain('1 of 1 passes are issued.')
+      expect(await count()).toBe(before + 129)
+    }
+  })
+
+  test.each([
+    ['', 'a line that names its columns'],
+    ['name,colour\nAda,red', '“colour”'],
+    ['name,name\nAda,Ben', 'twice'],
+    ['name\n"Ada', 'a quote'],
+    [`name\n${'Ada\n'.repeat(1001)}`, '1001 passes'],
+  ])('%# that is no table of passes is not sent', async (text, words) => {
+    const before = await count()
+    const { status, text: page } = await browser.upload(UPLOAD, { ...(await open()), table: text })
+    expect([status, page]).toEqual([422, expect.stringContaining(words)])
+    expect(await count()).toBe(before)
+  })
+
+  test('that was stopped in the middle goes on where it stopped', async () => {
+    const { body: template } = await send(`/v1/pass_templates/${template_id}`)
+    const table = readTable(`name\n${'Noor\n'.repeat(250)}`, template)
+    if (typeof table === 'string') throw new Error(table)
+    const before = await count()
+    const { tenantId, memberId } = developer
+    let calls = 0
+    const visitOf = (failing: number) => {
+      const operate = (operationId: string, input: object) => {
+        calls += 1
+        const member = calls === failing ? 'mem_00000000000000000000000000' : memberId
+        const acting = { tenantId, memberId: member, address: '127.0.0.1' }
+        return dashboard.service.operate(acting, 'sandbox', operationId, input)
+      }
+      return { operate } as unknown as Visit
+    }
+    const first = await issueTable(visitOf(2), template_id, table, '')
+    expect([calls, first.stopped]).toEqual([2, expect.stringMatching(/req_/)])
+    expect(first.outcomes.map(({ passId, fault }) => [passId !== undefined, fault])).toEqual([
+      ...Array(100).fill([true, undefined]),
+      ...Array(150).fill([false, undefined]),
+    ])
+    const second = await issueTable(visitOf(0), template_id, table, '')
+    expect(second.outcomes.slice(0, 100)).toEqual(first.outcomes.slice(0, 100))
+    expect(second.outcomes.every(({ passId }) => passId !== undefined)).toBe(true)
+    expect(await count()).toBe(before + 250)
+  })
+
+  test('in another encoding is not guessed at', async () => {
+    const { status, text } = await browser.upload(UPLOAD, await open(), {
+      file: new Uint8Array([0x6e, 0xe9, 0x0a]),
+    })
+    expect([status, text]).toEqual([422, expect.stringContaining('UTF-8')])
+  })
+})

@@ -1,0 +1,226 @@
+/** Templates made and edited on the dashboard without a script: all they have, their preview, and two members at one of them. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { encodePng } from '../../runtime/passes/wallets/render/png.ts'
+import { makeKey, type Send, speak } from '../support/service.ts'
+import { Browser, hiddenFields, makeTenant, startDashboard, type TestDashboard } from './support/dashboard.ts'
+
+let dashboard: TestDashboard
+let send: Send
+let ada: Browser
+let ben: Browser
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+  const tenantId = await makeTenant(dashboard.service)
+  ada = new Browser(dashboard.origin, (await dashboard.signIn(tenantId, 'developer')).cookie)
+  ben = new Browser(dashboard.origin, (await dashboard.signIn(tenantId, 'owner')).cookie)
+  const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+  send = speak(dashboard.service.urls.sandbox, { secret })
+})
+
+afterAll(() => dashboard?.stop())
+
+const LIST = '/sandbox/pass-templates'
+const NEW = `${LIST}/new`
+const logo = new Uint8Array(await encodePng({ width: 4, height: 4, pixels: Buffer.alloc(64, 200) }))
+
+const TYPED = {
+  name: 'Harbour <Coffee>',
+  kind: 'event_ticket',
+  'brand.background_color': '#0b2239',
+  'brand.foreground_color': '#ffffff',
+  'brand.label_color': '#b8c7d9',
+  'brand.logo_text': 'Harbour',
+  'fields[0].key': 'seat',
+  'fields[0].label': 'Seat <b>',
+  'fields[0].value': '12A',
+  'fields[1].key': 'gate',
+  'fields[1].label': 'Gate',
+  'fields[1].value': 'West',
+  'barcode.format': 'aztec',
+  'barcode.message': 'HARBOUR-1',
+  'relevant_locations[0].latitude': '37.7763',
+  'relevant_locations[0].longitude': '-122.4231',
+  'relevant_locations[0].altitude': '16',
+  'relevant_locations[0].relevant_text': 'Near',
+  metadata: 'campaign = summer\nnote = a\\nb = c',
+}
+
+async function open(browser: Browser, path: string): Promise<Record<string, string>> {
+  return hiddenFields((await browser.get(path)).text, path)
+}
+
+async function makeOne(): Promise<string> {
+  const { location, text } = await ada.upload(
+    NEW,
+    { ...(await open(ada, NEW)), ...TYPED },
+    { logo_file: logo },
+  )
+  expect(location, text).toMatch(/\/sandbox\/pass-templates\/tpl_/)
+  return location!.split('/').at(-1)!
+}
+
+const read = async (id: string) => (await send(`/v1/pass_templates/${id}`)).body
+
+test('all that a template has is typed, stored, and in the form that edits it', async () => {
+  const id = await makeOne()
+  expect(await read(id)).toMatchObject({
+    name: TYPED.name,
+    kind: 'event_ticket',
+    brand: {
+      label_color: '#b8c7d9',
+      logo_text: 'Harbour',
+      logo: Buffer.from(logo).toString('base64'),
+      strip: null,
+    },
+    fields: [{ key: 'seat' }, { key: 'gate', label: 'Gate', value: 'West' }],
+    barcode: { format: 'aztec', message: 'HARBOUR-1' },
+    relevant_locations: [{ latitude: 37.7763, longitude: -122.4231, altitude: 16, relevant_text: 'Near' }],
+    metadata: { campaign: 'summer', note: 'a\nb = c' },
+  })
+  const before = await read(id)
+  const edit = `${LIST}/${id}/edit`
+  const { text } = await ada.get(edit)
+  for (const value of ['12A', 'HARBOUR-1', '-122.4231', 'Near', 'Harbour'])
+    expect(text).toContain(`value="${value}"`)
+  const { kind: _kind, ...kept } = TYPED
+  const sent = { ...(await open(ada, edit)), ...kept }
+  expect((await ada.upload(edit, sent)).location).toBe(`${LIST}/${id}`)
+  expect(await read(id)).toEqual(before)
+  expect(
+    (
+      await ada.upload(edit, {
+        ...sent,
+        'brand.label_color': '',
+        logo_remove: 'yes',
+        'fields[1].key': '',
+        'fields[1].label': '',
+        'fields[1].value': '',
+        metadata: 'campaign = winter',
+      })
+    ).status,
+  ).toBe(303)
+  expect(await read(id)).toMatchObject({
+    brand: { label_color: null, logo: null, background_color: '#0b2239' },
+    fields: [{ key: 'seat' }],
+    metadata: { campaign: 'winter' },
+    relevant_locations: before.relevant_locations,
+  })
+})
+
+test('a button shows the pass as both wallets draw it, and nothing is stored', async () => {
+  const count = (await send('/v1/pass_templates?limit=100')).body.data.length
+  const { status, text } = await ada.upload(
+    NEW,
+    { ...(await open(ada, NEW)), ...TYPED, do: 'preview' },
+    { logo_file: logo },
+  )
+  expect(status).toBe(200)
+  const [, apple, google] = text.split('<template shadowrootmode="open">')
+  for (const drawing of [apple, google]) {
+    expect(drawing).toContain('Seat &lt;b&gt;')
+    expect(drawing).toContain('12A')
+    expect(drawing).toContain('<svg')
+    expect(drawing).toContain('background_color=%230b2239')
+  }
+  expect(apple).toContain('class="front pass event_ticket"')
+  expect(google).toContain('Harbour &lt;Coffee&gt;')
+  expect((await send('/v1/pass_templates?limit=100')).body.data).toHaveLength(count)
+  const again = { ...hiddenFields(text, NEW), ...TYPED }
+  expect(again['brand.logo' as keyof typeof again]).toBe(Buffer.from(logo).toString('base64'))
+  const { location } = await ada.upload(NEW, again)
+  expect((await read(location!.split('/').at(-1)!)).brand.logo).not.toBeNull()
+})
+
+test.each(['background_color', 'foreground_color', 'label_color'])(
+  'colours of a preview are colours and nothing else: %s',
+  async (name) => {
+    const query = new URLSearchParams({ background_color: '#000000', [name]: '#000;}*{background:red' })
+    const { text, headers } = await ada.get(`${LIST}/colors.css?${query}`)
+    expect(headers.get('Content-Type')).toMatch(/^text\/css/)
+    const color = '#[0-9a-f]{6}'
+    expect(text).toMatch(
+      new RegExp(`^:host\\{--brand:${color};--value:${color};--label:${color};--google-text:${color}\\}$`),
+    )
+  },
+)
+
+test.each([
+  ['add-fields', ['seat', 'gate', '']],
+  ['remove-fields-0', ['gate']],
+  ['up-fields-1', ['gate', 'seat']],
+  ['up-fields-7', ['seat', 'gate']],
+])('the button %s', async (button, keys) => {
+  const { text } = await ada.upload(NEW, { ...(await open(ada, NEW)), ...TYPED, do: button })
+  const shown = [...text.matchAll(/name="fields\[\d+\]\.key"[^>]*? value="([^"]*)"/g)].map(([, key]) => key)
+  expect(shown).toEqual(keys)
+})
+
+test('what is wrong stands beside its field, and nothing is lost', async () => {
+  const wrong = { ...TYPED, 'fields[1].key': 'Not A Key', 'relevant_locations[0].latitude': 'north' }
+  const { status, text } = await ada.upload(NEW, { ...(await open(ada, NEW)), ...wrong }, { logo_file: logo })
+  expect(status).toBe(422)
+  for (const name of ['fields[1].key', 'relevant_locations[0].latitude'])
+    expect(text).toContain(`id="${name}-fault"`)
+  expect(text).toContain('value="north"')
+  expect(hiddenFields(text, NEW)['brand.logo']).toBe(Buffer.from(logo).toString('base64'))
+})
+
+test('a picture that is none is refused beside its field', async () => {
+  const fields = { ...(await open(ada, NEW)), ...TYPED }
+  const { status, text } = await ada.upload(NEW, fields, { icon_file: new Uint8Array(4) })
+  expect(status).toBe(422)
+  expect(text).toContain('id="icon_file-fault"')
+})
+
+test('a form that is too large, or no form, is refused', async () => {
+  const fields = await open(ada, NEW)
+  expect((await ada.upload(NEW, fields, { logo_file: new Uint8Array(3 * 1024 * 1024) })).status).toBe(413)
+  const session = { Cookie: (await ada.get(NEW)).cookie, 'Content-Type': 'multipart/form-data; boundary=x' }
+  expect(
+    (await fetch(dashboard.origin + NEW, { method: 'POST', headers: session, body: 'none' })).status,
+  ).toBe(400)
+})
+
+test('the second of two members is told what the first has changed, and neither loses anything', async () => {
+  const id = await makeOne()
+  const edit = `${LIST}/${id}/edit`
+  const { kind: _kind, ...kept } = TYPED
+  const [adas, bens] = [
+    { ...(await open(ada, edit)), ...kept },
+    { ...(await open(ben, edit)), ...kept },
+  ]
+  await ada.upload(edit, {
+    ...adas,
+    name: 'Ada’s name',
+    'brand.background_color': '#111111',
+    metadata: 'campaign = ada',
+  })
+  const told = await ben.upload(edit, {
+    ...bens,
+    'brand.background_color': '#222222',
+    'fields[0].value': '14C',
+  })
+  expect(told.status).toBe(409)
+  expect(told.text).toContain('developer@example.com has changed this template')
+  expect((await read(id)).fields[0].value).toBe('12A')
+  const table = told.text.split('aria-label="What has changed meanwhile"')[1]!.split('</table>')[0]!
+  expect(table.split('<tr')).toHaveLength(1 + 1 + 4)
+  for (const each of ['Ada’s name', '#111111', '#222222', 'metadata.note']) expect(table).toContain(each)
+  expect(table).not.toContain('14C')
+  const again = {
+    ...bens,
+    ...hiddenFields(told.text, edit),
+    name: /name="name"[^>]* value="([^"]*)"/.exec(told.text)![1]!,
+    'brand.background_color': '#222222',
+    'fields[0].value': '14C',
+    metadata: /name="metadata"[^>]*>\n([^<]*)</.exec(told.text)![1]!,
+  }
+  expect((await ben.upload(edit, again)).status).toBe(303)
+  expect(await read(id)).toMatchObject({
+    name: 'Ada’s name',
+    brand: { background_color: '#222222' },
+    fields: [{ value: '14C' }, {}],
+    metadata: { campaign: 'ada' },
+  })
+})

@@ -1,0 +1,361 @@
+/** What members watch on the dashboard: events as they happen and in other versions. */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { current, versions } from '../../generated/versions.ts'
+import type { Exchange } from '../../runtime/api/exchange.ts'
+import { createRequestLog, MAX_PER_FLUSH } from '../../runtime/api/request-log.ts'
+import type { Versions } from '../../runtime/api/routing.ts'
+import type { Database } from '../../runtime/database/database.ts'
+import { sweep } from '../../runtime/process/cleanup-job.ts'
+import { makeTemplate } from '../api/fixtures.ts'
+import { make, makeCard } from '../cards/fixtures.ts'
+import { until } from '../support/programs.ts'
+import { makeKey, type Send, START, speak } from '../support/service.ts'
+import {
+  Browser,
+  makeTenant,
+  readMessages,
+  startDashboard,
+  type TestDashboard,
+  type Visitor,
+} from './support/dashboard.ts'
+
+let dashboard: TestDashboard
+let tenantId: string
+let send: Send
+let owner: Visitor
+let browser: Browser
+
+beforeAll(async () => {
+  dashboard = await startDashboard({ watched: true })
+  tenantId = await makeTenant(dashboard.service)
+  owner = await dashboard.signIn(tenantId, 'owner')
+  browser = new Browser(dashboard.origin, owner.cookie, owner)
+  const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+  send = speak(dashboard.service.urls.sandbox, { secret })
+})
+
+afterAll(() => dashboard?.stop())
+
+/** Of a stream of the dashboard, until there are so many. */
+const readOf = (path: string, count: number, cookie = owner.cookie) =>
+  readMessages(dashboard.origin + path, count, cookie)
+
+test('an event is shown in every version, and as it was sent', async () => {
+  const card = await makeCard(send)
+  const transaction = await make(send, '/v1/test/cards/simulate_authorization', {
+    card_id: card.id,
+    amount: 1250,
+    merchant: { name: '<b>Till</b>', category_code: '5812' },
+  })
+  const { body } = await send('/v1/events')
+  const event = body.data.find(({ data }: { data: object }) => 'card_transaction' in data)
+  expect(event.data.card_transaction.id).toBe(transaction.id)
+  const page = await browser.get(`/sandbox/events/${event.id}`)
+  const shown = async (version: string) => {
+    const path = `/sandbox/events/${event.id}/in/${version}`
+    if (version !== current) expect(page.text).toContain(`href="${path}"`)
+    const { status, text } = await browser.get(path)
+    expect([version, status]).toEqual([version, 200])
+    expect(text).not.toContain('<b>Till')
+    const [, payload] = /<h2>In [^<]*<\/h2>\s*<pre[^>]*>(.*?)<\/pre>/s.exec(text) ?? []
+    return (
+      payload && JSON.parse(payload.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>'))
+    )
+  }
+  const [oldest, older, second] = versions.map(({ name }) => name)
+  expect((await shown(current)).data.card_transaction.merchant.category_code).toBe('5812')
+  expect((await shown(second!)).id).toBe(event.id)
+  expect((await shown(older!)).data.card_transaction.merchant.category_code).toBe('restaurants')
+  expect(await shown(oldest!)).toBeUndefined()
+  const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+  const stranger = new Browser(dashboard.origin, other.cookie)
+  expect((await stranger.get(`/sandbox/events/${event.id}/in/${older}`)).status).toBe(404)
+})
+
+test('an event of change that was sent in an old version says in the newest what was before', async () => {
+  const own = await makeTenant(dashboard.service, 'enterprise', '2025-11-01')
+  const member = await dashboard.signIn(own, 'owner')
+  const { secret } = await makeKey(dashboard.service, own, { scope: 'admin' })
+  const speaking = speak(dashboard.service.urls.sandbox, { secret, version: current })
+  const template_id = await makeTemplate(speaking)
+  const pass = await make(speaking, '/v1/passes', { template_id, holder: { name: 'Ada' } })
+  await speaking(`/v1/passes/${pass.id}`, { method: 'PATCH', body: { holder: { name: 'Grace' } } })
+  const { body } = await speaking('/v1/events?type=pass.updated')
+  expect(body.data[0].previous_attributes).toBeUndefined()
+  const path = `/sandbox/events/${body.data[0].id}/in/${current}`
+  const { text } = await new Browser(dashboard.origin, member.cookie).get(path)
+  expect(text).toMatch(/previous_attributes&quot;: \{\s+&quot;holder&quot;: \{\s+&quot;name&quot;: &quot;Ada/)
+})
+
+test('events appear as they happen, after what the page showed, and of the type that is looked for', async () => {
+  const template_id = await makeTemplate(send)
+  await make(send, '/v1/passes', { template_id, holder: { name: '<i>Ada</i>' } })
+  const { body } = await send('/v1/events?type=pass.created')
+  const list = await browser.get('/sandbox/events?type=pass.created')
+  const address = /data-rows="([^"]+)"/.exec(list.text)![1]!.replaceAll('&amp;', '&')
+  expect(address).toBe(`/sandbox/events/live?type=pass.created&after=${body.data[0].id}`)
+  const reading = readOf(address, 2)
+  await make(send, '/v1/passes', { template_id })
+  await makeTemplate(send)
+  await make(send, '/v1/passes', { template_id })
+  const messages = await reading
+  const later = await send('/v1/events?type=pass.created&limit=2')
+  expect(messages.map((each) => /^id: (\S+)$/m.exec(each)![1])).toEqual(
+    later.body.data.map(({ id }: { id: string }) => id).toReversed(),
+  )
+  for (const each of messages) expect(each).toMatch(/data: <tr role="row">.*<\/tr>/)
+})
+
+test('a tail is for those who have signed in, and shows nothing of another tenant', async () => {
+  const other = await dashboard.signIn(await makeTenant(dashboard.service), 'viewer')
+  const own = speak(dashboard.service.urls.sandbox, {
+    secret: (await makeKey(dashboard.service, other.tenantId, { scope: 'admin' })).secret,
+  })
+  await makeTemplate(own)
+  const [before] = (await own('/v1/events')).body.data
+  const reading = readOf(`/sandbox/events/live?after=${before.id}`, 1, other.cookie)
+  await makeTemplate(send)
+  await makeTemplate(own)
+  expect((await reading)[0]).toContain((await own('/v1/events')).body.data[0].id)
+  const refused = await fetch(`${dashboard.origin}/sandbox/events/live`, {
+    headers: { Accept: 'text/event-stream' },
+    redirect: 'manual',
+  })
+  expect(refused.status).toBe(303)
+})
+
+describe('requests', () => {
+  const REQUESTS = '/sandbox/requests'
+
+  test('one is found by id, path, status, key and time, with its bodies as they were sent', async () => {
+    const { id, secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+    const old = speak(dashboard.service.urls.sandbox, { secret, version: '2025-11-01' })
+    await old('/v1/card_programs', {
+      body: { name: 'Old', kind: 'both', spending_controls: { allowed_categories: ['5812'] } },
+    })
+    const missing = await old('/v1/passes/pass_00000000000000000000000000?x=<i>')
+    await dashboard.service.flush()
+    const requestId = missing.headers.get('Request-Id')!
+    for (const query of [
+      `key=${id}`,
+      'status=4xx',
+      'path=%2Fv1%2Fpasses%2Fpass_00000000000000000000000000',
+    ]) {
+      const { text } = await browser.get(`${REQUESTS}?${query}`)
+      expect([query, text.includes(`${REQUESTS}/${requestId}`)]).toEqual([query, true])
+    }
+    const found = await browser.get(`${REQUESTS}?id=${requestId}`)
+    expect(found.location).toBe(`${REQUESTS}/${requestId}`)
+    const shown = await browser.get(found.location!)
+    expect(shown.text).toContain('?x=%3Ci%3E')
+    const list = await browser.get(`${REQUESTS}?key=${id}`)
+    const made = /requests\/(req_\w+)">POST/.exec(list.text)![1]!
+    const { text } = await browser.get(`${REQUESTS}/${made}`)
+    expect(text).toContain('allowed_categories')
+    expect(text).not.toContain('blocked_categories')
+    expect((await browser.get(`${REQUESTS}?before=2026-01-01T00:00:00Z`)).text).toContain('No request fits')
+    expect((await browser.get(`${REQUESTS}?before=yesterday`)).status).toBe(422)
+    const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+    const stranger = new Browser(dashboard.origin, other.cookie)
+    expect((await stranger.get(`${REQUESTS}/${requestId}`)).status).toBe(404)
+    expect((await stranger.get(REQUESTS)).text).toContain('No request yet')
+  })
+
+  test('path, status, key and time narrow it together, however common each is, page after page', async () => {
+    const own = await makeTenant(dashboard.service)
+    const page = new Browser(dashboard.origin, (await dashboard.signIn(own, 'owner')).cookie)
+    const at = START - 86_400_000
+    // Of 12,000, one a second: every second of one path, every fourth refused, every thousandth by another key.
+    const text = `INSERT INTO sandbox.request_log (tenant_id, id, created, written, method, target, path, version, status, key_id, address, ms)
+      SELECT $1, 'req_' || lpad(n::text, 26, '0'), to_timestamp($2::float8 / 1000 + n), now(), 'GET', '/v1/' || n % 2, '/v1/' || n % 2,
+             '2026-05-19', CASE n % 4 WHEN 0 THEN '404' ELSE '200' END, CASE n % 1000 WHEN 0 THEN 'key_rare' ELSE 'key_common' END, '::1', 1
+        FROM generate_series(1, 12000) n`
+    await dashboard.service.database.control.query({ text }, [own, at])
+    const find = async (query: string) => {
+      const { status, text: shown } = await page.get(`${REQUESTS}?${query}`)
+      expect([query, status]).toEqual([query, 200])
+      const next = /rel="next" href="\?([^"]+)"/.exec(shown)?.[1]?.replaceAll('&amp;', '&')
+      return { rows: [...shown.matchAll(/requests\/req_0*(\d+)"/g)].map(([, n]) => Number(n)), next, shown }
+    }
+    const all = async (query: string) => {
+      const found: number[] = []
+      let pages = 0
+      for (let next: string | undefined = query; next !== undefined; pages += 1) {
+        const part: Awaited<ReturnType<typeof find>> = await find(next)
+        found.push(...part.rows)
+        next = part.next
+      }
+      return { found, pages }
+    }
+    const time = (n: number) => new Date(at + n * 1000).toISOString()
+    expect((await find('path=/v1/0&status=404&key=key_common')).rows.slice(0, 3)).toEqual([
+      11_996, 11_992, 11_988,
+    ])
+    expect((await find('path=/v1/0&status=404&key=key_rare')).rows).toEqual([
+      12_000, 11_000, 10_000, 9000, 8000, 7000, 6000, 5000, 4000, 3000, 2000, 1000,
+    ])
+    const between = `path=/v1/0&status=4xx&key=key_rare&from=${time(3000)}&before=${time(6000)}`
+    expect((await find(between)).rows).toEqual([5000, 4000, 3000])
+    // Nothing is of both: it says how far it has looked, and goes on until it has looked through all.
+    const none = await find('path=/v1/1&key=key_rare')
+    expect([none.rows, none.shown]).toEqual([
+      [],
+      expect.stringContaining('5,000 requests were looked through'),
+    ])
+    expect(await all('path=/v1/1&key=key_rare')).toEqual({ found: [], pages: 2 })
+    const { found } = await all('path=/v1/0&status=200')
+    expect(found).toEqual(Array.from({ length: 3000 }, (_, index) => 11_998 - 4 * index))
+  }, 60_000)
+
+  test('no secret of an answer or a body is kept', async () => {
+    const made = await make(send, '/v1/webhook-endpoints', {
+      url: 'https://93.184.215.14/secret',
+      enabled_events: ['*'],
+    })
+    expect(made.secret).toMatch(/^whsec_/)
+    await dashboard.service.flush()
+    const kept = await dashboard.service.database.control.query<{ text: string }>(
+      {
+        text: 'SELECT request_body || response_body AS text FROM sandbox.request_log WHERE operation = $1',
+      },
+      ['createWebhookEndpoint'],
+    )
+    expect(kept.rows[0]!.text).toContain('"secret":"[redacted]"')
+    expect(kept.rows.filter(({ text }) => text.includes('whsec_'))).toEqual([])
+  })
+
+  test('they appear as they are made, and pages go on', async () => {
+    for (let count = 0; count < 26; count += 1) await send('/v1/me')
+    await dashboard.service.flush()
+    const first = await browser.get(`${REQUESTS}?path=/v1/me`)
+    const next = /rel="next" href="([^"]+)"/.exec(first.text)![1]!.replaceAll('&amp;', '&')
+    expect((await browser.get(REQUESTS + next)).text).toContain('First page')
+    const address = /data-rows="([^"]+)"/.exec(first.text)![1]!.replaceAll('&amp;', '&')
+    const reading = readOf(address, 1)
+    const { headers } = await send('/v1/me')
+    expect((await reading)[0]).toContain(headers.get('Request-Id'))
+  })
+
+  /** A log of its own that writes when it is stopped, and what notes in it. */
+  function openLog(parts: { readonly maxWaitingBytes?: number; readonly database?: Database } = {}) {
+    const versions = { all: [] } as unknown as Versions
+    const log = pino({ level: 'silent' })
+    const database = dashboard.service.database.sandbox
+    const requests = createRequestLog({ database, versions, now: Date.now, log, flushMs: 2 ** 30, ...parts })
+    const note = (space: string, index: number, length = 0) =>
+      requests.note(
+        {
+          credential: { space, tenant: { id: space }, key: { id: 'key' } },
+          request: { method: 'POST', headers: { 'content-length': String(length) } },
+          answerVersion: { name: current },
+          requestId: `req_${space}_${index}`,
+          beganAt: 0,
+          now: Date.now(),
+          path: '/',
+          search: '',
+          address: '::1',
+          body: length === 0 ? undefined : { note: 'x'.repeat(length) },
+        } as unknown as Exchange,
+        200,
+        undefined,
+      )
+    return { requests, note }
+  }
+
+  const count = async (space: string) =>
+    (
+      await dashboard.service.database.control.query<{ count: number }>(
+        { text: 'SELECT count(*)::int AS count FROM sandbox.request_log WHERE tenant_id = $1' },
+        [space],
+      )
+    ).rows[0]!.count
+
+  test('what waits to be written is bounded in bytes, whoever it is of, and what is left out is counted', async () => {
+    const { requests, note } = openLog({ maxWaitingBytes: 1_000_000 })
+    for (let index = 0; index < 50; index += 1) note(`ten_wide_${index}`, 0, 50_000)
+    expect(requests.waitingBytes()).toBeLessThanOrEqual(1_000_000)
+    expect([...requests.dropped]).toEqual([['full', 46]])
+    await requests.flush()
+    expect([requests.waitingBytes(), await count('ten_wide_3'), await count('ten_wide_4')]).toEqual([0, 1, 0])
+    note('ten_wide_4', 0, 50_000)
+    await requests.stop()
+    expect(await count('ten_wide_4')).toBe(1)
+  })
+
+  test('what waits while the database is away goes on counting, and is written when it is back', async () => {
+    const { sandbox } = dashboard.service.database
+    let isAway = true
+    const away: Database = {
+      query: (...asked) =>
+        isAway
+          ? Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }))
+          : sandbox.query(...asked),
+    }
+    const { requests, note } = openLog({ maxWaitingBytes: 1_000_000, database: away })
+    for (let index = 0; index < 3; index += 1) note('ten_away', index, 50_000)
+    const waiting = requests.waitingBytes()
+    await expect(requests.flush()).rejects.toThrow('gone')
+    expect(requests.waitingBytes()).toBe(waiting)
+    note('ten_away', 3, 50_000)
+    note('ten_away', 4, 50_000)
+    expect([...requests.dropped]).toEqual([['full', 1]])
+    isAway = false
+    await requests.stop()
+    expect([requests.waitingBytes(), await count('ten_away')]).toEqual([0, 4])
+  })
+
+  test('what is left out stands in the metrics', async () => {
+    const server = express().use(dashboard.service.observability!.pages).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const leftOut = async () => {
+      await Promise.all(Array.from({ length: MAX_PER_FLUSH + 50 }, () => send('/v1/me')))
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+      expect(text).toMatch(/^svc_request_log_waiting_bytes\{environment="live"\} 0$/m)
+      return /^svc_request_log_dropped_total\{environment="sandbox",reason="tenant"\} [1-9]/m.test(text)
+    }
+    await until('more requests between two flushes than are kept', leftOut)
+    server.close()
+  })
+
+  test('one tenant does not fill the log, and what is old is swept', async () => {
+    const { requests, note } = openLog()
+    for (let index = 0; index < MAX_PER_FLUSH + 20; index += 1) note('ten_loud', index)
+    note('ten_quiet', 0)
+    await requests.stop()
+    expect([...requests.dropped]).toEqual([['tenant', 20]])
+    expect([await count('ten_loud'), await count('ten_quiet')]).toEqual([MAX_PER_FLUSH, 1])
+    const machine = () => Date.now() + 7 * 86_400_000
+    await sweep(dashboard.service.database, { ...dashboard.service.clock, machine })
+    expect(await count('ten_loud')).toBe(0)
+  })
+})
+
+test('the last hours are drawn, with their numbers in a table, and are of one tenant', async () => {
+  const own = await makeTenant(dashboard.service)
+  const visitor = await dashboard.signIn(own, 'viewer')
+  const page = new Browser(dashboard.origin, visitor.cookie)
+  expect((await page.get('/sandbox/usage')).text).toContain('Nothing has been asked or delivered in them.')
+  const { secret } = await makeKey(dashboard.service, own, { scope: 'admin' })
+  const ask = speak(dashboard.service.urls.sandbox, { secret })
+  for (const path of ['/v1/me', '/v1/me', '/v1/passes/pass_00000000000000000000000000']) await ask(path)
+  await dashboard.service.flush()
+  const { text } = await page.get('/sandbox/usage')
+  const [, row = ''] = /aria-label="The last hours"[\s\S]*?<tbody>\s*([\s\S]*?)<\/tbody>/.exec(text) ?? []
+  const cells = [...row.matchAll(/<div>([^<]*)<\/div>/g)].map(([, cell]) => cell)
+  expect(cells).toEqual(['12:00', '2', '1', '0', expect.stringMatching(/^\d+$/), '0', '0'])
+  // Two bars of one hour, stacked, and one of its time.
+  const bars = [
+    ...text.matchAll(/<rect class="(\w+)" x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g),
+  ]
+  expect(bars.map(([, kind]) => kind)).toEqual(['plain', 'warn', 'plain'])
+  const [done, refused] = bars.map(([, , x, y, height]) => ({ x, y: Number(y), height: Number(height) }))
+  expect(refused!.x).toBe(done!.x)
+  expect(refused!.y + refused!.height).toBeCloseTo(done!.y, 0)
+  expect(done!.height / refused!.height).toBeCloseTo(2, 1)
+  expect(text).not.toContain('NaN')
+})

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { INSUFFICIENT_PRIVILEGE } from '../../runtime/database/errors.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+
+let db: TestDatabase
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+
+afterAll(() => db.close())
+
+const DENIED = { code: INSUFFICIENT_PRIVILEGE }
+
+describe.each([
+  ['sandbox', 'live'],
+  ['live', 'sandbox'],
+] as const)('the role of %s', (own, other) => {
+  test.each([
+    ['reads keys', 'SELECT * FROM control.keys'],
+    ['reads tenants', 'SELECT * FROM control.tenants'],
+    ['moves the clock', 'UPDATE control.clock SET offset_ms = 1'],
+    [`reads passes of ${other}`, `SELECT * FROM ${other}.passes`],
+    [`adds passes to ${other}`, `INSERT INTO ${other}.passes DEFAULT VALUES`],
+    ['changes the audit log', `UPDATE audit_log SET tenant_id = 'x'`],
+    ['deletes from the audit log', 'DELETE FROM audit_log'],
+    ['empties the audit log', 'TRUNCATE audit_log'],
+    ['makes tables', 'CREATE TABLE mine (id int)'],
+    ['makes tables in public', 'CREATE TABLE public.mine (id int)'],
+    [`becomes the role of ${other}`, `SET ROLE svc_${other}`],
+    ['makes roles', 'CREATE ROLE mine'],
+  ])('never %s', async (_, text) => {
+    await expect(db[own].query({ text })).rejects.toMatchObject(DENIED)
+  })
+
+  test('has its own schema as the only one', async () => {
+    const { rows } = await db[own].query({
+      text: `SELECT current_user AS role, current_schemas(false)::text AS path, current_setting('timezone') AS zone`,
+    })
+    expect(rows).toEqual([{ role: `svc_${own}`, path: `{${own}}`, zone: 'UTC' }])
+    expect((await db[own].query({ text: 'SELECT * FROM passes' })).rows).toEqual([])
+  })
+})

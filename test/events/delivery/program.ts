@@ -1,0 +1,90 @@
+/** A worker in a process of its own, which halts for good where POINT says. Tests kill and stop it. */
+import { pino } from 'pino'
+import type { Database, Result, Statement } from '../../../runtime/database/database.ts'
+import { openDatabase } from '../../../runtime/database/open/open-database.ts'
+import type { Pool } from '../../../runtime/database/pool/pool.ts'
+import { createWorker } from '../../../runtime/events/delivery/worker.ts'
+import { createOutbound } from '../../../runtime/events/outbound/outbound.ts'
+import { parseNetworks } from '../../../runtime/platform/networks.ts'
+import { createSeals } from '../../../runtime/platform/secrets.ts'
+
+/** `claimed`: before anything is sent; `answered`: before it is written; `uncommitted`; `committed`: before it is heard. */
+type Point = 'claimed' | 'answered' | 'uncommitted' | 'committed' | undefined
+
+const { DATABASE_URL = '', SVC_PEPPER = '', LEASE_MS = '1500', SERVICE_NOW = '0' } = process.env
+const point = process.env.POINT as Point
+
+function tell(line: unknown): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+function halt(): Promise<never> {
+  tell({ halted: point })
+  return new Promise(() => {})
+}
+
+const isClaim = ({ name }: Statement) => name === 'webhook_events_plan' || name === 'webhook_ready_claim'
+const hasClaimed = (rows: readonly unknown[]) =>
+  rows.some((row) => (row as { attempt_id: string | null }).attempt_id !== null)
+const isEnd = ({ name }: Statement) => name?.startsWith('webhook_attempts_succeed') ?? false
+
+/** The same pool, but for the point. A statement that is held back makes its COMMIT wait, which else follows at once. */
+function halting(pool: Pool): Pool {
+  const soon: Pool['soon'] = async (work) => {
+    let last: { statement: Statement; answer: Promise<Result<unknown>> } | undefined
+    const done = await pool.soon(async (db) => {
+      const watched: Database = {
+        query: <Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> => {
+          if (isEnd(statement) && point === 'answered') return halt()
+          const answer = db.query<Row>(statement, values)
+          last = { statement, answer }
+          return answer
+        },
+      }
+      const result = await work(watched)
+      if (last && isEnd(last.statement) && point === 'uncommitted') {
+        await last.answer
+        await halt()
+      }
+      return result
+    })
+    const isPoint =
+      (last && isEnd(last.statement) && point === 'committed') ||
+      (last && isClaim(last.statement) && point === 'claimed' && hasClaimed((await last.answer).rows))
+    if (isPoint) await halt()
+    return done
+  }
+  const transaction: Pool['transaction'] = async (work) => {
+    const { value, flushed } = await soon(work)
+    await flushed()
+    return value
+  }
+  return { ...pool, transaction, soon }
+}
+
+const database = await openDatabase({
+  databaseUrl: DATABASE_URL,
+  pepper: SVC_PEPPER,
+  dataDir: '/nowhere',
+  poolSize: 4,
+  preparedStatements: process.env.PREPARED !== 'off',
+})
+const worker = createWorker({
+  environment: 'sandbox',
+  pool: halting(database.sandbox),
+  control: database.control,
+  clock: { machine: Date.now, service: () => Number(SERVICE_NOW) },
+  outbound: createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) }),
+  seals: createSeals(SVC_PEPPER),
+  log: pino({ level: 'warn' }, pino.destination(2)),
+  readPin: async () => '2026-05-19',
+  leaseMs: Number(LEASE_MS),
+  pollMs: 50,
+})
+tell({ ready: true })
+const watch = setInterval(() => {
+  const { stale } = worker.stats().attempts
+  if (stale === 0) return
+  tell({ stale })
+  clearInterval(watch)
+}, 20)

@@ -1,0 +1,210 @@
+/** What becomes of connections: those that are not made, those that die, those that are kept and die then. */
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createConnections } from '../../../runtime/events/outbound/connections.ts'
+import { createOutbound, type Outbound } from '../../../runtime/events/outbound/outbound.ts'
+import { parseNetworks } from '../../../runtime/platform/networks.ts'
+import { until } from '../../support/programs.ts'
+import { closeSinks, openScript, openSink, openWire, type Sink } from './sinks.ts'
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
+
+let outbound: Outbound
+
+beforeEach(() => {
+  outbound = openOutbound()
+})
+
+afterEach(async () => {
+  outbound.close()
+  vi.useRealTimers()
+  await closeSinks()
+})
+
+function openOutbound(deadlineMs?: number): Outbound {
+  const allow = parseNetworks(['127.0.0.0/8'])
+  return createOutbound({ environment: 'sandbox', allow, ...(deadlineMs && { deadlineMs }) })
+}
+
+const post = ({ port }: Sink, signal?: AbortSignal) =>
+  outbound.post({ url: `http://127.0.0.1:${port}/hooks`, headers: {}, body: '{}', ...(signal && { signal }) })
+
+describe('connections', () => {
+  test('nobody listens', async () => {
+    const sink = await openSink()
+    await closeSinks()
+    expect(await post(sink)).toMatchObject({ kind: 'connection', error: 'the connection was refused' })
+  })
+
+  test('reset or closed instead of an answer: once, for nothing was kept', async () => {
+    const error = 'the connection was closed before an answer came'
+    for (const cut of ['resetAndDestroy', 'end'] as const) {
+      const sink = await openWire((socket) => socket.once('data', () => socket[cut]()))
+      expect(await post(sink)).toMatchObject({ kind: 'connection', error })
+      expect(sink.connections).toHaveLength(1)
+    }
+  })
+
+  test('one that was kept and dies at its next request is replaced by a new one, not by another kept one', async () => {
+    const used = new Set<Socket>()
+    const sink = await openScript((_request, socket) => {
+      if (used.has(socket)) return void socket.resetAndDestroy()
+      used.add(socket)
+      return OK
+    })
+    await Promise.all([post(sink), post(sink)])
+    expect(sink.connections).toHaveLength(2)
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    expect(sink.connections).toHaveLength(3)
+  })
+
+  test('and not twice', async () => {
+    const sink = await openScript((request, socket) => (request > 1 ? void socket.resetAndDestroy() : OK))
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    expect(await post(sink)).toMatchObject({ kind: 'connection' })
+    expect(sink.connections).toHaveLength(2)
+  })
+
+  test('and not where the request was seen', async () => {
+    const sink = await openScript((request, socket) => {
+      if (request === 1) return OK
+      socket.write('HTTP/1.1 102 Processing\r\n\r\n', () => setImmediate(() => socket.resetAndDestroy()))
+      return undefined
+    })
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    expect(await post(sink)).toMatchObject({ kind: 'connection' })
+    expect(sink.connections).toHaveLength(1)
+  })
+
+  test('the second one has what is left of the time', async () => {
+    const deadlineMs = 500
+    outbound = openOutbound(deadlineMs)
+    const sink = await openScript((request, socket) => {
+      if (request === 1) return OK
+      if (request === 2) setTimeout(() => socket.resetAndDestroy(), deadlineMs / 2)
+      // In time for one that had all of it again.
+      else setTimeout(() => socket.write(OK), deadlineMs * 0.75)
+      return undefined
+    })
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    expect(await post(sink)).toMatchObject({ kind: 'timeout' })
+  })
+
+  test('one that the other end closes after its answer is not kept', async () => {
+    const closing = await openScript((_request, socket) => {
+      socket.end('HTTP/1.0 200 OK\r\n\r\nuntil the end')
+      return undefined
+    })
+    for (const _ of [1, 2]) expect(await post(closing)).toMatchObject({ status: 200, body: 'until the end' })
+    expect(closing.connections).toHaveLength(2)
+  })
+
+  test('one whose answer was cut, or was none, or came too late is not kept', async () => {
+    const cut = `HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n${'x'.repeat(65_536)}`
+    outbound = openOutbound(500)
+    for (const bytes of [cut, 'SSH-2.0-x\r\n', undefined]) {
+      const sink = await openScript((request) => (request === 1 ? bytes : OK))
+      await post(sink)
+      expect(await post(sink)).toMatchObject({ status: 200, body: 'ok' })
+      expect(sink.connections).toHaveLength(2)
+    }
+  })
+
+  test('one without TLS carries nothing that is meant for TLS', async () => {
+    const sink = await openSink()
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    const url = `https://127.0.0.1:${sink.port}/hooks`
+    expect(await outbound.post({ url, headers: {}, body: '{}' })).toMatchObject({ kind: 'tls' })
+    expect(sink.requests).toHaveLength(1)
+  })
+
+  test('more than 256 at once to one place: no more are kept', async () => {
+    const sockets: Socket[] = []
+    const sink = await openScript((_request, socket) => {
+      sockets.push(socket)
+      if (sockets.length === 258) for (const each of sockets) each.write(OK)
+      return undefined
+    })
+    await Promise.all(Array.from({ length: 258 }, () => post(sink)))
+    await until('two of them to close', () => sockets.filter(({ destroyed }) => destroyed).length === 2)
+  })
+})
+
+describe('an idle connection', () => {
+  const kept = (hint: string) => openScript(() => OK.replace('\r\n', `\r\n${hint}`))
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  })
+
+  test.each([
+    ['for four seconds', '', 4000],
+    ['for a second less than the other end says', 'Keep-Alive: timeout=3\r\n', 2000],
+  ])('is used again %s', async (_how, hint, idleMs) => {
+    const sink = await kept(hint)
+    await post(sink)
+    vi.advanceTimersByTime(idleMs - 1)
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    expect(sink.connections).toHaveLength(1)
+    vi.advanceTimersByTime(idleMs)
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    expect(sink.connections).toHaveLength(2)
+  })
+
+  test('is closed after its time, though nobody asks for one', async () => {
+    const sink = await kept('')
+    await post(sink)
+    const closed = once(sink.connections[0]!, 'close')
+    vi.advanceTimersByTime(5000)
+    await closed
+  })
+
+  test('is closed at once where the other end would not wait', async () => {
+    const sink = await kept('Keep-Alive: timeout=1\r\n')
+    await post(sink)
+    await once(sink.connections[0]!, 'close')
+  })
+
+  test('that says something unasked is closed', async () => {
+    const sink = await kept('')
+    await post(sink)
+    sink.connections[0]!.write('HTTP/1.1 299 Forged\r\nContent-Length: 6\r\n\r\nforged')
+    await once(sink.connections[0]!, 'close')
+    expect(await post(sink)).toMatchObject({ status: 200, body: 'ok' })
+  })
+
+  test('that the other end has ended is not used again, closed or not', async () => {
+    let accept = (_socket: Socket) => {}
+    const accepted = new Promise<Socket>((resolve) => {
+      accept = resolve
+    })
+    const { port } = await openWire((socket) => accept(socket))
+    const connections = createConnections(undefined)
+    const place = { secure: false, address: '127.0.0.1', port, name: '' }
+    const [connected, secured, received, ended, failed, closed] = Array(6).fill(() => {})
+    const holder = { connected, secured, received, ended, failed, closed }
+    const connection = connections.open(place, holder)
+    await once(connection.socket, 'connect')
+    connections.give(connection, Infinity)
+    const taken = new Promise((resolve) => {
+      connection.socket.once('end', () => resolve(connections.take(place, holder)))
+    })
+    ;(await accepted).end()
+    expect(await taken).toBe(undefined)
+    connections.close()
+  })
+})
+
+test('the caller’s signal: the promise rejects with its reason, before and while something is sent', async () => {
+  const sink = await openWire(() => {})
+  const controller = new AbortController()
+  const posting = post(sink, controller.signal)
+  await until('the connection', () => sink.connections.length === 1)
+  const reason = new Error('the worker stops')
+  controller.abort(reason)
+  await expect(posting).rejects.toBe(reason)
+  await expect(post(sink, controller.signal)).rejects.toBe(reason)
+  await until('the connection to close', () => sink.connections[0]!.destroyed)
+  expect(sink.connections).toHaveLength(1)
+})

@@ -1,0 +1,243 @@
+/** Rows that cannot be read, signed or sent wait apart, with a reason; every other payout is paid. */
+import pg from 'pg'
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { current } from '../../../generated/versions.ts'
+import { checked, createKeySigner } from '../../../runtime/money/chain/signer.ts'
+import { mintCall, UNITS_PER_CENT } from '../../../runtime/money/chain/token.ts'
+import { checkPayouts } from '../../../runtime/operator/doctor/payouts.ts'
+import {
+  decidePayout,
+  listHeldUp,
+  retryPayout,
+  showHeldUp,
+} from '../../../runtime/operator/held-up-payouts.ts'
+import { addPayouts } from '../../../runtime/operator/metrics/payout-metrics.ts'
+import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { enqueueOne, KEY, makeWorker, type Network, PAYER, someAddress, startNetwork } from './network.ts'
+
+let database: TestDatabase
+let network: Network
+beforeAll(async () => {
+  ;[database, network] = await Promise.all([openTestDatabase(), startNetwork()])
+  await network.send({ to: network.token, data: mintCall(PAYER, 10n ** 21n) })
+  const constraints = `ALTER TABLE sandbox.chain_transfers DROP CONSTRAINT chain_transfers_state_check`
+  await database.control.query({ text: constraints })
+})
+afterAll(async () => {
+  await network.stop()
+  await database.close()
+})
+
+let people = 5000
+function somebody() {
+  people += 1
+  return someAddress(people)
+}
+
+async function rowsOf<Row>(text: string, ...values: unknown[]): Promise<readonly Row[]> {
+  return (await database.control.query<Row>({ text }, values)).rows
+}
+
+const transferOf = async (id: string) =>
+  (
+    await rowsOf<{ state: string; problem: string | null; held_up_since: number | null }>(
+      'SELECT state, problem, held_up_since FROM sandbox.chain_transfers WHERE id = $1',
+      id,
+    )
+  )[0]!
+const paymentOf = async (id: string) =>
+  (
+    await rowsOf<{ state: string; problem: string | null; held_up_since: number | null }>(
+      'SELECT state, problem, held_up_since FROM control.chain_payments WHERE transfer_id = $1',
+      id,
+    )
+  )[0]!
+
+describe('a payout of', () => {
+  test.each([
+    ['the first base unit that a double cannot hold', 900_719_925_475],
+    ['all that a bigint of PostgreSQL can hold', 922_337_203_685_477],
+    ['as much as the documents allow', 1_000_000_000_000_000],
+  ])('%s is paid, and so is the next one', async (_, cents) => {
+    const [to, other] = [somebody(), somebody()]
+    const worker = makeWorker(database, network)
+    const ids = [await enqueueOne(database, to, cents), await enqueueOne(database, other, 1)]
+    await worker.pay(ids)
+    await worker.close()
+    expect(await network.balanceOf(to)).toBe(BigInt(cents) * UNITS_PER_CENT)
+    expect(await network.balanceOf(other)).toBe(UNITS_PER_CENT)
+  })
+})
+
+const UNSIGNED: readonly (readonly [string, string, RegExp])[] = [
+  ['a number beyond the type', 'amount = 9223372036854775807', /beyond the range of exact numbers/],
+  ['an unknown state', `state = 'lost'`, /unknown state lost/],
+]
+
+test.each(UNSIGNED)('an unsigned row with %s is held up alone', async (_, change, problem) => {
+  const to = somebody()
+  const worker = makeWorker(database, network)
+  const poison = await enqueueOne(database, somebody(), 100)
+  await rowsOf(`UPDATE sandbox.chain_transfers SET ${change}, due = '-infinity' WHERE id = $1`, poison)
+  const good = await enqueueOne(database, to, 100)
+  await worker.pay([good])
+  await worker.close()
+  expect(await network.balanceOf(to)).toBe(1_000_000n)
+  expect(await transferOf(poison)).toMatchObject({
+    problem: expect.stringMatching(problem),
+    held_up_since: expect.any(Number),
+  })
+  expect(worker.heard.filter(({ id }) => id === poison)).toEqual([])
+  await rowsOf('DELETE FROM sandbox.chain_transfers WHERE id = $1', poison)
+})
+
+test('a row that the signer fails at is held up alone, and is paid once the signer can', async () => {
+  const [to, other] = [somebody(), somebody()]
+  const poison = await enqueueOne(database, other, 100)
+  const good = await enqueueOne(database, to, 100)
+  const signer = createKeySigner(KEY)
+  const failing = {
+    ...signer,
+    authorize: (...asked: Parameters<typeof signer.authorize>) => {
+      if (asked[2] === poison) throw new TypeError('cannot be encoded')
+      return signer.authorize(...asked)
+    },
+  }
+  const worker = makeWorker(database, network, { openSigner: async () => checked(failing) })
+  await worker.pay([good])
+  await worker.close()
+  expect([await network.balanceOf(to), await network.balanceOf(other)]).toEqual([1_000_000n, 0n])
+  expect(await transferOf(poison)).toMatchObject({ state: 'queued', problem: 'cannot be encoded' })
+  const able = makeWorker(database, network)
+  await able.pay([poison])
+  await able.close()
+  expect(await network.balanceOf(other)).toBe(1_000_000n)
+  expect(await transferOf(poison)).toMatchObject({ state: 'paid', problem: null, held_up_since: null })
+})
+
+const SIGNED: readonly (readonly [string, string])[] = [
+  ['no amount', 'UPDATE control.chain_payments SET value = NULL, units = NULL WHERE transfer_id = $1'],
+  [
+    'a time beyond the type',
+    'UPDATE control.chain_payments SET valid_before = 9223372036854775807 WHERE transfer_id = $1',
+  ],
+  [
+    'bytes that are no transaction',
+    `UPDATE control.chain_transactions t SET raw = '\\x0102' FROM control.chain_payments p
+      WHERE p.transfer_id = $1 AND (p.chain_id, p.signer, p.nonce) = (t.chain_id, t.signer, t.nonce)`,
+  ],
+  [
+    'no transaction at all',
+    `DELETE FROM control.chain_transactions t USING control.chain_payments p
+      WHERE p.transfer_id = $1 AND (p.chain_id, p.signer, p.nonce) = (t.chain_id, t.signer, t.nonce)`,
+  ],
+]
+
+test.each(SIGNED)('a signed row with %s is held up alone, sent or not', async (_, change) => {
+  const to = somebody()
+  await network.rpc.ask('evm_setAutomine', false)
+  const worker = makeWorker(database, network, { limits: { replaceMs: 0 } })
+  const poison = await enqueueOne(database, somebody(), 100)
+  await worker.look()
+  const [sent] = await rowsOf<{ hash: string }>(
+    `SELECT t.hash FROM control.chain_transactions t JOIN control.chain_payments p USING (chain_id, signer, nonce)
+      WHERE p.transfer_id = $1`,
+    poison,
+  )
+  // As after a crash before it was sent.
+  await network.rpc.ask('anvil_dropTransaction', sent!.hash)
+  await rowsOf(change, poison)
+  await network.rpc.ask('evm_setAutomine', true)
+  const good = await enqueueOne(database, to, 100)
+  await worker.pay([good])
+  await worker.close()
+  expect(await network.balanceOf(to)).toBe(1_000_000n)
+  expect(await paymentOf(poison)).toMatchObject({
+    state: 'open',
+    problem: expect.any(String),
+    held_up_since: expect.any(Number),
+  })
+  await rowsOf('DELETE FROM control.chain_payments WHERE transfer_id = $1', poison)
+})
+
+describe('an operator', () => {
+  const failing = /is not held up/
+
+  async function makeOne(change?: string): Promise<{ tenantId: string; id: string; to: `0x${string}` }> {
+    const to = somebody()
+    const { id: tenantId } = await createTenant(database.operator, { name: 'Acme', plan: 'trial' }, current)
+    const id = await enqueueOne(database, to, 100, tenantId)
+    if (change) await rowsOf(`UPDATE sandbox.chain_transfers SET ${change} WHERE id = $1`, id)
+    return { tenantId, id, to }
+  }
+
+  test('is shown what is held up, by command, doctor and metrics, and has it tried again', async () => {
+    const { tenantId, id, to } = await makeOne('amount = 9223372036854775807')
+    const worker = makeWorker(database, network, { limits: { retryMs: 3_600_000 } })
+    await worker.look()
+    const held = { environment: 'sandbox', stage: 'signing', id, tenant_id: tenantId }
+    expect(await showHeldUp(database.operator)).toEqual({
+      held_up: [
+        { ...held, held_up_since: expect.any(String), problem: expect.stringMatching(/beyond the range/) },
+      ],
+    })
+    const client = new pg.Client(database.url)
+    await client.connect()
+    const applied = new Map([['0081_payouts_held_up', '']])
+    const [finding] = await checkPayouts(client, { applied })
+    await client.end()
+    expect(finding).toMatchObject({
+      verdict: 'warn',
+      words: expect.stringContaining(`1 held up: ${id} (sandbox, signing`),
+    })
+    const registry = new Registry()
+    addPayouts(registry, () => listHeldUp(database.control))
+    expect(await registry.metrics()).toContain('svc_payouts_held_up{environment="sandbox",stage="signing"} 1')
+    await rowsOf('UPDATE sandbox.chain_transfers SET amount = 100 WHERE id = $1', id)
+    await worker.look()
+    expect(await paymentOf(id)).toBeUndefined()
+    expect(await retryPayout(database.operator, tenantId, id)).toEqual({
+      id,
+      environment: 'sandbox',
+      retried: true,
+    })
+    await worker.pay([id])
+    await worker.close()
+    expect(await network.balanceOf(to)).toBe(1_000_000n)
+    await expect(retryPayout(database.operator, tenantId, id)).rejects.toThrow(failing)
+    expect(await showHeldUp(database.operator)).toEqual({ held_up: [] })
+  })
+
+  test.each(['paid', 'failed'] as const)('decides that a payout %s', async (outcome) => {
+    const { tenantId, id } = await makeOne()
+    await network.rpc.ask('evm_setAutomine', false)
+    const worker = makeWorker(database, network)
+    await worker.look()
+    await expect(decidePayout(database.operator, tenantId, id, outcome)).rejects.toThrow(failing)
+    const [sent] = await rowsOf<{ hash: string }>(
+      `UPDATE control.chain_payments p SET held_up_since = now(), problem = 'contradiction'
+         FROM control.chain_transactions t WHERE p.transfer_id = $1 AND p.nonce = t.nonce RETURNING t.hash`,
+      id,
+    )
+    await network.rpc.ask('anvil_dropTransaction', sent!.hash)
+    await network.rpc.ask('evm_setAutomine', true)
+    expect(await decidePayout(database.operator, tenantId, id, outcome)).toEqual({
+      ...{ id, environment: 'sandbox' },
+      decided: outcome,
+    })
+    await worker.look()
+    if (outcome === 'failed') {
+      expect(await paymentOf(id)).toMatchObject({ problem: expect.stringMatching(/it fails after/) })
+      await network.rpc.ask('evm_increaseTime', 3700)
+      await network.rpc.ask('anvil_mine', '0x5')
+    }
+    await worker.pay([id], outcome)
+    await worker.close()
+    expect(await paymentOf(id)).toMatchObject({
+      state: outcome === 'paid' ? 'settled' : 'failed',
+      held_up_since: null,
+    })
+  })
+})

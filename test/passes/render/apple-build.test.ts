@@ -1,0 +1,237 @@
+/** Files for Apple Wallet, looked at with what others have written: openssl, unzip, passkit-generator. */
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PKPass } from 'passkit-generator'
+import { PNG } from 'pngjs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPassBuilder, type PassBuilder } from '../../../runtime/passes/wallets/render/apple/build.ts'
+import { type AppleSigner, openAppleSigner } from '../../../runtime/passes/wallets/render/apple/signer.ts'
+import { arrangeFields } from '../../../runtime/passes/wallets/render/layout.ts'
+import { PASS_KINDS, type PassState } from '../../../runtime/passes/wallets/render/pass-state.ts'
+import { unzip, verifies } from './apple-files.ts'
+import { ODD_TEXTS, picture, stateOf } from './states.ts'
+
+let dataDir: string
+let signer: AppleSigner
+let builder: PassBuilder
+let root: string
+
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
+  signer = openAppleSigner({ dataDir }, Date.now())
+  builder = createPassBuilder(signer)
+  root = join(dataDir, 'wallet', 'root.pem')
+})
+afterAll(() => rmSync(dataDir, { recursive: true }))
+
+const EVERYTHING: Partial<PassState> = {
+  fields: ODD_TEXTS,
+  locations: [
+    { latitude: 37.7763, longitude: -122.4231, relevant_text: 'Near' },
+    { latitude: -90, longitude: 180, altitude: -3.5 },
+  ],
+  expiresAt: Date.parse('2027-01-02T03:04:05.678Z'),
+  status: 'revoked',
+}
+
+describe.each(PASS_KINDS)('a %s', (kind) => {
+  test('is signed: openssl takes it as it is, and no byte of it changed', async () => {
+    const files = unzip(await builder.build(stateOf(kind)))
+    const [manifest, signature] = [files.get('manifest.json')!, files.get('signature')!]
+    expect(verifies(manifest, signature, root)).toBe(true)
+    const other = Buffer.from(manifest)
+    other[manifest.length >> 1]! ^= 1
+    expect(verifies(other, signature, root)).toBe(false)
+  })
+
+  test('has a manifest of every other file', async () => {
+    const files = unzip(await builder.build(stateOf(kind, EVERYTHING)))
+    const manifest = JSON.parse(files.get('manifest.json')!.toString())
+    const others = [...files].filter(([name]) => name !== 'manifest.json' && name !== 'signature')
+    const hashes = others.map(([name, content]) => [name, createHash('sha1').update(content).digest('hex')])
+    expect(manifest).toEqual(Object.fromEntries(hashes))
+    expect(hashes.length).toBe(4)
+  })
+
+  test.each([
+    ['plain', {}],
+    ['everything', EVERYTHING],
+  ])('has the pass.json that passkit-generator makes of the same: %s', async (_name, change) => {
+    const state = stateOf(kind, change)
+    const files = unzip(await builder.build(state))
+    const { barcode, ...own } = JSON.parse(files.get('pass.json')!.toString())
+    expect(own).toEqual(await byPasskit(state))
+    const format = state.barcode.format === 'code128' ? 'PKBarcodeFormatPDF417' : own.barcodes[0].format
+    expect(barcode).toEqual({ ...own.barcodes[0], format })
+  })
+})
+
+/** The same pass, made by somebody else's program; the older `barcode` is not made by it. */
+async function byPasskit(state: PassState): Promise<object> {
+  const { brand, barcode, kind } = state
+  const certificates = {
+    wwdr: signer.chain[1].toString(),
+    signerCert: signer.chain[0].toString(),
+    signerKey: signer.key.export({ type: 'pkcs1', format: 'pem' }).toString(),
+  }
+  const pass = new PKPass({ 'icon.png': Buffer.from('x') }, certificates, {
+    ...signer.passType,
+    serialNumber: state.place.passId,
+    organizationName: state.organization,
+    description: state.name,
+    logoText: brand.logo_text ?? state.organization,
+    backgroundColor: 'rgb(30, 58, 95)',
+    foregroundColor: 'rgb(255, 255, 255)',
+    labelColor: 'rgb(255, 255, 255)',
+    webServiceURL: state.webServiceUrl,
+    authenticationToken: state.appleToken,
+    ...(state.status === 'revoked' && { voided: true }),
+  })
+  const types = {
+    loyalty: 'storeCard',
+    gift_card: 'storeCard',
+    coupon: 'coupon',
+    event_ticket: 'eventTicket',
+    boarding_pass: 'boardingPass',
+    generic: 'generic',
+  } as const
+  pass.type = types[kind]
+  if (kind === 'boarding_pass') pass.transitType = 'PKTransitTypeGeneric'
+  const layout = arrangeFields(kind, state.fields)
+  for (const field of layout.header) pass.headerFields.push({ ...field })
+  for (const field of layout.primary) pass.primaryFields.push({ ...field })
+  for (const field of layout.secondary) pass.secondaryFields.push({ ...field })
+  for (const field of layout.auxiliary) pass.auxiliaryFields.push({ ...field })
+  for (const field of layout.back) pass.backFields.push({ ...field, dataDetectorTypes: [] })
+  const formats = {
+    qr: 'PKBarcodeFormatQR',
+    pdf417: 'PKBarcodeFormatPDF417',
+    aztec: 'PKBarcodeFormatAztec',
+    code128: 'PKBarcodeFormatCode128',
+  } as const
+  pass.setBarcodes({
+    format: formats[barcode.format],
+    message: barcode.message,
+    messageEncoding: 'iso-8859-1',
+  })
+  if (state.locations.length > 0) {
+    const [first, second] = state.locations
+    pass.setLocations(
+      { latitude: first!.latitude, longitude: first!.longitude, relevantText: 'Near' },
+      { latitude: second!.latitude, longitude: second!.longitude, altitude: -3.5 },
+    )
+  }
+  if (state.expiresAt !== null) pass.setExpirationDate(new Date('2027-01-02T03:04:05Z'))
+  const made = JSON.parse(unzip(pass.getAsBuffer()).get('pass.json')!.toString())
+  // For tickets with NFC, which these are not.
+  if (kind === 'event_ticket') made.eventTicket.additionalInfoFields = undefined
+  if (made.expirationDate) made.expirationDate = made.expirationDate.replace('.000Z', 'Z')
+  return made
+}
+
+test('a signature is refused where any of its bytes that count is another', async () => {
+  const files = unzip(await builder.build(stateOf('coupon')))
+  const [manifest, signature] = [files.get('manifest.json')!, files.get('signature')!]
+  const taken: number[] = []
+  for (let at = 0; at < signature.length; at += 67) {
+    const other = Buffer.from(signature)
+    other[at]! ^= 0x40
+    if (verifies(manifest, other, root)) taken.push(at)
+  }
+  // Of the authority's certificate, its own signature is looked at by whoever trusts the root only.
+  expect(taken).toEqual([])
+})
+
+test('a message that Latin-1 cannot hold says so', async () => {
+  const barcode = { format: 'aztec', message: 'żółw' } as const
+  const files = unzip(await builder.build(stateOf('generic', { barcode })))
+  const made = JSON.parse(files.get('pass.json')!.toString())
+  expect(made.barcodes).toEqual([
+    { format: 'PKBarcodeFormatAztec', message: 'żółw', messageEncoding: 'utf-8' },
+  ])
+})
+
+test('images come in three sizes, an icon always, a strip where the style has one', async () => {
+  const brand = {
+    background_color: '#102030',
+    foreground_color: '#ffffff',
+    icon: (await picture(100, 100)).toString('base64'),
+    logo: (await picture(480, 90, 128)).toString('base64'),
+    strip: (await picture(700, 200)).toString('base64'),
+  }
+  const sizes = async (kind: PassState['kind']) => {
+    const files = unzip(await builder.build(stateOf(kind, { brand })))
+    const images = [...files].filter(([name]) => name.endsWith('.png'))
+    return Object.fromEntries(
+      images.map(([name, content]) => {
+        const { width, height } = PNG.sync.read(content)
+        return [name, `${width}×${height}`]
+      }),
+    )
+  }
+  const without = {
+    'icon.png': '29×29',
+    'icon@2x.png': '58×58',
+    'icon@3x.png': '87×87',
+    'logo.png': '160×30',
+    'logo@2x.png': '320×60',
+    'logo@3x.png': '480×90',
+  }
+  expect(await sizes('generic')).toEqual(without)
+  expect(await sizes('loyalty')).toEqual({
+    ...without,
+    'strip.png': '375×107',
+    'strip@2x.png': '750×214',
+    'strip@3x.png': '1125×321',
+  })
+})
+
+test('an image from before images were looked into is left out', async () => {
+  const brand = {
+    background_color: '#102030',
+    foreground_color: '#ffffff',
+    icon: 'bm90IGEgUE5H',
+    strip: 'AAAA',
+  }
+  const files = unzip(await builder.build(stateOf('coupon', { brand })))
+  expect([...files.keys()].filter((name) => name.endsWith('.png')).toSorted()).toEqual([
+    'icon.png',
+    'icon@2x.png',
+    'icon@3x.png',
+  ])
+})
+
+test('the same bytes for the same state, in another process too; others for another', async () => {
+  const brand = {
+    background_color: '#102030',
+    foreground_color: '#ffffff',
+    strip: (await picture(300, 100)).toString('base64'),
+  }
+  const state = stateOf('event_ticket', { brand, ...EVERYTHING })
+  const built = await builder.build(state)
+  expect((await builder.build(structuredClone(state))).equals(built)).toBe(true)
+  const program = `
+    import { createPassBuilder } from './runtime/passes/wallets/render/apple/build.ts'
+    import { openAppleSigner } from './runtime/passes/wallets/render/apple/signer.ts'
+    const [dataDir, state] = process.argv.slice(1)
+    const builder = createPassBuilder(openAppleSigner({ dataDir }, Date.now()))
+    process.stdout.write(await builder.build(JSON.parse(state)))`
+  const elsewhere = execFileSync(
+    'node',
+    ['--input-type=module', '-e', program, dataDir, JSON.stringify(state)],
+    {
+      maxBuffer: 2 ** 24,
+    },
+  )
+  expect(elsewhere.equals(built)).toBe(true)
+  expect((await builder.build({ ...state, name: 'Other' })).equals(built)).toBe(false)
+})
+
+test('the chain is that of Apple: a root, which is not sent, and two certificates below it', () => {
+  const words = ['verify', '-CAfile', root, '-untrusted', join(dataDir, 'wallet', 'wwdr.pem')]
+  execFileSync('openssl', [...words, '-x509_strict', join(dataDir, 'wallet', 'pass.pem')])
+  expect(readFileSync(root, 'utf8')).toContain('BEGIN CERTIFICATE')
+})

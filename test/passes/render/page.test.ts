@@ -1,0 +1,216 @@
+/** What a server says of the page of a pass: headers, what is asked again, order of wallets, states. In a browser: `browser/`. */
+import { afterAll, describe, expect, test } from 'vitest'
+import { createBarcodes } from '../../../runtime/passes/wallets/pages/barcodes.ts'
+import {
+  answerPassPage,
+  answerUnchanged,
+  MISSING_PAGE,
+} from '../../../runtime/passes/wallets/pages/pass-page.ts'
+import { contrast, readableOn } from '../../../runtime/passes/wallets/render/page/colors.ts'
+import type { PassState } from '../../../runtime/passes/wallets/render/pass-state.ts'
+import { html } from '../../../runtime/platform/html.ts'
+import { makeState } from './page-states.ts'
+
+const barcodes = createBarcodes()
+afterAll(() => barcodes.stop())
+
+const TENANT = 'ten_01jx2f8m3q5r7s9t1v3w5x7y9z'
+const googleUrl = 'https://pay.google.com/gp/v/save/jwt'
+
+function ask(state: PassState, headers: Readonly<Record<string, string>> = {}, isTest = true) {
+  const request = { headers, googleUrl, isTest }
+  return answerUnchanged(state, request) ?? answerPassPage(state, request, barcodes)
+}
+
+const textOf = async (state: PassState, headers = {}, isTest = true) =>
+  (await ask(state, headers, isTest)).body.toString()
+
+/** Headers that are given as names and values in turn. */
+const byName = (headers: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1]!]] : [])))
+
+describe('headers', () => {
+  test('keep the address to the holder and let nothing in', async () => {
+    const { status, headers: list } = await ask(makeState('loyalty'))
+    const headers = byName(list)
+    expect(status).toBe(200)
+    expect(headers).toMatchObject({
+      'Content-Type': 'text/html; charset=utf-8',
+      'Cache-Control': 'private, no-cache',
+      'Last-Modified': 'Mon, 01 Jun 2026 12:00:00 GMT',
+      'Referrer-Policy': 'no-referrer',
+      'X-Robots-Tag': 'noindex, nofollow, noarchive',
+      'X-Content-Type-Options': 'nosniff',
+      Vary: 'User-Agent',
+    })
+    expect(headers['Content-Security-Policy']).toMatch(
+      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    )
+  })
+
+  test('with what one has already: 304, by the tag before the date', async () => {
+    const state = makeState('loyalty')
+    const { ETag: etag = '', 'Last-Modified': date = '' } = byName((await ask(state)).headers)
+    const statusOf = async (sent: Readonly<Record<string, string>>) => (await ask(state, sent)).status
+    expect(await statusOf({ 'if-none-match': etag })).toBe(304)
+    expect(await statusOf({ 'if-none-match': `"other", W/${etag}` })).toBe(304)
+    expect(await statusOf({ 'if-none-match': '*' })).toBe(304)
+    expect(await statusOf({ 'if-modified-since': date })).toBe(304)
+    expect(await statusOf({ 'if-none-match': '"other"', 'if-modified-since': date })).toBe(200)
+    expect(await statusOf({ 'if-modified-since': 'Mon, 01 Jun 2026 11:59:59 GMT' })).toBe(200)
+    expect(await statusOf({ 'if-modified-since': 'yesterday' })).toBe(200)
+    expect(await statusOf({ 'if-none-match': etag, 'user-agent': 'Android' })).toBe(200)
+    const { body } = await ask(state, { 'if-none-match': etag })
+    expect(body.length).toBe(0)
+  })
+
+  test('the tag changes with what is shown', async () => {
+    const tags = await Promise.all(
+      [
+        makeState('loyalty'),
+        makeState('loyalty', { status: 'revoked', changed: Date.parse('2026-06-01T12:00:01Z') }),
+        makeState('loyalty', { organization: 'Harbor Coffee' }),
+        makeState('loyalty', { pageUrl: 'https://other.example/p/AQ-example' }),
+      ].map(async (state) => byName((await ask(state)).headers).ETag),
+    )
+    expect(new Set(tags).size).toBe(4)
+  })
+})
+
+describe('wallets', () => {
+  const IPHONE =
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Mobile Safari/604.1'
+  const MAC =
+    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/19.0 Safari/605.1.15'
+  const ANDROID =
+    'Mozilla/5.0 (Linux; Android 16; Pixel 10) AppleWebKit/537.36 Chrome/150.0 Mobile Safari/537.36'
+  const WINDOWS = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/150.0 Safari/537.36'
+
+  test.each([
+    [IPHONE, ['Apple', 'Google']],
+    [MAC, ['Apple', 'Google']],
+    [ANDROID, ['Google', 'Apple']],
+    [WINDOWS, ['Apple', 'Google']],
+    ['', ['Apple', 'Google']],
+  ])('of %s: %j', async (agent, order) => {
+    const text = await textOf(makeState('coupon'), agent === '' ? {} : { 'user-agent': agent })
+    expect([...text.matchAll(/<\/small> (\w+) Wallet</g)].map(([, name]) => name)).toEqual(order)
+  })
+
+  test('are linked by the addresses of the pass', async () => {
+    const text = await textOf(makeState('coupon'))
+    expect(text).toContain('href="https://passes.example/p/AQ-example.pkpass"')
+    expect(text).toContain(`href="${googleUrl}"`)
+  })
+})
+
+describe('states', () => {
+  const expiresAt = Date.parse('2026-05-30T22:00:00Z')
+  test.each([
+    ['redeemed', 'Already used', 'It cannot be used again'],
+    ['revoked', 'No longer valid', 'Harbour Coffee has withdrawn this pass'],
+    ['expired', 'Expired', 'valid until 30 May 2026 at 22:00 UTC'],
+  ] as const)('%s: said, and nothing to add or to scan', async (status, title, words) => {
+    const text = await textOf(makeState('coupon', { status, expiresAt }))
+    expect(text).toContain(`<strong>${title}.</strong>`)
+    expect(text).toContain(words)
+    expect(text).not.toContain('.pkpass')
+    expect(text).not.toContain('pay.google.com')
+    expect(text).not.toContain(makeState('coupon').barcode.message)
+  })
+
+  test.each(['issued', 'installed', 'active'] as const)('%s: no word of it', async (status) => {
+    const text = await textOf(makeState('coupon', { status }))
+    expect(text).not.toContain('role="status"')
+    expect(text).toContain('.pkpass')
+  })
+
+  test('passes of the sandbox say so, others do not', async () => {
+    expect(await textOf(makeState('coupon'), {}, true)).toContain('Test pass')
+    expect(await textOf(makeState('coupon'), {}, false)).not.toContain('Test pass')
+  })
+
+  test('a holder’s e-mail address is on no page', async () => {
+    expect(await textOf(makeState('coupon'))).not.toContain('amara@example.com')
+  })
+})
+
+test('no pass: 404, kept by nobody', () => {
+  expect(MISSING_PAGE.status).toBe(404)
+  expect(byName(MISSING_PAGE.headers)).toMatchObject({
+    'Cache-Control': 'no-store',
+    'X-Robots-Tag': 'noindex, nofollow, noarchive',
+  })
+  expect(MISSING_PAGE.body.toString()).toContain('<html lang="en">')
+})
+
+describe('barcodes', () => {
+  test('a message that the format cannot hold is shown as text', async () => {
+    expect(await barcodes.draw(TENANT, { format: 'code128', message: '漢字' })).toBeUndefined()
+    const text = await textOf(makeState('coupon', { barcode: { format: 'code128', message: '漢字' } }))
+    expect(text).toContain('漢字')
+    expect(text).not.toContain('role="img"')
+  })
+
+  test('of one message, asked for by many, are drawn once', async () => {
+    const message = 'x'.repeat(256)
+    const [first, ...others] = await Promise.all(
+      Array.from({ length: 150 }, () => barcodes.draw(TENANT, { format: 'aztec', message })),
+    )
+    expect(others.every((each) => each === first)).toBe(true)
+  })
+
+  test('of one tenant wait a few seconds at most, and stand in nobody’s way', async () => {
+    const orders = Array.from({ length: 150 }, (_, index) =>
+      barcodes.draw(TENANT, { format: 'code128', message: `M${index}` }),
+    )
+    const other = barcodes.draw('ten_another', { format: 'code128', message: 'other' })
+    const drawn: string[] = []
+    const all = Promise.allSettled(orders).then((outcomes) => {
+      drawn.push('all of the first')
+      return outcomes.filter((each) => each.status === 'rejected').map(({ reason }) => reason.status)
+    })
+    await other.then(() => drawn.push('the other'))
+    expect(await all).toEqual(Array(49).fill(503))
+    expect(drawn).toEqual(['the other', 'all of the first'])
+    expect(await barcodes.draw(TENANT, { format: 'code128', message: 'M149' })).toBeDefined()
+  })
+
+  test('are drawn by another thread when one has ended', async () => {
+    await barcodes.draw(TENANT, { format: 'qr', message: 'before' })
+    await barcodes.stop()
+    expect(await barcodes.draw(TENANT, { format: 'qr', message: 'after' })).toBeDefined()
+  })
+})
+
+describe('colours', () => {
+  test.each([
+    ['#1E3A5F', '#FFFFFF', '#FFFFFF'],
+    ['#FFFFFF', '#1C1C1E', '#1C1C1E'],
+    ['#000000', '#000000', '#808080'],
+    ['#FFFFFF', '#FFFF00', undefined],
+    ['#808080', '#7F7F7F', undefined],
+    ['#FF0000', '#00FF00', undefined],
+  ])('on %s, %s is readable', (background, color, want) => {
+    const readable = readableOn(background, color)
+    expect(contrast(background, readable)).toBeGreaterThanOrEqual(4.5)
+    if (want !== undefined) expect(readable).toBe(want)
+  })
+
+  test('whatever the two colours are', () => {
+    const levels = ['00', '55', '80', 'AA', 'FF']
+    const colors = levels.flatMap((r) => levels.flatMap((g) => levels.map((b) => `#${r}${g}${b}`)))
+    const lowest = Math.min(
+      ...colors.flatMap((behind) => colors.map((color) => contrast(behind, readableOn(behind, color)))),
+    )
+    expect(lowest).toBeGreaterThanOrEqual(4.5)
+  })
+})
+
+test('text in a template of HTML stays text, also in lists and attributes', () => {
+  const text = `<b a="1" c='2'>&amp;`
+  const escaped = '&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;amp;'
+  expect(html`<p title="${text}">${[text, html`<i>${text}</i>`]}</p>`.text).toBe(
+    `<p title="${escaped}">${escaped}<i>${escaped}</i></p>`,
+  )
+})

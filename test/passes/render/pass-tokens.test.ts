@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { createPassTokens } from '../../../runtime/passes/wallets/render/pass-tokens.ts'
+import { newId } from '../../../runtime/platform/ids.ts'
+
+const tokens = createPassTokens('pepper', 'sandbox')
+const tenant = newId('ten')
+const passId = newId('pass')
+const PLACES = [0, 1, 4_000_000_000].map((wipes) => ({
+  space: wipes === 0 ? tenant : `${tenant}.${wipes}`,
+  passId,
+}))
+
+describe('tokens of a pass', () => {
+  test.each(PLACES)('name the pass and its space: $space', (place) => {
+    for (const use of ['page', 'apple'] as const) {
+      const token = tokens.write(use, place)
+      expect(tokens.read(use, token)).toEqual(place)
+      expect(tokens.write(use, place)).toBe(token)
+      expect(token).toMatch(/^[\w-]{60,66}$/)
+    }
+  })
+
+  const [place] = PLACES as [(typeof PLACES)[0]]
+  const token = tokens.write('page', place)
+
+  test.each([...token].map((_, index) => index))('are nobody else’s with another character %i', (index) => {
+    const other = token[index] === 'A' ? 'B' : 'A'
+    expect(tokens.read('page', token.slice(0, index) + other + token.slice(index + 1))).toBeUndefined()
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['the token for another use', tokens.write('apple', place)],
+    ['one of the other environment', createPassTokens('pepper', 'live').write('page', place)],
+    ['one of another deployment', createPassTokens('other', 'sandbox').write('page', place)],
+    ['the start of one', token.slice(0, -4)],
+    ['one with more behind it', `${token}AAAA`],
+    ['another spelling of one', `${token}=`],
+    ['the token of before', 'k3Jd81nQ0vXzk3Jd81nQ0vXz'],
+  ])('are not %s', (_name, other) => {
+    expect(tokens.read('page', other)).toBeUndefined()
+  })
+})
+
+describe('codes for scanners', () => {
+  const [place] = PLACES as [(typeof PLACES)[0]]
+  const code = tokens.scanCode(place)
+
+  test('name the pass within its space, in either case', () => {
+    expect(code).toMatch(/^[0-9A-Z]{39}$/)
+    expect(tokens.readScanCode(place.space, code)).toBe(passId)
+    expect(tokens.readScanCode(place.space, code.toLowerCase())).toBe(passId)
+  })
+
+  test.each([
+    ['of another space', () => tokens.readScanCode(newId('ten'), code)],
+    ['of the space after a wipe', () => tokens.readScanCode(`${tenant}.1`, code)],
+    ['of another pass', () => tokens.readScanCode(place.space, newId('pass').slice(5) + code.slice(26))],
+    [
+      'that is changed',
+      () => tokens.readScanCode(place.space, code.slice(0, -1) + (code.endsWith('0') ? '1' : '0')),
+    ],
+    ['that is cut', () => tokens.readScanCode(place.space, code.slice(0, -1))],
+    ['in other letters', () => tokens.readScanCode(place.space, 'ſ'.repeat(39))],
+  ])('are not taken for one %s', (_name, read) => {
+    expect(read()).toBeUndefined()
+  })
+})

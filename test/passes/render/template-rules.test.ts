@@ -1,0 +1,167 @@
+/** What Apple or Google would refuse later is refused by field when a template is made; text stays text. */
+
+import { deflateSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { issuePass, speakFor, TEMPLATE } from '../../api/fixtures.ts'
+import { makeTenant, type Send, startTestService, type TestService } from '../../support/service.ts'
+import { unzip } from './apple-files.ts'
+import { chunk, ODD_TEXTS, png } from './states.ts'
+
+let service: TestService
+let send: Send
+beforeAll(async () => {
+  service = await startTestService()
+  send = await speakFor(service, await makeTenant(service))
+})
+afterAll(() => service.stop())
+
+const SIDE = 29
+const ROW = 1 + 3 * SIDE
+const pixels = (filter = 0) => Buffer.alloc(ROW * SIDE).fill(filter, 0, 1)
+const GOOD = png({ width: SIDE, height: SIDE }, pixels())
+const make = (content: object) => send('/v1/pass_templates', { body: { ...TEMPLATE, ...content } })
+const withImage = (name: string, image: Buffer) =>
+  make({ brand: { ...TEMPLATE.brand, [name]: image.toString('base64') } })
+
+test('one key for two fields is refused, in a change too', async () => {
+  const field = { key: 'points', label: 'Points', value: '0' }
+  const details = [{ field: 'fields[1].key', issue: 'is the key of another field' }]
+  const made = await make({ fields: [field, { ...field, label: 'More points' }] })
+  expect([made.status, made.body.error.details]).toEqual([422, details])
+  const { id } = (await make({})).body
+  const body = { fields: [field, field] }
+  const changed = await send(`/v1/pass_templates/${id}`, { method: 'PATCH', body })
+  expect([changed.status, changed.body.error.details]).toEqual([422, details])
+})
+
+describe('images that are none', () => {
+  const bomb = Buffer.alloc(60_000_000)
+  const palette = chunk('PLTE', Buffer.alloc(6, 200))
+  test.each([
+    ['unpacks to more than it says', png({ width: SIDE, height: SIDE }, bomb)],
+    ['unpacks to less than it says', png({ width: SIDE, height: SIDE }, pixels().subarray(1))],
+    ['has a filter that there is not', png({ width: SIDE, height: SIDE }, pixels(5))],
+    ['has a depth that its colours do not have', png({ width: SIDE, height: SIDE, depth: 4 }, pixels())],
+    ['has a type of colour that there is not', png({ width: SIDE, height: SIDE, type: 5 }, pixels())],
+    ['has no palette', png({ width: SIDE, height: SIDE, type: 3 }, Buffer.alloc(30 * SIDE))],
+    [
+      'has colours that its palette does not have',
+      png({ width: SIDE, height: SIDE, type: 3 }, Buffer.alloc(30 * SIDE, 0).fill(9, 1, 5), [palette]),
+    ],
+    [
+      'is packed by no zlib',
+      Buffer.concat([GOOD.subarray(0, 33), chunk('IDAT', Buffer.from('xx')), GOOD.subarray(-12)]),
+    ],
+    ['is another kind of image', Buffer.from('GIF89a')],
+  ])('one that %s', async (_name, image) => {
+    const { status, body } = await withImage('icon', image)
+    expect([status, body.error.details]).toEqual([
+      422,
+      [{ field: 'brand.icon', issue: 'is not a PNG image' }],
+    ])
+  })
+
+  test.each([
+    ['icon', 87, 88, 'is not a square of 29 to 174 pixels'],
+    ['logo', 481, 150, 'is larger than 480 × 150 pixels'],
+    ['strip', 1125, 433, 'is larger than 1125 × 432 pixels'],
+  ])('a picture of other sizes: %s, %i × %i', async (name, width, height, issue) => {
+    const image = png({ width, height }, Buffer.alloc((1 + 3 * width) * height))
+    const { status, body } = await withImage(name, image)
+    expect([status, body.error.details]).toEqual([422, [{ field: `brand.${name}`, issue }]])
+  })
+
+  test('one that says it is huge is not unpacked', async () => {
+    const { status, body } = await withImage('logo', png({ width: 2 ** 31 - 1, height: 2 ** 31 - 1 }, bomb))
+    expect([status, body.error.details[0].issue]).toEqual([422, 'is larger than 480 × 150 pixels'])
+  })
+
+  test('ten megabytes of them', async () => {
+    const { status } = await make({ brand: { ...TEMPLATE.brand, strip: 'A'.repeat(10_000_000) } })
+    expect(status).toBe(413)
+  })
+})
+
+test.each([
+  ['interlaced', png({ width: SIDE, height: SIDE, interlace: 1 }, Buffer.alloc(interlaced(SIDE)))],
+  [
+    'of a palette',
+    png({ width: SIDE, height: SIDE, type: 3 }, Buffer.alloc(30 * SIDE), [chunk('PLTE', Buffer.alloc(3))]),
+  ],
+  [
+    'of sixteen bits',
+    png({ width: SIDE, height: SIDE, depth: 16, type: 6 }, Buffer.alloc((1 + 8 * SIDE) * SIDE)),
+  ],
+  ['of one bit', png({ width: SIDE, height: SIDE, depth: 1, type: 0 }, Buffer.alloc(5 * SIDE))],
+  [
+    'with a text that unpacks to a lot',
+    png({ width: SIDE, height: SIDE }, pixels(), [
+      chunk('zTXt', Buffer.concat([Buffer.from('a\0\0'), deflateSync(Buffer.alloc(30_000_000))])),
+    ]),
+  ],
+])('an image %s is one, and passes have it', async (_name, image) => {
+  const { status, body } = await withImage('icon', image)
+  expect(status).toBe(201)
+  const { download } = await issuePass(send, body.id)
+  const file = Buffer.from(await (await fetch(download.apple_url)).arrayBuffer())
+  expect(unzip(file).get('icon@2x.png')!.readUInt32BE(16)).toBe(58)
+})
+
+/** Bytes of an interlaced square of three channels, a pass at a time. */
+function interlaced(side: number): number {
+  const passes = [
+    [0, 0, 8, 8],
+    [4, 0, 8, 8],
+    [0, 4, 4, 8],
+    [2, 0, 4, 4],
+    [0, 2, 2, 4],
+    [1, 0, 2, 2],
+    [0, 1, 1, 2],
+  ]
+  let bytes = 0
+  for (const [x, y, dx, dy] of passes as [number, number, number, number][]) {
+    for (let row = y; row < side; row += dy) bytes += 1 + 3 * Math.ceil((side - x) / dx)
+  }
+  return bytes
+}
+
+test.each([
+  ['brand.background_color', { brand: { ...TEMPLATE.brand, background_color: 'rgb(1, 2, 3)' } }],
+  ['brand.background_color', { brand: { ...TEMPLATE.brand, background_color: '#fff' } }],
+  ['brand.foreground_color', { brand: { ...TEMPLATE.brand, foreground_color: 'red' } }],
+  ['brand.label_color', { brand: { ...TEMPLATE.brand, label_color: '#12345G' } }],
+  ['brand.thumbnail', { brand: { ...TEMPLATE.brand, thumbnail: 'x' } }],
+  ['barcode.message', { barcode: { format: 'code128', message: 'żółw' } }],
+  ['barcode.message', { barcode: { format: 'code128', message: 'a\tb' } }],
+  ['barcode.message', { barcode: { format: 'code128', message: 'A'.repeat(81) } }],
+  ['barcode.format', { barcode: { format: 'ean13' } }],
+  ['relevant_locations', { relevant_locations: Array(11).fill({ latitude: 0, longitude: 0 }) }],
+  ['relevant_locations[0].latitude', { relevant_locations: [{ latitude: 91, longitude: 0 }] }],
+  ['fields[0].attributed_value', { fields: [{ key: 'a', label: '', value: '', attributed_value: '<a>' }] }],
+])('%s is refused by its name: %j', async (field, content) => {
+  const { status, body } = await make(content)
+  expect([status, body.error.code]).toEqual([422, 'validation_failed'])
+  expect(body.error.details.map((detail: { field: string }) => detail.field)).toEqual([field])
+})
+
+test('a change is held to the same', async () => {
+  const { body } = await make({ barcode: { format: 'qr', message: 'żółw' } })
+  const path = `/v1/pass_templates/${body.id}`
+  const refused = await send(path, { method: 'PATCH', body: { barcode: { format: 'code128' } } })
+  expect([refused.status, refused.body.error.details[0].field]).toEqual([422, 'barcode.message'])
+})
+
+test('any text is shown as it is', async () => {
+  const { body } = await make({ fields: ODD_TEXTS, name: '<i>‮name</i>' })
+  const { download } = await issuePass(send, body.id)
+  const file = Buffer.from(await (await fetch(download.apple_url)).arrayBuffer())
+  const made = JSON.parse(unzip(file).get('pass.json')!.toString())
+  expect(made.description).toBe('<i>‮name</i>')
+  const shown = Object.values(made.storeCard as Record<string, { key: string; value: string }[]>).flat()
+  expect(shown.length).toBe(ODD_TEXTS.length)
+  for (const { key, label, value } of ODD_TEXTS) {
+    const field = shown.find((each) => each.key === key)
+    expect(field).toMatchObject({ label, value })
+    expect(field).not.toHaveProperty('attributedValue')
+  }
+})

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest'
+import { hashPassword, seal, UnsealError, unseal, verifyPassword } from '../../../runtime/platform/secrets.ts'
+
+const sealed = seal('pepper', 'JBSWY3DPEHPK3PXP', 'row 1')
+
+describe('sealing', () => {
+  test('opens under the same pepper and context', () => {
+    expect(unseal('pepper', sealed, 'row 1')).toBe('JBSWY3DPEHPK3PXP')
+  })
+
+  test('never seals the same way twice', () => {
+    expect(seal('pepper', 'same', 'row')).not.toEqual(seal('pepper', 'same', 'row'))
+  })
+
+  test.each([
+    ['another pepper', 'other', sealed, 'row 1'],
+    ['another row', 'pepper', sealed, 'row 2'],
+    [
+      'a changed byte',
+      'pepper',
+      Buffer.from(sealed.map((byte, at) => (at === 30 ? byte ^ 1 : byte))),
+      'row 1',
+    ],
+    ['another format', 'pepper', Buffer.from(sealed.map((byte, at) => (at === 0 ? 9 : byte))), 'row 1'],
+    ['too few bytes', 'pepper', sealed.subarray(0, 20), 'row 1'],
+  ])('does not open with %s', (_, pepper, bytes, context) => {
+    expect(() => unseal(pepper, bytes, context)).toThrow(UnsealError)
+  })
+})
+
+describe('passwords', () => {
+  test('verify against their hash only', async () => {
+    const hash = await hashPassword('correct horse')
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+    expect(await verifyPassword('correct horse', hash)).toBe(true)
+    expect(await verifyPassword('wrong horse', hash)).toBe(false)
+    expect(await verifyPassword('correct horse', 'plain text')).toBe(false)
+  })
+})
